@@ -1,0 +1,78 @@
+"""Answers where in a document's structure a range of its text lies.
+
+Knows nothing of sizes or tokens: every chunker may ask it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+from trivium.types import Element, Extraction
+
+TOP_LEVEL = 2  # headings down to this level part a document for good
+
+
+class Outline:
+    """The elements of one extraction, found by position."""
+
+    def __init__(self, extraction: Extraction) -> None:
+        self._text = extraction.text
+        self._title = extraction.title.strip()
+        self._elements = sorted(extraction.elements, key=lambda element: element.start)
+        self._starts = [element.start for element in self._elements]
+
+    def sections(self) -> list[tuple[int, int]]:
+        """Ranges that cover the text, each from a top heading to the next. A heading straight
+        under a higher one shares its section: by itself the higher one would be a bare title."""
+        starts = [0]
+        end_of_last, last_level = 0, 0
+        for element in self._elements:
+            if element.kind != "heading":
+                continue
+            alone = bool(self._text[end_of_last : element.start].strip())
+            if element.level <= TOP_LEVEL and (alone or element.level <= last_level):
+                starts.append(element.start)
+            end_of_last, last_level = element.end, element.level
+        ends = [*starts[1:], len(self._text)]
+        return [(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
+
+    def blocks(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
+        """Ranges that cover start..end, one per element, and whether it is a heading."""
+        first = bisect_right(self._starts, start)
+        heading = first > 0 and self._elements[first - 1].kind == "heading"
+        begin = start
+        for position in range(first, bisect_left(self._starts, end)):
+            element = self._elements[position]
+            if element.start > begin:
+                yield begin, element.start, heading
+                begin = element.start
+            heading = element.kind == "heading"
+        yield begin, end, heading
+
+    def touched(self, start: int, end: int) -> Iterator[Element]:
+        """The elements that share at least a character with the range, in order."""
+        position = max(bisect_right(self._starts, start) - 1, 0)
+        while position < len(self._elements) and self._starts[position] < end:
+            if self._elements[position].end > start:
+                yield self._elements[position]
+            position += 1
+
+    def headings(self, start: int, end: int) -> tuple[str, ...]:
+        """The document's title and the path above the first thing in the range that is no heading;
+        of a range of headings only, the path to the last."""
+        path: tuple[str, ...] = ()
+        for element in self.touched(start, end):
+            path = element.headings
+            if element.kind != "heading":
+                break
+            path = (*path, self._text[element.start : element.end])
+        return path if not self._title or self._title in path else (self._title, *path)
+
+    def header(self, start: int, end: int) -> str:
+        """The header row of the first table in the range that has none of its own there."""
+        for element in self.touched(start, end):
+            printed = self._text.startswith(element.header, element.start)
+            if element.header and not (printed and start <= element.start):
+                return element.header
+        return ""

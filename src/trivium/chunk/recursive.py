@@ -1,0 +1,253 @@
+"""Cuts text at the largest boundaries that keep every passage within a number of tokens.
+
+Paragraphs are taken whole while they fit; one that does not is cut at lines, then sentences, then
+words, then anywhere between two characters. Knows nothing of formats: it sees text and elements.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import pairwise
+
+from trivium.chunk.outline import Outline
+from trivium.errors import BadSetting
+from trivium.ports import Tokens
+from trivium.text import boundaries
+from trivium.types import Chunk, Extraction
+
+MIN_SIZE = 16  # one character is up to four tokens, and a chunk should hold a few
+# Longer pieces are cut before anyone counts them: prose has 4 characters a token, and whatever was
+# cut too small is put together again. So no text is counted once per level.
+CHARS_PER_TOKEN = 4
+MAX_CHARS_PER_TOKEN = 16
+OVERLAP_CHARS_PER_TOKEN = 6  # how far back a start of the overlap is looked for
+# An overlap of less than this share of what was asked for is a few words without sense.
+LEAST_OVERLAP = 0.25
+
+
+class _Level(IntEnum):
+    BLOCK = 0
+    PARAGRAPH = 1
+    LINE = 2
+    SENTENCE = 3
+    WORD = 4
+    CHARACTERS = 5
+
+
+@dataclass(slots=True)
+class _Piece:
+    start: int
+    end: int
+    level: _Level
+    heading: bool
+    tokens: int = 0  # 0 until somebody counts them
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What a chunk holds of its own, before the overlap."""
+
+    pieces: list[_Piece] = field(default_factory=list)
+    tokens: int = 0  # the sum over the pieces: near the truth, which is counted for the chunk
+
+    def append(self, piece: _Piece) -> None:
+        self.pieces.append(piece)
+        self.tokens += piece.tokens
+
+    def pop_trailing_headings(self) -> list[_Piece]:
+        """Takes the headings at the end out: they belong to what follows. Headings alone stay, or
+        nothing would ever move on."""
+        kept = len(self.pieces)
+        while kept and self.pieces[kept - 1].heading:
+            kept -= 1
+        headings = self.pieces[kept:] if kept else []
+        del self.pieces[len(self.pieces) - len(headings) :]
+        self.tokens -= sum(heading.tokens for heading in headings)
+        return headings
+
+
+class RecursiveChunker:
+    """The default chunker. Sizes are in tokens; `overlap` is inside `size`."""
+
+    def __init__(
+        self, tokens: Tokens, size: int = 400, overlap: int = 80, minimum: int = 40
+    ) -> None:
+        if size < MIN_SIZE:
+            raise BadSetting(
+                f"A chunk size of {size} is too small.", fix=f"Use {MIN_SIZE} or more."
+            )
+        for name, value in (("overlap", overlap), ("minimum", minimum)):
+            if not 0 <= value <= size // 2:
+                raise BadSetting(
+                    f"A chunk {name} of {value} does not go with a size of {size}.",
+                    fix=f"Use 0 to {size // 2}.",
+                )
+        self._tokens = tokens
+        self._size = size
+        self._overlap = overlap
+        self._minimum = minimum
+        self.fingerprint = (
+            f"RecursiveChunker/1 size={size} overlap={overlap} minimum={minimum}"
+            f" tokens={tokens.name}"
+        )
+
+    def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]:
+        outline = Outline(extraction)
+        chunks: list[Chunk] = []
+        for start, end in outline.sections():
+            blocks = (
+                _Piece(begin, stop, _Level.BLOCK, heading)
+                for begin, stop, heading in outline.blocks(start, end)
+            )
+            drafts = deque(self._drafts(extraction.text, deque(blocks)))
+            chunks.extend(self._seal(extraction.text, drafts, outline, len(chunks)))
+        return tuple(chunks)
+
+    # --- what each chunk holds of its own ---
+
+    def _drafts(self, text: str, queue: deque[_Piece]) -> list[_Draft]:
+        """Pieces of one section put together while they fit. Room for the overlap is kept free,
+        but given up to a piece that would otherwise be cut or leave a chunk below the minimum."""
+        drafts: list[_Draft] = []
+        draft = _Draft()
+        while queue:
+            piece = queue.popleft()
+            if not self._fits(text, piece):
+                queue.extendleft(reversed(self._cut(text, piece)))
+                continue
+            small = not draft.pieces or draft.tokens < self._minimum
+            room = self._size if small or not drafts else self._size - self._overlap
+            if draft.tokens + piece.tokens <= room:
+                draft.append(piece)
+            elif small and piece.level < _Level.WORD:
+                queue.extendleft(reversed(self._cut(text, piece)))
+            else:
+                queue.appendleft(piece)
+                queue.extendleft(reversed(draft.pop_trailing_headings()))
+                drafts.append(draft)
+                draft = _Draft()
+        return self._with_tail(drafts, draft)
+
+    def _with_tail(self, drafts: list[_Draft], tail: _Draft) -> list[_Draft]:
+        """A last draft below the minimum joins the one before it, at the cost of that one's
+        overlap."""
+        if not tail.pieces:
+            return drafts
+        fits = bool(drafts) and drafts[-1].tokens + tail.tokens <= self._size
+        if not fits or tail.tokens >= self._minimum:
+            return [*drafts, tail]
+        for piece in tail.pieces:
+            drafts[-1].append(piece)
+        return drafts
+
+    def _fits(self, text: str, piece: _Piece) -> bool:
+        """Counts the piece, unless its length alone says that it must be cut."""
+        length = piece.end - piece.start
+        if length > self._size * MAX_CHARS_PER_TOKEN:
+            return False
+        piece.tokens = piece.tokens or self._tokens.count(text[piece.start : piece.end])
+        return piece.tokens <= self._size or length == 1
+
+    def _cut(self, text: str, piece: _Piece) -> list[_Piece]:
+        """The parts of a piece at the next level that has more than one."""
+        content = text[piece.start : piece.end]
+        for level in _Level:
+            if level <= piece.level and level is not _Level.CHARACTERS:
+                continue
+            if level is _Level.PARAGRAPH:
+                starts = boundaries.paragraphs(content)
+            elif level is _Level.LINE:
+                starts = boundaries.lines(content)
+            elif level is _Level.SENTENCE:
+                starts = boundaries.sentences(content)
+            elif level is _Level.WORD:
+                starts = boundaries.words(content)
+            else:
+                length = min(self._size * CHARS_PER_TOKEN, (len(content) + 1) // 2)
+                starts = boundaries.slices(content, length)
+            if starts:
+                break
+        edges = [piece.start, *(piece.start + start for start in starts), piece.end]
+        return [_Piece(start, end, level, piece.heading) for start, end in pairwise(edges)]
+
+    # --- chunks of them ---
+
+    def _seal(
+        self, text: str, drafts: deque[_Draft], outline: Outline, index: int
+    ) -> Iterator[Chunk]:
+        """Chunks of one section's drafts, each with the overlap that it has room for."""
+        before: tuple[int, int] | None = None  # where the previous chunk lies
+        while drafts:
+            draft = drafts.popleft()
+            own, end = _trim(text, draft.pieces[0].start, draft.pieces[-1].end)
+            if own == end:
+                continue  # nothing but white space
+            start = self._start(text, before, own, draft.tokens)
+            tokens = self._tokens.count(text[start:end])
+            if tokens > self._size and start < own:
+                start, tokens = own, self._tokens.count(text[own:end])
+            if tokens > self._size:  # the sum said less: rare, and a token or two
+                drafts.extendleft(reversed(self._halve(text, draft)))
+                continue
+            yield Chunk(
+                index=index,
+                start=start,
+                end=end,
+                text=text[start:end],
+                headings=outline.headings(own, end),
+                header=outline.header(start, end),
+                pages=_pages(outline, start, end),
+                paragraph=next(
+                    (e.paragraph for e in outline.touched(start, end) if e.paragraph), None
+                ),
+                tokens=tokens,
+            )
+            index += 1
+            before = (start, end)
+
+    def _halve(self, text: str, draft: _Draft) -> list[_Draft]:
+        pieces = draft.pieces if len(draft.pieces) > 1 else self._cut(text, draft.pieces[0])
+        middle = (len(pieces) + 1) // 2
+        halves = []
+        for part in (pieces[:middle], pieces[middle:]):
+            tokens = self._tokens.count(text[part[0].start : part[-1].end])
+            halves.append(_Draft(part, tokens))
+        return halves
+
+    def _start(self, text: str, before: tuple[int, int] | None, own: int, own_tokens: int) -> int:
+        """Where a chunk starts that takes the end of the one before it along: at a line, else at a
+        sentence, else at a word. Never takes that whole chunk; `own` when nothing is taken."""
+        if before is None:
+            return own
+        start, end = before
+        room = min(self._overlap, self._size - own_tokens)
+        least = max(1.0, self._overlap * LEAST_OVERLAP)
+        if room < least:
+            return own
+        window = max(start, end - room * OVERLAP_CHARS_PER_TOKEN)
+        content = text[window:end]
+        for find in (boundaries.lines, boundaries.sentences, boundaries.words):
+            used = 0
+            chosen = len(content)
+            for position in reversed(find(content)):
+                used += self._tokens.count(content[position:chosen])
+                if used > room:
+                    break
+                chosen = position
+            chosen = _trim(content, chosen, len(content))[0]
+            if least <= self._tokens.count(content[chosen:]) <= room:
+                return window + chosen
+        return own
+
+
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
+    content = text[start:end].rstrip()
+    return start + len(content) - len(content.lstrip()), start + len(content)
+
+
+def _pages(outline: Outline, start: int, end: int) -> tuple[int, ...]:
+    pages = {element.page for element in outline.touched(start, end)}
+    return tuple(sorted(page for page in pages if page is not None))

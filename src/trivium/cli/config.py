@@ -1,0 +1,45 @@
+"""`trivium config`: every setting, its value, and where that value comes from."""
+
+from __future__ import annotations
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, shared_options
+
+
+@click.command("config")
+@shared_options
+@pass_shell
+def config_command(shell: Shell) -> None:
+    """Show every setting: value, origin, meaning.
+
+    \b
+    trivium config
+    trivium config --set chunk.size=300        try a value
+    TRIVIUM_SEARCH_LIMIT=20 trivium config     the same as environment variable
+    """
+    from trivium.config import config_file, described, names
+
+    effective = shell.settings()
+    settings = []
+    for name, default, variable, help_ in described():
+        value = getattr(effective.settings, names()[name])
+        settings.append(
+            {
+                "name": name,
+                "value": value if isinstance(value, int | float | None) else str(value),
+                "default": default,
+                "origin": effective.origins[name],
+                "variable": variable,
+                "help": help_,
+            }
+        )
+    if shell.json:
+        shell.emit({"file": str(config_file()), "settings": settings})
+        return
+    rows = [
+        [str("" if s[key] is None else s[key]) for key in ("name", "value", "origin", "help")]
+        for s in settings
+    ]
+    shell.table(("name", "value", "origin", "meaning"), rows)
+    shell.note(f"A file {config_file()} or environment variables such as {variable} change them.")

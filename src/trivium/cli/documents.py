@@ -1,0 +1,192 @@
+"""`trivium list`, `show` and `remove`: the documents of a library, one by one."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+if TYPE_CHECKING:
+    from trivium.library import Library, Shown
+    from trivium.types import Document
+
+FIRST_LINES = 12  # of a document, where its text was not asked for
+FIRST_CHARACTERS = 1200
+
+
+@click.command("list")
+@click.option("--collection", multiple=True, help="Only this collection. Repeatable: any.")
+@click.option(
+    "--audience",
+    "audiences",
+    multiple=True,
+    help="List as a caller that holds this label, not as the owner. Repeatable.",
+)
+@shared_options
+@pass_shell
+def list_command(shell: Shell, collection: tuple[str, ...], audiences: tuple[str, ...]) -> None:
+    """List the documents of the library.
+
+    \b
+    trivium list
+    trivium list --collection game
+    trivium list --audience players      what a player can see
+    """
+    from trivium.library import where
+
+    with shell.library() as library:
+        found = library.documents(where(audiences or None, collection=collection or None))
+    if shell.json:
+        shell.emit({"documents": [document_as_json(document) for document in found]})
+        return
+    if not found:
+        shell.note("The library holds no such document; `trivium add PATH` adds some.")
+        return
+    names = ("id", "title", "collection", "category", "audience", "language", "chunks", "updated")
+    columns = [f">{name}" if name in ("id", "chunks") else name for name in names]
+    shell.table(columns, [_row(document) for document in found])
+
+
+def _row(document: Document) -> tuple[str, ...]:
+    return (
+        str(document.id),
+        document.title,
+        document.collection,
+        document.category,
+        document.audience,
+        document.language,
+        f"{document.chunks:,}",
+        _local_time(document.updated_at),
+    )
+
+
+def _local_time(stamp: str) -> str:
+    try:
+        return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return stamp
+
+
+def document_as_json(document: Document) -> dict[str, object]:
+    return asdict(document)
+
+
+@click.command("show")
+@click.argument("document")
+@click.option("--text", "whole", is_flag=True, help="The full text and nothing else.")
+@click.option("--chunks", is_flag=True, help="The passages it was cut into.")
+@shared_options
+@pass_shell
+def show_command(shell: Shell, document: str, whole: bool, chunks: bool) -> None:
+    """Show one document, named by id, #id, path or file name.
+
+    \b
+    trivium show 3
+    trivium show weapons.md --chunks
+    trivium show weapons.md --text > weapons.txt
+    """
+    with shell.library() as library:
+        shown = _find(library, document)
+    if shell.json:
+        shell.emit(_shown_as_json(shown))
+    elif whole:
+        click.echo(printable(shown.text) if shell.out.is_terminal else shown.text)
+    elif chunks:
+        _show_chunks(shell, shown)
+    else:
+        _show_summary(shell, shown)
+
+
+def _find(library: Library, name: str) -> Shown:
+    """By number first: a file called `3` is still found, by that name, if there is no number 3."""
+    from trivium.errors import DocumentNotFound
+
+    if name.isdecimal():
+        try:
+            return library.show(f"#{name}")
+        except DocumentNotFound:
+            pass
+    return library.show(name)
+
+
+def _shown_as_json(shown: Shown) -> dict[str, object]:
+    from trivium.cli.search import chunk_as_json
+
+    return {
+        "document": document_as_json(shown.document),
+        "text": shown.text,
+        "chunks": [chunk_as_json(passage) for passage in shown.passages],
+    }
+
+
+def _show_summary(shell: Shell, shown: Shown) -> None:
+    from rich.text import Text
+
+    facts = {name: value for name, value in asdict(shown.document).items() if name != "metadata"}
+    facts["size"] = f"{shown.document.size:,} bytes"
+    for name in ("added_at", "updated_at"):
+        facts[name] = _local_time(facts[name])
+    facts |= {f"metadata.{name}": value for name, value in shown.document.metadata.items()}
+    width = max(map(len, facts)) + 2
+    for name, value in facts.items():
+        told = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        if told:
+            label = printable(name.replace("_", " ")).ljust(width)
+            shell.say(Text.assemble((label, "dim"), printable(told)))
+    text = shown.text.strip()
+    first = "\n".join(text[:FIRST_CHARACTERS].splitlines()[:FIRST_LINES]).rstrip()
+    shell.say("", printable(first))
+    if len(first) < len(text):
+        rest = f"… {len(text) - len(first):,} more characters: --text shows all"
+        shell.say(Text(rest, style="dim"))
+
+
+def _show_chunks(shell: Shell, shown: Shown) -> None:
+    from rich.text import Text
+
+    from trivium.cli.search import heading
+
+    for passage in shown.passages:
+        chunk = passage.chunk
+        pages = f" · pages {', '.join(map(str, chunk.pages))}" if chunk.pages else ""
+        place = f"{chunk.start:,}–{chunk.end:,} · {chunk.tokens:,} tokens{pages}"
+        name = printable(heading(passage))
+        shell.say(Text.assemble((f"#{chunk.index} {name}", "bold"), "  ", (place, "dim")))
+        shell.say(printable(chunk.text), "")
+
+
+@click.command("remove")
+@click.argument("names", nargs=-1, required=True, metavar="DOCUMENT...")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@shared_options
+@pass_shell
+def remove_command(shell: Shell, names: tuple[str, ...], yes: bool) -> None:
+    """Remove documents: text, passages and vectors. The files themselves stay.
+
+    Named by id, #id, path or file name. Every one must exist, or none is removed.
+
+    \b
+    trivium remove 3 7
+    trivium remove old-rules.md --yes
+    """
+    with shell.library() as library:
+        found = {d.id: d for d in (_find(library, name).document for name in names)}
+        if not yes and sys.stdin.isatty() and shell.err.is_terminal:
+            for document in found.values():
+                shell.note(f"#{document.id} {document.title}  {document.uri}")
+            plural = "" if len(found) == 1 else "s"
+            if not click.confirm(f"Remove {len(found)} document{plural}?", err=True):
+                shell.note("Nothing was removed.")
+                raise click.exceptions.Exit(1)
+        removed = library.remove(found, on_wait=shell.note)
+    if shell.json:
+        names_of = ("id", "title", "uri", "collection")
+        shell.emit({"removed": [{n: getattr(d, n) for n in names_of} for d in removed]})
+        return
+    for document in removed:
+        shell.say(printable(f"Removed #{document.id} {document.title}  {document.uri}"))

@@ -1,0 +1,193 @@
+"""The program `trivium`: finds the command, runs it, and turns whatever happens into an exit code.
+
+Imports click and nothing heavier: each command is loaded when it is called, so `trivium --help`
+answers at once (about 40 ms beyond Python itself).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from trivium import __version__
+from trivium.cli.output import Shell, shared_options
+
+# Name: where it lives, and its line in `trivium --help`, which is read without loading anything.
+COMMANDS = {
+    "add": ("add", "Add files and folders to the library."),
+    "search": ("search", "Search by meaning, words and spelling."),
+    "list": ("documents", "List the documents of the library."),
+    "show": ("documents", "Show one document: metadata, text, passages."),
+    "remove": ("documents", "Remove documents from the library."),
+    "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),
+    "config": ("config", "Show every setting, its value and where that comes from."),
+    "eval": ("evaluate", "Measure the search on a judged set of queries."),
+}
+FAULT = 70  # sysexits' EX_SOFTWARE: a fault of ours must not look like "some documents failed"
+INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+EXIT_CODES = f"""\b
+Exit codes:
+  0    fine
+  1    some documents failed, or the document asked for is not there
+  2    wrong usage or bad input
+  3    the library cannot be used
+  4    a model is missing
+  {FAULT}   a fault in Trivium itself
+  {INTERRUPTED}  interrupted
+
+\b
+Every setting can be given with --set NAME=VALUE, as an environment variable
+(TRIVIUM_SEARCH_LIMIT for search.limit) or in config.toml; see `trivium config`."""
+
+
+class Program(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"trivium.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean `{near[0]}`?" if near else ""
+            raise click.UsageError(f"There is no command `{name}`.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. Leaves by click's Exit, or by a UsageError, whatever happens."""
+        shell = ctx.ensure_object(Shell)
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException):
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            shell.fail("interrupted", "Interrupted.")
+            code = INTERRUPTED
+        except BrokenPipeError:
+            code = _leave_quietly()
+        except Exception as error:  # the last resort: no one shall see a traceback unasked
+            code = _explain(shell, error)
+        raise click.exceptions.Exit(code)
+
+
+@click.group(
+    cls=Program,
+    epilog=EXIT_CODES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "--version", message="trivium %(version)s")
+@shared_options
+def cli() -> None:
+    """Search your own documents by meaning, words and spelling at once.
+
+    \b
+    trivium add ~/notes               index a folder
+    trivium search where is the crown
+    trivium search --explain Shortsord
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point of the console script."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the program; its exit code comes back."""
+    _speak_any_text()
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a closed pipe can still be forgiven
+    except BrokenPipeError:
+        return _leave_quietly()
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        code = cli.main(arguments, prog_name="trivium", standalone_mode=False)
+    except click.UsageError as error:
+        return _explain_usage(error, arguments)
+    except (KeyboardInterrupt, click.Abort):  # before a command had begun
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _explain(shell: Shell, error: Exception) -> int:
+    """Say what went wrong and what to do; the exit code comes back."""
+    from trivium.errors import (
+        DocumentNotFound,
+        InputError,
+        ModelError,
+        StoreError,
+        TriviumError,
+    )
+
+    if shell.debug:
+        import traceback
+
+        traceback.print_exc()
+    if not isinstance(error, TriviumError):
+        shell.fail(
+            "internal",
+            f"Something went wrong inside Trivium: {type(error).__name__}: {error}",
+            "Please report it; the same command with --debug shows where.",
+        )
+        return FAULT
+    shell.fail(error.code, error.message, error.fix)
+    if isinstance(error, DocumentNotFound):
+        return 1
+    codes: dict[type[TriviumError], int] = {InputError: 2, StoreError: 3, ModelError: 4}
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), 1)
+
+
+def _explain_usage(error: click.UsageError, arguments: list[str]) -> int:
+    # The parser may have stopped before it met --json.
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    shell = Shell(json="--json" in options)
+    path = error.ctx.command_path if error.ctx else "trivium"
+    shell.fail("usage", error.format_message(), f"`{path} --help` shows how.")
+    return 2
+
+
+def _speak_any_text() -> None:
+    """File names and texts hold characters that a terminal's encoding may lack: escape those."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")
+
+
+def _leave_quietly() -> int:
+    """The reader (`| head`) has what it wanted: nothing more may be written, not at exit either."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except (OSError, ValueError):
+            continue  # not a real file: a test's capture
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""What every command shares: the common options, the two streams, JSON, tables and errors.
+
+Results go to standard output, everything said about them (progress, notes, errors) to standard
+error. Knows nothing of searching. rich is imported only when a person is to read something.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from trivium.config import Effective
+    from trivium.library import Library
+    from trivium.types import MetaScalar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Control characters, C1 included, and those that reverse the direction of text: a document must
+# not be able to move the cursor or to recolour the screen of the person who finds it.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_WHOLE = re.compile(r"-?(0|[1-9]\d{0,14})")  # 15 digits: what a float still holds exactly
+_DECIMAL = re.compile(r"-?(0|[1-9]\d{0,14})\.\d{1,15}")
+
+
+@dataclass
+class Shell:
+    """How this call of the program speaks, and the settings it was given."""
+
+    json: bool = False
+    debug: bool = False
+    given: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def out(self) -> Console:
+        return _console(to_stderr=False)
+
+    @cached_property
+    def err(self) -> Console:
+        return _console(to_stderr=True)
+
+    def settings(self) -> Effective:
+        from trivium.config import load
+
+        return load(self.given)
+
+    @contextmanager
+    def library(self, *, create: bool = False) -> Iterator[Library]:
+        """The library of the settings, opened. Only adding makes one."""
+        from trivium.library import Library
+
+        with Library.open(settings=self.settings().settings, create=create) as library:
+            yield library
+
+    def say(self, *lines: Text | str, indent: int = 0) -> None:
+        """Print a result for a person. Lines are folded to the screen only where there is one."""
+        from rich.padding import Padding
+
+        for line in lines:
+            if self.out.is_terminal:
+                self.out.print(Padding(line, (0, 0, 0, indent), expand=False) if indent else line)
+            else:
+                click.echo(" " * indent + str(line))
+
+    def note(self, text: str) -> None:
+        """Something the person should know beside the result."""
+        self.err.print(printable(text), style="yellow", soft_wrap=True)
+
+    def emit(self, payload: object) -> None:
+        """Print a result for a program."""
+        wide = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "") == "utf8"
+        click.echo(json.dumps(payload, ensure_ascii=not wide, indent=2))
+
+    def fail(self, code: str, message: str, fix: str = "") -> None:
+        """Print an error: what happened and, on a line of its own, what to do."""
+        if self.json:
+            self.emit({"error": {"code": code, "message": message, "fix": fix}})
+            return
+        from rich.text import Text
+
+        first = Text.assemble(
+            ("Error: ", "bold red"), printable(message), " ", (f"[{code}]", "dim")
+        )
+        for line in (first, Text(printable(fix))) if fix else (first,):
+            self.err.print(line, soft_wrap=True)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+        """Rows under their headings: drawn for a screen, aligned with blanks for a pipe.
+
+        A column whose name begins with `>` is set to the right.
+        """
+        if self.out.is_terminal:
+            self._drawn(columns, rows)
+            return
+        cells = [[name.lstrip(">") for name in columns], *([str(c) for c in r] for r in rows)]
+        cells = [[" ".join(printable(cell).split()) for cell in row] for row in cells]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        for row in cells:
+            line = (
+                cell.rjust(width) if name.startswith(">") else cell.ljust(width)
+                for name, cell, width in zip(columns, row, widths, strict=True)
+            )
+            click.echo("  ".join(line).rstrip())
+
+    def _drawn(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold", pad_edge=False)
+        for name in columns:
+            right = name.startswith(">")
+            table.add_column(name.lstrip(">"), justify="right" if right else "left", no_wrap=right)
+        for row in rows:
+            table.add_row(*(c if isinstance(c, Text) else Text(printable(c)) for c in row))
+        self.out.print(table)
+
+
+def printable(text: str) -> str:
+    """A text of unknown origin, made harmless for a terminal."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def _console(*, to_stderr: bool) -> Console:
+    from rich.console import Console
+
+    class Quiet(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # the program decides what that means, not rich
+
+    return Quiet(stderr=to_stderr, markup=False, highlight=False, emoji=False)
+
+
+# --- options -------------------------------------------------------------------------------------
+
+pass_shell = click.make_pass_decorator(Shell, ensure=True)
+
+
+def shared_options(command: F) -> F:
+    """The options that stand before or after every command's name."""
+    for option in (
+        click.option("--debug", is_flag=True, hidden=True, expose_value=False, callback=_debug),
+        click.option(
+            "--json",
+            is_flag=True,
+            expose_value=False,
+            callback=_json,
+            help="Print JSON for programs; errors too.",
+        ),
+        click.option(
+            "--set",
+            metavar="NAME=VALUE",
+            multiple=True,
+            expose_value=False,
+            callback=_set,
+            help="Set a setting for this call, e.g. --set chunk.size=300. Repeatable.",
+        ),
+        click.option(
+            "--library",
+            metavar="DIR",
+            expose_value=False,
+            callback=_library,
+            help="Folder of the library. Else TRIVIUM_LIBRARY, else the user's data folder.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.ensure_object(Shell).json |= value
+
+
+def _debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.ensure_object(Shell).debug |= value
+
+
+def _library(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        if not value:
+            raise click.BadParameter("it names no folder.", ctx, _param)
+        ctx.ensure_object(Shell).given["library"] = value
+
+
+def _set(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:
+    ctx.ensure_object(Shell).given.update(pair(value, param) for value in values)
+
+
+def pair(text: str, param: click.Parameter) -> tuple[str, str]:
+    """`key=value` taken apart."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise click.BadParameter(f"{text!r} is not of the form key=value.", param=param)
+    return key.strip(), value
+
+
+def pairs(
+    _ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, list[MetaScalar]]:
+    """A repeatable key=value option: every value of each key, numbers as numbers."""
+    found: dict[str, list[MetaScalar]] = {}
+    for key, value in (pair(text, param) for text in values):
+        found.setdefault(key, []).append(scalar(value))
+    return found
+
+
+def scalar(text: str) -> MetaScalar:
+    """A number where the text is plainly one (7, -2.5); 007 and 1e3 are names."""
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _DECIMAL.fullmatch(text) else text

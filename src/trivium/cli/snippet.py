@@ -1,0 +1,113 @@
+"""Chooses the few lines of a passage that answer a query, and the words in them to highlight.
+
+A query word is highlighted where its stem stands; where it stands nowhere, the words that resemble
+it are ("battleaxe": battle axe). Pure; knows nothing of terminals, stores and scores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from trivium.text.normalise import fold
+from trivium.text.stems import content_words, stem
+from trivium.text.trigrams import trigrams, word_similarity
+
+ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alike
+_SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    text: str
+    marks: tuple[tuple[int, int], ...]  # ranges of text to highlight
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A place in the passage, and the query word it answers."""
+
+    start: int
+    end: int
+    word: str
+
+
+def snip(passage: str, words: tuple[str, ...], language: str, width: int) -> Snippet:
+    """At most `width` characters of a passage, around where it says most about the words."""
+    text = " ".join(passage.split())
+    found = _places(text, content_words(dict.fromkeys(words), {language}), language)
+    start, end = _window(text, found, width)
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    shift = len(before) - start
+    marks = {(f.start + shift, f.end + shift) for f in found if start <= f.start and f.end <= end}
+    return Snippet(f"{before}{text[start:end]}{after}", tuple(sorted(marks)))
+
+
+def _places(text: str, wanted: list[str], language: str) -> list[_Found]:
+    tokens = [(m.start(), m.end(), fold(m.group())) for m in _WORD.finditer(text)]
+    stems = stem([word for _, _, word in tokens], language)
+    found: list[_Found] = []
+    for word, root in zip(wanted, stem(wanted, language), strict=True):
+        exact = [
+            _Found(start, end, word)
+            for (start, end, there), own in zip(tokens, stems, strict=True)
+            if own == root or there == word
+        ]
+        found += exact or _alike(word, tokens)
+    return sorted(found, key=lambda f: (f.start, f.end))
+
+
+def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
+    """The words, or two neighbours, that resemble a word which stands nowhere itself."""
+    if len(word) < _SHORTEST_ALIKE or word.isdigit():
+        return []
+    degrees = [_similarity(word, (there,)) for _, _, there in tokens]
+    marked = {at for at, degree in enumerate(degrees) if degree >= ALIKE}
+    for at in range(len(tokens) - 1):
+        single = max(degrees[at], degrees[at + 1])
+        if single and _similarity(word, (tokens[at][2], tokens[at + 1][2])) > max(single, ALIKE):
+            marked |= {at, at + 1}
+    return [_Found(tokens[at][0], tokens[at][1], word) for at in marked]
+
+
+def _similarity(word: str, text: tuple[str, ...]) -> float:
+    wanted = set(trigrams(word))
+    common = sum(len(wanted.intersection(trigrams(part))) for part in text)
+    # The share of common trigrams bounds it from above, and spares most of the work.
+    return word_similarity(word, text) if common / len(wanted) >= ALIKE / 2 else 0.0
+
+
+def _window(text: str, found: list[_Found], width: int) -> tuple[int, int]:
+    """The range with the most different words, then the most places; the first of equals."""
+    if len(text) <= width:
+        return 0, len(text)
+    best, start = (0, 0), 0
+    for at, first in enumerate(found):
+        inside = Counter(f.word for f in found[at:] if f.end <= first.start + width * 3 // 4)
+        score = (len(inside), inside.total())
+        if score > best:
+            best, start = score, first.start
+    return _at_words(text, _sentence_start(text, start, width // 4), width)
+
+
+def _sentence_start(text: str, at: int, reach: int) -> int:
+    """The beginning of the sentence around a place, if it is near; else a few words before."""
+    earliest = max(0, at - reach)
+    if earliest == 0:
+        return 0
+    ends = [m.end() for m in re.finditer(r"[.!?:;]\s+", text[earliest:at])]
+    return earliest + ends[-1] if ends else max(0, at - reach // 2)
+
+
+def _at_words(text: str, start: int, width: int) -> tuple[int, int]:
+    """The range moved to the borders of words."""
+    if start and text[start - 1] != " ":
+        blank = text.find(" ", start, start + 40)
+        start = blank + 1 if blank >= 0 else start
+    end = min(len(text), start + width)
+    if end < len(text):
+        blank = text.rfind(" ", max(start, end - 40), end)
+        end = blank if blank > start else end
+    return start, end

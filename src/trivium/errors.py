@@ -1,0 +1,169 @@
+"""Every way Trivium can fail, as types with a stable code and a sentence that says what to do.
+
+    TriviumError
+     ├─ InputError                 the caller can mend it
+     │   ├─ EmptyQuery             query.empty
+     │   ├─ QueryTooLong           query.too_long
+     │   ├─ BadSetting             setting.bad
+     │   ├─ BadFilter              filter.bad
+     │   ├─ PathNotFound           path.not_found
+     │   ├─ DocumentNotFound       document.not_found
+     │   └─ DatasetInvalid         dataset.invalid
+     ├─ ReadError                  one document could not be read; the batch goes on
+     │   ├─ FileUnreadable         file.unreadable
+     │   ├─ FileEmpty              file.empty
+     │   ├─ FileTooLarge           file.too_large
+     │   ├─ FormatUnknown          file.format_unknown
+     │   └─ FileDamaged            file.damaged
+     ├─ ModelError                 a model is missing or misbehaves
+     │   ├─ ModelUnavailable       model.unavailable
+     │   ├─ ModelDamaged           model.damaged
+     │   └─ DimensionMismatch      model.dimensions
+     └─ StoreError                 the library itself
+         ├─ LibraryNotFound        library.not_found
+         ├─ LibraryTooNew          library.too_new
+         ├─ LibraryDamaged         library.damaged
+         ├─ LibraryBusy            library.busy
+         ├─ LibraryReadOnly        library.read_only
+         ├─ ModelChanged           library.model_changed
+         └─ DiskFull               library.disk_full
+
+Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
+"""
+
+from __future__ import annotations
+
+
+class TriviumError(Exception):
+    """The root: catch this to catch everything Trivium raises on purpose."""
+
+    code = "error"
+    fix = ""
+
+    def __init__(self, message: str, *, fix: str | None = None) -> None:
+        self.message = message
+        self.fix = self.fix if fix is None else fix
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.fix}".rstrip()
+
+
+class InputError(TriviumError):
+    code = "input"
+
+
+class EmptyQuery(InputError):
+    code = "query.empty"
+    fix = "Type at least one word."
+
+
+class QueryTooLong(InputError):
+    code = "query.too_long"
+    fix = "Shorten the query; long texts are better added as documents."
+
+
+class BadSetting(InputError):
+    code = "setting.bad"
+
+
+class BadFilter(InputError):
+    code = "filter.bad"
+
+
+class PathNotFound(InputError):
+    code = "path.not_found"
+    fix = "Check the spelling, or quote the pattern if your shell expanded it."
+
+
+class DocumentNotFound(InputError):
+    code = "document.not_found"
+    fix = "`trivium list` shows what the library holds."
+
+
+class DatasetInvalid(InputError):
+    code = "dataset.invalid"
+    fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
+
+
+class ReadError(TriviumError):
+    code = "read"
+
+
+class FileUnreadable(ReadError):
+    code = "file.unreadable"
+    fix = "Check the file's permissions."
+
+
+class FileEmpty(ReadError):
+    code = "file.empty"
+    fix = "There is nothing in it to search."
+
+
+class FileTooLarge(ReadError):
+    code = "file.too_large"
+    fix = "Split it, or raise the limit with `read.max_bytes`."
+
+
+class FormatUnknown(ReadError):
+    code = "file.format_unknown"
+    fix = "Convert it to text or Markdown first."
+
+
+class FileDamaged(ReadError):
+    code = "file.damaged"
+    fix = "Open it in its own program and save it again."
+
+
+class ModelError(TriviumError):
+    code = "model"
+
+
+class ModelUnavailable(ModelError):
+    code = "model.unavailable"
+
+
+class ModelDamaged(ModelError):
+    code = "model.damaged"
+    fix = "Delete the folder and let it be fetched again."
+
+
+class DimensionMismatch(ModelError):
+    code = "model.dimensions"
+
+
+class StoreError(TriviumError):
+    code = "library"
+
+
+class LibraryNotFound(StoreError):
+    code = "library.not_found"
+    fix = "`trivium add PATH` makes one."
+
+
+class LibraryTooNew(StoreError):
+    code = "library.too_new"
+    fix = "Upgrade Trivium: pip install --upgrade trivium."
+
+
+class LibraryDamaged(StoreError):
+    code = "library.damaged"
+    fix = "Restore the folder from a backup; `trivium doctor` shows what is wrong."
+
+
+class LibraryBusy(StoreError):
+    code = "library.busy"
+    fix = "Wait for the other process to finish adding, or stop it."
+
+
+class LibraryReadOnly(StoreError):
+    code = "library.read_only"
+
+
+class ModelChanged(StoreError):
+    code = "library.model_changed"
+
+
+class DiskFull(StoreError):
+    code = "library.disk_full"
+    fix = "Free some space and run the same command again; nothing that was added is lost."

@@ -1,0 +1,1 @@
+"""Judges rankings against what people found relevant."""

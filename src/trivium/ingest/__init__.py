@@ -1,0 +1,1 @@
+"""From something a source offers to chunks in a store."""

@@ -1,0 +1,228 @@
+"""The way of a document into a store: read, compare, extract, label, chunk, embed, put.
+
+Documents travel in batches of about one embedding call, so memory stays bounded however many a
+source offers, and each batch is acknowledged when its store has it. One that cannot be read is
+reported and the rest goes on. Knows sources, models and stores only through their ports.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable, ReadError
+from trivium.extract.detect import choose, read
+from trivium.ports import Blob, Chunker, Embedder, Source, SourceItem, Store
+from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata, Processed
+
+if TYPE_CHECKING:
+    from trivium.types import Vector, Vectors
+
+# Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
+# less than 1 % of the time; and no one waits longer for a first document to be searchable.
+BATCH_TOKENS = 16_384
+
+
+class Fate(StrEnum):
+    """What became of an item."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    RELABELLED = "relabelled"
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    uri: str
+    fate: Fate
+    document: Document | None = None
+    error: ReadError | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A document on its way, still without vectors."""
+
+    processed: Processed
+    texts: tuple[str, ...]  # to embed, one for each chunk
+    before: Document | None
+
+
+class Pipeline:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        chunker: Chunker,
+        *,
+        max_bytes: int,
+        on_note: Callable[[str], None] = lambda note: None,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._chunker = chunker
+        self._max_bytes = max_bytes
+        self._on_note = on_note
+        self.embedding_seconds = 0.0
+
+    def run(self, source: Source, labels: Labels) -> Iterator[Outcome]:
+        """Yields an outcome for every item, once its store has it. Stop asking to stop early."""
+        batch: dict[str, _Prepared] = {}
+        for item in source.items():
+            if item.uri in batch:  # a source that offers one thing twice
+                yield from self._flush(batch)
+            prepared = self._prepare(item, labels)
+            if isinstance(prepared, Outcome):
+                yield prepared
+                continue
+            batch[item.uri] = prepared
+            if sum(c.tokens for p in batch.values() for c in p.processed.chunks) >= BATCH_TOKENS:
+                yield from self._flush(batch)
+        yield from self._flush(batch)
+
+    def _prepare(self, item: SourceItem, labels: Labels) -> _Prepared | Outcome:
+        try:
+            content = self._content(item)
+            digest = _digest(content)
+            fingerprint = f"{_reader(content)}/{self._chunker.fingerprint}"
+            before = self._store.find(item.uri, labels.collection)
+            # The model has no part in this: vectors are kept by model and text, and change
+            # without a new interpretation.
+            if before and (before.content_hash, before.fingerprint) == (digest, fingerprint):
+                return self._relabel(item, before, labels)
+            extraction = self._extract(content)
+            chunks = self._chunker.chunk(extraction)
+            if not chunks:
+                raise FileEmpty(f"{item.name} holds no text.")
+        except ReadError as error:
+            return Outcome(item.uri, Fate.FAILED, error=error, size=item.size)
+        category, audience, metadata = _labelled(labels, extraction.metadata, before)
+        texts = tuple(chunk.embedded_text for chunk in chunks)
+        processed = Processed(
+            uri=item.uri,
+            collection=labels.collection,
+            category=category,
+            audience=audience,
+            metadata=metadata,
+            content_hash=digest,
+            size=item.size,
+            extraction=extraction,
+            chunks=chunks,
+            hashes=tuple(_hash(text) for text in texts),
+            vectors=None,
+            fingerprint=fingerprint,
+        )
+        return _Prepared(processed, texts, before)
+
+    def _content(self, item: SourceItem) -> Blob | Extraction:
+        if isinstance(item.content, Extraction):
+            return item.content
+        if item.size > self._max_bytes:  # before it is in memory
+            raise FileTooLarge(
+                f"{item.name} has {item.size:,} bytes, the limit is {self._max_bytes:,}."
+            )
+        return Blob(item.name, item.content())
+
+    def _extract(self, content: Blob | Extraction) -> Extraction:
+        if isinstance(content, Extraction):
+            return content
+        try:
+            return read(content, max_bytes=self._max_bytes)
+        except ReadError:
+            raise
+        except Exception as reason:  # a parser's bug must not stop the other documents
+            what = f"{type(reason).__name__}: {reason}"
+            raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
+
+    def _relabel(self, item: SourceItem, before: Document, labels: Labels) -> Outcome:
+        category, audience, metadata = _labelled(labels, {}, before)
+        wanted = (category, audience, dict(metadata))
+        if wanted == (before.category, before.audience, dict(before.metadata)):
+            return Outcome(item.uri, Fate.UNCHANGED, before, size=item.size)
+        self._store.relabel(before.id, category=category, audience=audience, metadata=metadata)
+        after = replace(before, category=category, audience=audience, metadata=metadata)
+        return Outcome(item.uri, Fate.RELABELLED, after, size=item.size)
+
+    def _flush(self, batch: dict[str, _Prepared]) -> Iterator[Outcome]:
+        prepared = list(batch.values())
+        batch.clear()
+        if not prepared:
+            return
+        model = self._embedder.fingerprint if self._embedder else ""
+        documents = self._store.put(self._embed(prepared), model)
+        for one, document in zip(prepared, documents, strict=True):
+            fate = Fate.UPDATED if one.before else Fate.ADDED
+            yield Outcome(document.uri, fate, document, size=one.processed.size)
+
+    def _embed(self, prepared: list[_Prepared]) -> list[Processed]:
+        """With vectors: those the store knows, and the rest from the model in one call."""
+        if self._embedder is None:
+            return [p.processed for p in prepared]
+        texts = {
+            hash_: text
+            for p in prepared
+            for hash_, text in zip(p.processed.hashes, p.texts, strict=True)
+        }
+        known = dict(self._store.embeddings(self._embedder.fingerprint, list(texts)))
+        missing = [hash_ for hash_ in texts if hash_ not in known]
+        if missing:
+            started = perf_counter()
+            try:
+                vectors = self._embedder.embed_documents([texts[hash_] for hash_ in missing])
+            except ModelUnavailable as reason:
+                self._embedder = None
+                self._on_note(f"Added for search by words and spelling only. {reason}")
+                return [p.processed for p in prepared]
+            self.embedding_seconds += perf_counter() - started
+            known |= dict(zip(missing, vectors, strict=True))
+        return [_with_vectors(p.processed, known) for p in prepared]
+
+
+def _with_vectors(processed: Processed, known: Mapping[str, Vector]) -> Processed:
+    import numpy as np
+
+    vectors: Vectors = np.stack([known[hash_] for hash_ in processed.hashes])
+    return replace(processed, vectors=vectors)
+
+
+def _labelled(labels: Labels, own: Metadata, before: Document | None) -> tuple[str, str, Metadata]:
+    """Category, audience and metadata: what the caller says, else the document itself, else what
+    it had. So adding a private file again without a label never makes it public."""
+    category = labels.category if labels.category is not None else _own(own, "category")
+    audience = labels.audience if labels.audience is not None else _own(own, "audience")
+    kept = before.metadata if before else {}
+    return (
+        category if category is not None else (before.category if before else ""),
+        audience if audience is not None else (before.audience if before else EVERYONE),
+        {**(own or kept), **labels.metadata},
+    )
+
+
+def _own(own: Metadata, name: str) -> str | None:
+    value = own.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _digest(content: Blob | Extraction) -> str:
+    if isinstance(content, Extraction):
+        return _hash(f"{content.title}\n{content.text}")
+    return hashlib.sha256(content.data).hexdigest()
+
+
+def _reader(content: Blob | Extraction) -> str:
+    """Names what turns the content into text, so that a better reader means reading it again."""
+    if isinstance(content, Extraction):
+        return "text"
+    extractor = choose(content)
+    return f"{type(extractor).__name__}-{extractor.version}"

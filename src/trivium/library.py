@@ -1,0 +1,311 @@
+"""The façade that everything outside uses: one library, opened, filled, searched.
+
+Puts store, models, pipeline and searcher together by the settings. Holds no logic of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+
+from trivium.chunk.recursive import RecursiveChunker
+from trivium.config import Settings, load
+from trivium.errors import DocumentNotFound, ModelChanged
+from trivium.ingest.pipeline import Fate, Outcome, Pipeline
+from trivium.models.local import LocalEmbedder
+from trivium.ports import Chunker, Embedder, Source, Waiting
+from trivium.search.request import SearchRequest
+from trivium.search.run import Searcher
+from trivium.sources.folder import FolderSource
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.text.tokens import Cl100kTokens
+from trivium.types import (
+    OWNER,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    Document,
+    DocumentId,
+    Labels,
+    Metadata,
+    MetaScalar,
+    Mode,
+    Results,
+    Signal,
+    StoredChunk,
+    Where,
+)
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an `add` did."""
+
+    outcomes: tuple[Outcome, ...]
+    chunks: int
+    seconds: float
+    embedding_seconds: float
+    notes: tuple[str, ...] = ()
+
+    def count(self, fate: Fate) -> int:
+        return sum(outcome.fate is fate for outcome in self.outcomes)
+
+    @property
+    def failed(self) -> tuple[Outcome, ...]:
+        return tuple(outcome for outcome in self.outcomes if outcome.fate is Fate.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One document in full."""
+
+    document: Document
+    text: str
+    passages: tuple[StoredChunk, ...]
+
+
+class Library:
+    """One searchable library. Use it as a context manager, or call `close`.
+
+    >>> with Library.open("notes.library") as library:     # doctest: +SKIP
+    ...     library.add("notes/")
+    ...     for result in library.search("where is the crown"):
+    ...         print(result.rank, result.found.document.title)
+    """
+
+    def __init__(self, store: EmbeddedStore, embedder: Embedder, settings: Settings) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._searcher = Searcher(store, embedder)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        settings: Settings | None = None,
+        create: bool = True,
+    ) -> Library:
+        """The library in this folder, made if there is none. Without a path, the one that the
+        settings name."""
+        settings = settings or load().settings
+        embedder = LocalEmbedder(
+            settings.embed_folder,
+            settings.cache,
+            settings.embed_threads,
+            settings.embed_max_tokens,
+            settings.embed_query_prefix,
+            settings.embed_document_prefix,
+        )
+        folder = settings.library if path is None else Path(path).expanduser()
+        store = EmbeddedStore(folder, create=create)
+        made_with = store.manifest().model
+        if made_with and made_with != embedder.fingerprint:
+            store.close()
+            raise ModelChanged(
+                f"This library was embedded with {made_with}, the settings name"
+                f" {embedder.fingerprint}.",
+                fix="Set embed.folder and the other embed settings back, or make a new library.",
+            )
+        return cls(store, embedder, settings)
+
+    def add(
+        self,
+        paths: Paths,
+        *,
+        collection: str = "default",
+        category: str | None = None,
+        audience: str | None = None,
+        metadata: Metadata | None = None,
+        on_outcome: Callable[[Outcome], None] | None = None,
+        on_wait: Waiting | None = None,
+    ) -> Report:
+        """Add files, folders or patterns. What is there already and unchanged costs no work.
+
+        A label that is not given is taken from the document's front matter, else from what it had.
+        """
+        listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        labels = Labels(collection, category, audience, metadata or {})
+        return self.add_from(FolderSource(listed), labels, on_outcome=on_outcome, on_wait=on_wait)
+
+    def add_from(
+        self,
+        source: Source,
+        labels: Labels,
+        *,
+        on_outcome: Callable[[Outcome], None] | None = None,
+        on_wait: Waiting | None = None,
+    ) -> Report:
+        """Add whatever a source offers."""
+        started = perf_counter()
+        notes: list[str] = []
+        pipeline = Pipeline(
+            self._store,
+            self._embedder,
+            self._chunker(),
+            max_bytes=self._settings.read_max_bytes,
+            on_note=notes.append,
+        )
+        outcomes: list[Outcome] = []
+        with self._store.writing(on_wait):
+            for outcome in pipeline.run(source, labels):
+                outcomes.append(outcome)
+                if on_outcome:
+                    on_outcome(outcome)
+            if not notes:
+                self._store.embed_missing(self._embedder)
+        new = (o.document for o in outcomes if o.fate in (Fate.ADDED, Fate.UPDATED))
+        return Report(
+            outcomes=tuple(outcomes),
+            chunks=sum(document.chunks for document in new if document),
+            seconds=perf_counter() - started,
+            embedding_seconds=pipeline.embedding_seconds,
+            notes=tuple(notes),
+        )
+
+    def search(
+        self,
+        query: str,
+        limit: int | None = None,
+        *,
+        mode: Mode | str = Mode.HYBRID,
+        weights: Mapping[Signal, float] | None = None,
+        k: float | None = None,
+        threshold: float | None = None,
+        audiences: Iterable[str] | None = None,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+    ) -> Results:
+        """The best chunks for a query, explained. Filters hold before the search.
+
+        `audiences`: the labels the caller holds; None is the owner, who holds every one.
+        """
+        s = self._settings
+        default = {
+            Signal.VECTOR: s.fusion_vector,
+            Signal.KEYWORD: s.fusion_keyword,
+            Signal.TRIGRAM: s.fusion_trigram,
+        }
+        request = SearchRequest(
+            query=query,
+            where=where(
+                audiences,
+                collection=collection,
+                source=source,
+                category=category,
+                metadata=metadata,
+            ),
+            limit=s.search_limit if limit is None else limit,
+            mode=_mode(mode),
+            weights=default if weights is None else weights,
+            k=s.fusion_k if k is None else k,
+            threshold=s.search_threshold if threshold is None else threshold,
+        )
+        return self._searcher.search(request)
+
+    def documents(self, within: Where = OWNER) -> list[Document]:
+        return self._store.documents(within)
+
+    def show(self, document: DocumentId | str, within: Where = OWNER) -> Shown:
+        """A document by id, by `#id`, by path or by file name."""
+        found = self._one(document, within)
+        text = self._store.text(found.id, within)
+        return Shown(found, text or "", tuple(self._store.passages(found.id, within)))
+
+    def remove(
+        self, documents: Iterable[DocumentId | str], *, on_wait: Waiting | None = None
+    ) -> list[Document]:
+        """Remove documents, their chunks, vectors and text. Every one must exist, or none goes."""
+        found = {d.id: d for one in documents for d in (self._one(one, OWNER),)}
+        with self._store.writing(on_wait):
+            self._store.remove(found)
+        return list(found.values())
+
+    def health(self) -> Mapping[str, int]:
+        """Documents, active chunks, and how many of those each index holds."""
+        return self._store.health()
+
+    def rebuild(self, *, on_wait: Waiting | None = None) -> None:
+        """Make the search indexes anew from the database."""
+        with self._store.writing(on_wait):
+            self._store.rebuild()
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _chunker(self) -> Chunker:
+        s = self._settings
+        return RecursiveChunker(Cl100kTokens(), s.chunk_size, s.chunk_overlap, s.chunk_minimum)
+
+    def _one(self, document: DocumentId | str, within: Where) -> Document:
+        name = f"#{document}" if isinstance(document, int) else document
+        full = os.path.abspath(name)
+        named = AnyOf((Compare("source", "eq", name), Compare("source", "eq", full)))
+        found = self._store.documents(
+            Where(within.audiences, AllOf((within.condition, named))), limit=2
+        )
+        if not found:
+            raise DocumentNotFound(f"The library holds no document {name}.")
+        if len(found) > 1:
+            choices = ", ".join(f"#{d.id} {d.uri}" for d in found)
+            raise DocumentNotFound(f"Several documents are called {name}: {choices}.")
+        return found[0]
+
+
+def where(
+    audiences: Iterable[str] | None = None,
+    *,
+    collection: str | Sequence[str] | None = None,
+    source: str | Sequence[str] | None = None,
+    category: str | Sequence[str] | None = None,
+    metadata: Mapping[str, MetaScalar] | None = None,
+) -> Where:
+    """A filter from plain values. Several values of one field: any of them."""
+    parts = [
+        _any_of(name, values)
+        for name, values in (
+            ("collection", collection),
+            ("source", source),
+            ("category", category),
+        )
+        if values is not None
+    ]
+    parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (metadata or {}).items()]
+    labels = None if audiences is None else frozenset(audiences)
+    return Where(labels, AllOf(tuple(parts)))
+
+
+def _any_of(name: str, values: str | Sequence[str]) -> Condition:
+    listed = [values] if isinstance(values, str) else values
+    return AnyOf(tuple(Compare(name, "eq", value) for value in listed))
+
+
+def _mode(mode: Mode | str) -> Mode:
+    from trivium.errors import BadSetting
+
+    try:
+        return Mode(mode)
+    except ValueError as reason:
+        known = ", ".join(Mode)
+        raise BadSetting(f"`mode` is {mode!r}.", fix=f"It takes one of: {known}.") from reason

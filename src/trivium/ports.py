@@ -1,0 +1,159 @@
+"""Every seam of Trivium on one page: what a part must do to take another's place.
+
+Protocols only. `trivium.testing` holds the suites that an implementation must pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from trivium.types import (
+    Chunk,
+    ChunkId,
+    Document,
+    DocumentId,
+    Extraction,
+    Hit,
+    Manifest,
+    Metadata,
+    Probe,
+    Processed,
+    Signal,
+    StoredChunk,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from trivium.types import Vector, Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """The bytes of one document, and the name they came under."""
+
+    name: str
+    data: bytes
+
+
+class Extractor(Protocol):
+    """Turns bytes into text with structure. Pure: the same bytes give the same extraction."""
+
+    version: str  # part of the pipeline's fingerprint: bump it when the output changes
+
+    def accepts(self, blob: Blob) -> bool: ...
+
+    def extract(self, blob: Blob) -> Extraction:
+        """Raises ReadError when the bytes cannot be read."""
+        ...
+
+
+class Tokens(Protocol):
+    """Counts tokens the way some model does."""
+
+    name: str
+
+    def count(self, text: str) -> int: ...
+
+
+class Chunker(Protocol):
+    """Cuts an extraction into passages that cover its text in order."""
+
+    fingerprint: str
+
+    def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    fingerprint: str  # names model, weights and arithmetic: equal means interchangeable vectors
+    dimensions: int
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors: ...
+
+    def embed_query(self, text: str) -> Vector: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """Something a source offers: bytes to extract, or a text that needs no extraction."""
+
+    uri: str
+    name: str
+    content: Callable[[], bytes] | Extraction  # called once; raises ReadError
+    size: int = 0  # bytes, for progress; 0 when unknown
+
+
+class Source(Protocol):
+    """Where documents come from."""
+
+    def items(self) -> Iterator[SourceItem]: ...
+
+
+Waiting: TypeAlias = Callable[[str], None]
+
+
+class Store(Protocol):
+    """Keeps documents and answers one signal at a time. Fusion is not its business."""
+
+    def manifest(self) -> Manifest: ...
+
+    # writing: only inside `writing()`
+    def writing(self, waiting: Waiting | None = None) -> AbstractContextManager[None]:
+        """One process writes at a time. While another does, `waiting` is told why nothing moves.
+        On leaving, everything written can be found. Nested use is free."""
+        ...
+
+    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        """Keep every document of the batch; each becomes a new active interpretation, and the one
+        before it is hidden in the same instant. `model` names the embedder of the vectors."""
+        ...
+
+    def relabel(
+        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
+    ) -> None:
+        """Change what is said about a document without touching its text."""
+        ...
+
+    def remove(self, documents: Iterable[DocumentId]) -> int:
+        """Unknown ids are no error; the count of those removed comes back."""
+        ...
+
+    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+        """Vectors already known by the hash of what was embedded."""
+        ...
+
+    # the registry
+    def find(self, uri: str, collection: str) -> Document | None: ...
+
+    def documents(
+        self, where: Where, *, offset: int = 0, limit: int | None = None
+    ) -> list[Document]:
+        """By id."""
+        ...
+
+    def text(self, document: DocumentId, where: Where) -> str | None:
+        """The full text of the active interpretation."""
+        ...
+
+    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
+        """Every active chunk of a document, in order."""
+        ...
+
+    # searching
+    def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
+        """The k best active chunks that pass `where`, score descending, then chunk id."""
+        ...
+
+    def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
+        """In the order asked; what is missing, hidden or not allowed is skipped."""
+        ...
+
+    def refresh(self) -> None:
+        """Afterwards reads see all earlier writes, of any process."""
+        ...
+
+    def close(self) -> None: ...

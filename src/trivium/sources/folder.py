@@ -1,0 +1,72 @@
+"""Files and folders as a source. Knows names and bytes, nothing of formats."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from trivium.errors import FileUnreadable, PathNotFound
+from trivium.ports import SourceItem
+
+
+class FolderSource:
+    """Files by name, by pattern (`notes/**/*.md`) or by folder, which is walked to the bottom.
+
+    Hidden files and folders are left out, as `ls` does, unless they are named themselves.
+    """
+
+    def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        self._files = list(dict.fromkeys(f for path in paths for f in _files(os.fspath(path))))
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def items(self) -> Iterator[SourceItem]:
+        for path in self._files:
+            uri = _printable(os.path.abspath(path))
+            yield SourceItem(uri, _printable(path.name), partial(_read, path), _size(path))
+
+
+def _files(path: str) -> Iterator[Path]:
+    found = Path(path).expanduser()
+    if found.is_dir():
+        yield from _walk(found)
+    elif found.exists() or found.is_symlink():
+        yield found
+    else:
+        matches = sorted(glob.glob(str(found), recursive=True)) if glob.has_magic(path) else []
+        if not matches:
+            raise PathNotFound(f"There is no file or folder {path}.")
+        for match in map(Path, matches):
+            yield from _walk(match) if match.is_dir() else (match,)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place, name) for name in sorted(files) if not name.startswith("."))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not path.is_file():  # a pipe or a device would never end
+            raise FileUnreadable(f"{_printable(path.name)} is not a regular file.", fix="")
+        return path.read_bytes()
+    except OSError as reason:
+        said = reason.strerror or str(reason)
+        raise FileUnreadable(f"{_printable(path.name)} cannot be read: {said}.") from reason
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _printable(name: str | os.PathLike[str]) -> str:
+    """File names are bytes; those that are no text keep their bytes, escaped."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,0 +1,1 @@
+"""Where chunks are kept, and how each store answers one signal at a time."""

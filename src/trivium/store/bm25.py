@@ -1,0 +1,21 @@
+"""BM25's two factors, with the constants that tantivy has built in (k1 1.2, b .75).
+
+For stores that score by themselves, and for weighing one index's scores against another's.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+K1 = 1.2
+B = 0.75
+
+
+def idf(holding: int, total: int) -> float:
+    """How telling a term is that `holding` of `total` chunks hold."""
+    return log(1 + (total - holding + 0.5) / (holding + 0.5))
+
+
+def saturation(frequency: float, length: int, average: float) -> float:
+    """How much `frequency` occurrences in a chunk of `length` words count: 0 .. K1 + 1."""
+    return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average))

@@ -1,0 +1,122 @@
+"""Who is there: which chunks are active, which document each belongs to, who passes a filter.
+
+Arrays by id, so that a search decides about a million chunks in a millisecond. SQL decides what
+passes; this only remembers it, and re-asks for nothing but what changed. Knows nothing of words
+or vectors.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from trivium.store.sql.reader import Changes, RegistryReader
+from trivium.types import DocumentId, Where
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_T = TypeVar("_T", bound=np.generic)
+_REMEMBERED = 64  # filters; each costs a byte a document
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """An immutable picture at one sequence number: its arrays are never written again."""
+
+    sequence: int
+    first: NDArray[np.int64]  # by document id: its first active chunk
+    count: NDArray[np.int64]  # by document id: how many it has
+    owner: NDArray[np.int32]  # by chunk id: its document, 0 if it is not active
+    languages: tuple[str, ...]
+
+    @classmethod
+    def empty(cls) -> Census:
+        none = np.zeros(1, dtype=np.int64)
+        return cls(0, none, none, np.zeros(1, dtype=np.int32), ())
+
+    def after(self, changes: Changes) -> Census:
+        """The picture once these changes have happened."""
+        ids = np.array([c[0] for c in changes.documents], dtype=np.int64)
+        firsts = np.array([c[1] for c in changes.documents], dtype=np.int64)
+        counts = np.array([c[2] for c in changes.documents], dtype=np.int64)
+        last_chunk = int((firsts + counts).max()) if len(ids) else 0
+        last_document = max((int(ids.max()) if len(ids) else 0), *changes.removed, 0)
+        first = _grown(self.first, last_document + 1)
+        count = _grown(self.count, last_document + 1)
+        owner = _grown(self.owner, last_chunk)
+        gone = np.concatenate([ids, np.array(changes.removed, dtype=np.int64)])
+        owner[_ranges(first[gone], count[gone])] = 0
+        first[gone] = count[gone] = 0
+        first[ids], count[ids] = firsts, counts
+        owner[_ranges(firsts, counts)] = np.repeat(ids, counts)
+        spoken = dict.fromkeys((*self.languages, *(c[3] for c in changes.documents)))
+        return Census(changes.sequence, first, count, owner, tuple(sorted(spoken)))
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The chunks that a filter lets pass."""
+
+    chunks: NDArray[np.bool_]  # by chunk id
+    documents: NDArray[np.int64] | None  # ids of the passing documents; None: all of them
+    total: int  # active chunks, passing or not
+
+    @cached_property
+    def count(self) -> int:
+        return int(np.count_nonzero(self.chunks))
+
+
+@dataclass(slots=True)
+class Passing:
+    """Remembers, for the last filters asked, which documents pass. Not thread-safe: the store
+    calls it under its lock."""
+
+    registry: RegistryReader
+    _known: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = field(default_factory=OrderedDict)
+
+    def allowed(self, where: Where, census: Census) -> Allowed:
+        active = census.owner > 0
+        total = int(np.count_nonzero(active))
+        if where == Where(audiences=None):
+            return Allowed(active, None, total)
+        passes = self._documents(where, census)
+        return Allowed(passes[census.owner] & active, np.flatnonzero(passes), total)
+
+    def _documents(self, where: Where, census: Census) -> NDArray[np.bool_]:
+        since, passes = self._known.pop(where, (0, np.zeros(1, dtype=bool)))
+        if since < census.sequence:
+            passes = _grown(passes, len(census.first))
+            changes = self.registry.changes(since)
+            passes[_within([c[0] for c in changes.documents], passes)] = False
+            passes[_within(changes.removed, passes)] = False
+            passes[_within(self.registry.passing(where, since), passes)] = True
+        self._known[where] = (census.sequence, passes)
+        while len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return passes
+
+
+def _within(ids: list[DocumentId], array: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Documents newer than the census are for its successor."""
+    found = np.array(ids, dtype=np.int64)
+    return found[found < len(array)]
+
+
+def _grown(array: NDArray[_T], size: int) -> NDArray[_T]:
+    """A copy with room for `size` entries."""
+    bigger = np.zeros(max(size, len(array)), dtype=array.dtype)
+    bigger[: len(array)] = array
+    return bigger
+
+
+def _ranges(firsts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All numbers of the ranges [first, first + count)."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    found: NDArray[np.int64] = np.arange(total) + np.repeat(firsts - (ends - counts), counts)
+    return found

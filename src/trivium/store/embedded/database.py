@@ -1,0 +1,73 @@
+"""Opens a library's SQLite file and turns its complaints into Trivium's errors."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from trivium.errors import DiskFull, LibraryBusy, LibraryDamaged, LibraryReadOnly, StoreError
+
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",  # readers never wait for the writer
+    "PRAGMA synchronous = FULL",  # what was acknowledged survives a power cut too
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA busy_timeout = 30000",
+    "PRAGMA secure_delete = ON",  # removed text is overwritten, not just unlinked
+    "PRAGMA mmap_size = 268435456",
+)
+
+
+def open_database(path: Path) -> Engine:
+    engine = create_engine(f"sqlite:///{path}", pool_size=8, max_overflow=24)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+
+    return engine
+
+
+@contextmanager
+def translated(folder: Path) -> Iterator[None]:
+    """Errors of SQLite, of the file system and of tantivy as errors of Trivium."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _of_sqlite(error, folder) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"The disk that holds {folder} is full.") from error
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise _read_only(folder) from error
+        raise StoreError(f"The library {folder} cannot be used: {error}.") from error
+    except ValueError as error:  # tantivy raises nothing else
+        if "space left" in str(error) or "StorageFull" in str(error):
+            raise DiskFull(f"The disk that holds {folder} is full.") from error
+        raise
+
+
+def _of_sqlite(error: DBAPIError, folder: Path) -> StoreError:
+    said = str(error.orig)
+    if "full" in said:
+        return DiskFull(f"The disk that holds {folder} is full.")
+    if "locked" in said or "busy" in said:
+        return LibraryBusy(f"The library {folder} is locked by another process.")
+    if "readonly" in said:
+        return _read_only(folder)
+    damaged = isinstance(error.orig, sqlite3.DatabaseError)
+    kind = LibraryDamaged if damaged else StoreError
+    return kind(f"The library {folder} cannot be used: {said}.")
+
+
+def _read_only(folder: Path) -> LibraryReadOnly:
+    return LibraryReadOnly(
+        f"The library {folder} cannot be written.", fix="Check its permissions, or copy it."
+    )

@@ -1,0 +1,218 @@
+"""The words of active chunks in tantivy: stems for the keyword signal, spellings for trigrams.
+
+Derived from the registry and thrown away at will. Words arrive here already folded and stemmed by
+`trivium.text`, so that every store counts the same ones; tantivy only splits at blanks. Knows
+nothing of SQL: a caller hands in chunks and asks with plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.store.bm25 import K1, idf
+from trivium.store.embedded.census import Allowed
+from trivium.text.keywords import KeywordPlan, Run
+from trivium.text.normalise import words
+from trivium.text.spelling import PlannedWord
+from trivium.text.stems import stem
+from trivium.types import ChunkId, Hit
+
+if TYPE_CHECKING:
+    from tantivy import Index, IndexWriter, Query, Schema, Searcher
+
+    from trivium.store.sql.reader import IndexedChunk
+
+_HEAP = 64_000_000  # bytes a writer collects before it writes a segment; tantivy's least is 15 MB
+# Up to so many documents a filter goes into the query as a union of terms (100k chunks: 1,000
+# documents 4 ms, 4,000 14 ms); above, hits are fetched deeper and filtered (2,000 deep: 2 ms).
+_FILTERED_INSIDE = 1000
+_DEEPER = 8  # each time a fetch did not yield enough
+
+
+class WordIndex:
+    """The index on disk. One process writes, any number hold a `WordView`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._index = _open(folder)
+        self._writer: IndexWriter | None = None
+
+    def view(self) -> WordView:
+        """What is committed now, unchanged by later commits."""
+        self._index.reload()
+        return WordView(self._index.searcher(), self._index.schema)
+
+    def add(self, chunks: Iterable[IndexedChunk]) -> list[list[str]]:
+        """Write chunks; the spellings of each come back, for the vocabulary."""
+        from tantivy import Document
+
+        writer = self._writing()
+        found = []
+        for chunk in chunks:
+            spellings = words(chunk.text)
+            row = Document()
+            row.add_unsigned("chunk", chunk.id)
+            row.add_unsigned("document", chunk.document)
+            row.add_text("stems", " ".join(stem(spellings, chunk.language)))
+            row.add_text("spellings", " ".join(spellings))
+            writer.add_document(row)
+            found.append(spellings)
+        return found
+
+    def drop(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
+        from tantivy import FieldType, Query
+
+        for first, count in ranges:
+            query = Query.range_query(
+                self._index.schema, "chunk", FieldType.Unsigned, first, first + count - 1
+            )
+            self._writing().delete_documents_by_query(query)
+
+    def commit(self) -> None:
+        if self._writer:
+            self._writer.commit()
+
+    def stop_writing(self) -> None:
+        """Let merges finish and release tantivy's lock."""
+        if self._writer:
+            writer, self._writer = self._writer, None
+            writer.wait_merging_threads()
+
+    def abandon(self) -> None:
+        """Drop what is not committed and release tantivy's lock, whatever went wrong before."""
+        if self._writer:
+            with suppress(ValueError):  # a full disk refuses even this; the lock goes all the same
+                self._writer.rollback()
+            self._writer = None
+
+    def clear(self) -> None:
+        """Drop everything, with the next commit."""
+        self._writing().delete_all_documents()
+
+    def _writing(self) -> IndexWriter:
+        if self._writer is None:
+            # One thread: one segment a commit, and the cores are the embedding model's.
+            self._writer = self._index.writer(heap_size=_HEAP, num_threads=1)
+        return self._writer
+
+
+@dataclass(frozen=True, slots=True)
+class WordView:
+    """A snapshot of the index that answers both word signals."""
+
+    searcher: Searcher
+    schema: Schema
+
+    @property
+    def count(self) -> int:
+        return int(self.searcher.num_docs)
+
+    def last_chunk(self) -> ChunkId:
+        """The highest chunk id inside, 0 if there is none."""
+        from tantivy import Query
+
+        found = self.searcher.search(Query.all_query(), 1, count=False, order_by_field="chunk").hits
+        return int(found[0][0]) if found else 0
+
+    def chunk_ids(self) -> list[ChunkId]:
+        """All of them, ascending: for checks and repairs."""
+        from tantivy import Order, Query
+
+        limit = max(1, self.count)
+        hits = self.searcher.search(
+            Query.all_query(), limit, count=False, order_by_field="chunk", order=Order.Asc
+        ).hits
+        return [int(key) for key, _ in hits]
+
+    def rarity(self, run: Run, field: str = "spellings") -> float:
+        """BM25's idf, summed over the words of a run, as tantivy itself reckons it."""
+        return sum(idf(self.searcher.doc_freq(field, word), self.count) for word in run)
+
+    def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
+        from tantivy import Occur, Query
+
+        parts: list[tuple[Occur, Query]] = []
+        for clause in plan.clauses:
+            runs = [(Occur.Should, self._run("stems", run)) for run in clause.runs]
+            occur = Occur.Must if clause.required else Occur.Should
+            parts += [(occur, Query.boolean_query(runs))] if clause.required else runs
+        if not parts:
+            return []
+        parts += [(Occur.MustNot, self._run("stems", run)) for run in plan.excluded]
+        return self._best(Query.boolean_query(parts), allowed, k, 1.0)
+
+    def trigram(self, plan: Sequence[PlannedWord], allowed: Allowed, k: int) -> list[Hit]:
+        from tantivy import Occur, Query
+
+        most = sum(planned.weight for planned in plan) * (K1 + 1)
+        if not most:
+            return []
+        parts = []
+        for planned in plan:
+            spellings = [
+                Query.boost_query(
+                    self._run("spellings", s.words),
+                    # tantivy multiplies by the spelling's own rarity: take it out again
+                    planned.weight * s.factor / self.rarity(s.words),
+                )
+                for s in planned.spellings
+            ]
+            parts.append((Occur.Should, Query.disjunction_max_query(spellings)))
+        return self._best(Query.boolean_query(parts), allowed, k, 1 / most)
+
+    def _run(self, field: str, run: Run) -> Query:
+        from tantivy import Query
+
+        if len(run) == 1:
+            return Query.term_query(self.schema, field, run[0], "freq")
+        return Query.phrase_query(self.schema, field, list(run))
+
+    def _best(self, query: Query, allowed: Allowed, k: int, scale: float) -> list[Hit]:
+        """The k best allowed chunks. Fetches deeper until k are allowed and the last of them is
+        clear of ties, so that equal scores are cut by chunk id and not by chance."""
+        from tantivy import Occur, Query
+
+        count = self.count
+        share = max(allowed.count, 1) / max(count, 1)
+        if allowed.documents is not None and len(allowed.documents) <= _FILTERED_INSIDE:
+            ours = [
+                (Occur.Should, Query.term_query(self.schema, "document", int(d)))
+                for d in allowed.documents
+            ]
+            inside = Query.const_score_query(Query.boolean_query(ours), 0.0)
+            query = Query.boolean_query([(Occur.Must, query), (Occur.Must, inside)])
+            share = 1.0
+        depth = min(count, int(1.5 * k / min(1.0, share)) + 16)
+        while depth:
+            found = self.searcher.search(query, depth, count=False).hits
+            ids = self.searcher.fast_field_values("chunk", [address for _, address in found])
+            hits = [
+                Hit(i, score * scale)
+                for i, (score, _) in zip(map(int, filter(None, ids)), found, strict=True)
+                if i < len(allowed.chunks) and allowed.chunks[i]
+            ]
+            hits.sort(key=lambda hit: (-hit.score, hit.chunk_id))
+            complete = len(found) < depth or depth == count
+            if complete or (len(hits) > k and hits[k - 1].score > found[-1][0] * scale):
+                return hits[:k]
+            depth = min(count, depth * _DEEPER)
+        return []
+
+
+def _open(folder: Path) -> Index:
+    from tantivy import Index, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
+
+    folder.mkdir(parents=True, exist_ok=True)
+    builder = SchemaBuilder()
+    builder.add_unsigned_field("chunk", indexed=True, fast=True)
+    builder.add_unsigned_field("document", indexed=True)
+    for name in ("stems", "spellings"):
+        builder.add_text_field(name, tokenizer_name="blanks", index_option="position")
+    index = Index(builder.build(), path=str(folder))
+    index.register_tokenizer("blanks", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
+    index.config_reader("manual")
+    return index

@@ -1,0 +1,224 @@
+"""Reads the truth of a library: for people and searches, and for the indexes derived from it.
+
+Every public method sees one consistent state. Knows nothing of which database it speaks to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Engine, inspect, select
+
+from trivium.errors import LibraryTooNew
+from trivium.store.sql.conditions import visible
+from trivium.store.sql.rows import chunk_of, document_of
+from trivium.store.sql.statements import active, setting, slices, vector_of
+from trivium.store.sql.tables import (
+    SCHEMA,
+    chunks,
+    counters,
+    documents,
+    embeddings,
+    interpretations,
+    removals,
+)
+from trivium.types import OWNER, ChunkId, Document, DocumentId, Manifest, StoredChunk, Where
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """What a search index needs to know of a chunk."""
+
+    id: ChunkId
+    document: DocumentId
+    language: str
+    text: str  # context and passage
+    vector: Vector | None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What became visible, changed or vanished after some sequence number."""
+
+    sequence: int
+    documents: list[tuple[DocumentId, ChunkId, int, str]]  # id, first chunk, count, language
+    removed: list[DocumentId]
+
+
+class RegistryReader:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # --- the library itself
+
+    def schema(self) -> int:
+        """0 for a database without a library."""
+        with self._engine.connect() as connection:
+            if not inspect(connection).has_table("settings"):
+                return 0
+            return int(setting(connection, "schema") or 0)
+
+    def manifest(self) -> Manifest:
+        with self._engine.connect() as connection:
+            return Manifest(
+                schema=int(setting(connection, "schema") or 0),
+                model=setting(connection, "model") or "",
+                dimensions=int(setting(connection, "dimensions") or 0),
+            )
+
+    def setting(self, name: str) -> str | None:
+        with self._engine.connect() as connection:
+            return setting(connection, name)
+
+    # --- reading
+
+    def find(self, uri: str, collection: str) -> Document | None:
+        query = select(documents).where(
+            documents.c.collection == collection,
+            documents.c.uri == uri,
+            documents.c.interpretation > 0,
+        )
+        with self._engine.connect() as connection:
+            row = connection.execute(query).mappings().first()
+        return document_of(row) if row else None
+
+    def documents(
+        self, where: Where, *, offset: int = 0, limit: int | None = None
+    ) -> list[Document]:
+        query = select(documents).where(visible(where)).order_by(documents.c.id)
+        query = query.offset(offset).limit(limit if limit is not None else -1)
+        with self._engine.connect() as connection:
+            return [document_of(row) for row in connection.execute(query).mappings()]
+
+    def text(self, document: DocumentId, where: Where) -> str | None:
+        query = (
+            select(interpretations.c.text)
+            .join(documents, interpretations.c.document == documents.c.id)
+            .where(documents.c.id == document, interpretations.c.state == "active", visible(where))
+        )
+        with self._engine.connect() as connection:
+            return connection.scalar(query)
+
+    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
+        return self._chunks(chunks.c.document == document, where)
+
+    def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
+        found: dict[ChunkId, StoredChunk] = {}
+        for some in slices(ids):
+            found |= {c.id: c for c in self._chunks(chunks.c.id.in_(some), where)}
+        return [found[i] for i in ids if i in found]
+
+    def _chunks(self, which: Any, where: Where) -> list[StoredChunk]:
+        held = [c.label(f"document_{c.name}") for c in documents.c]
+        query = (
+            select(chunks, *held)
+            .join(documents, chunks.c.document == documents.c.id)
+            .where(which, active, visible(where))
+            .order_by(chunks.c.id)
+        )
+        with self._engine.connect() as connection:
+            return [
+                StoredChunk(row["id"], document_of(row, "document_"), chunk_of(row))
+                for row in connection.execute(query).mappings()
+            ]
+
+    def embeddings(self, model: str, hashes: Sequence[str]) -> dict[str, Vector]:
+        found: dict[str, Vector] = {}
+        with self._engine.connect() as connection:
+            for some in slices(hashes):
+                query = select(embeddings.c.hash, embeddings.c.vector).where(
+                    embeddings.c.model == model, embeddings.c.hash.in_(some)
+                )
+                found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
+        return found
+
+    # --- for search indexes
+
+    def sequence(self) -> int:
+        with self._engine.connect() as connection:
+            query = select(counters.c.value).where(counters.c.name == "sequence")
+            return int(connection.scalar(query) or 0)
+
+    def changes(self, since: int) -> Changes:
+        """Bounded above by the sequence read first, so that a later change is seen as a whole next
+        time and never in part now."""
+        columns = (documents.c.id, documents.c.first_chunk, documents.c.chunks)
+        with self._engine.connect() as connection:
+            sequence = select(counters.c.value).where(counters.c.name == "sequence")
+            upto = int(connection.scalar(sequence) or 0)
+            changed = connection.execute(
+                select(*columns, documents.c.language).where(
+                    documents.c.changed > since, documents.c.changed <= upto, visible(OWNER)
+                )
+            ).all()
+            removed = connection.scalars(
+                select(removals.c.document).where(
+                    removals.c.changed > since, removals.c.changed <= upto
+                )
+            ).all()
+        return Changes(upto, [tuple(row) for row in changed], list(removed))
+
+    def passing(self, where: Where, since: int) -> list[DocumentId]:
+        """The documents changed after `since` that pass `where`."""
+        query = select(documents.c.id).where(documents.c.changed > since, visible(where))
+        with self._engine.connect() as connection:
+            return list(connection.scalars(query))
+
+    def indexed_chunks(self, after: ChunkId, size: int) -> Iterator[list[IndexedChunk]]:
+        """Every active chunk with an id above `after`, in order, a batch at a time."""
+        model = self.manifest().model
+        while True:
+            query = (
+                select(chunks, documents.c.language, embeddings.c.vector)
+                .join(documents, chunks.c.document == documents.c.id)
+                .join(
+                    embeddings,
+                    (embeddings.c.hash == chunks.c.embedding) & (embeddings.c.model == model),
+                    isouter=True,
+                )
+                .where(chunks.c.id > after, active)
+                .order_by(chunks.c.id)
+                .limit(size)
+            )
+            with self._engine.connect() as connection:
+                rows = connection.execute(query).mappings().all()
+            if not rows:
+                return
+            yield [_indexed(row) for row in rows]
+            after = rows[-1]["id"]
+
+    def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
+        """Hash and text to embed of active chunks that were added while no model was at hand."""
+        known = select(embeddings.c.hash).where(embeddings.c.model == model)
+        query = (
+            select(chunks)
+            .join(documents, chunks.c.document == documents.c.id)
+            .where(active, chunks.c.embedding.not_in(known))
+            .limit(limit)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).mappings().all()
+        return [(row["embedding"], chunk_of(row).embedded_text) for row in rows]
+
+
+def check_schema(found: int) -> None:
+    if found > SCHEMA:
+        raise LibraryTooNew(
+            f"This library has format {found}; this version of Trivium reads up to {SCHEMA}."
+        )
+
+
+def _indexed(row: Any) -> IndexedChunk:
+    chunk = chunk_of(row)
+    vector = None if row["vector"] is None else vector_of(row["vector"])
+    return IndexedChunk(row["id"], row["document"], row["language"], searched_text(chunk), vector)
+
+
+def searched_text(chunk: Any) -> str:
+    """What the keyword and trigram signals look at: the headings above a passage count too."""
+    return f"{chunk.context}\n{chunk.text}"

@@ -1,0 +1,90 @@
+"""Rows of the registry's tables from and to the nouns of `trivium.types`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
+from trivium.types import Chunk, Document, Metadata, MetaValue, Processed
+
+# What a new active interpretation sets on its document's row.
+DOCUMENT_COLUMNS = (
+    "id", "uri", "title", "collection", "category", "audience", "media_type", "language",
+    "content_hash", "size", "interpretation", "fingerprint", "chunks", "added_at", "updated_at",
+)  # fmt: skip
+
+
+def document_of(row: RowMapping | Mapping[str, Any], prefix: str = "") -> Document:
+    held = {name: row[prefix + name] for name in DOCUMENT_COLUMNS}
+    return Document(**held, metadata=_metadata_of(row[prefix + "metadata"]))
+
+
+def chunk_of(row: RowMapping) -> Chunk:
+    return Chunk(
+        index=row["position"],
+        start=row["start"],
+        end=row["end"],
+        text=row["text"],
+        headings=tuple(row["headings"]),
+        section=row["section"],
+        header=row["header"],
+        pages=tuple(row["pages"]),
+        paragraph=row["paragraph"],
+        tokens=row["tokens"],
+    )
+
+
+def document_values(processed: Processed) -> dict[str, Any]:
+    """Everything about a document's row that does not depend on what the registry holds."""
+    extraction = processed.extraction
+    return {
+        "uri": processed.uri,
+        "name": comparable_text(name_of(processed.uri)),
+        "collection": processed.collection,
+        "category": processed.category,
+        "audience": processed.audience,
+        "title": extraction.title,
+        "media_type": extraction.media_type,
+        "kind": kind_of(extraction.media_type),
+        "language": extraction.language,
+        "content_hash": processed.content_hash,
+        "size": processed.size,
+        "fingerprint": processed.fingerprint,
+        "chunks": len(processed.chunks),
+        "metadata": metadata_values(processed.metadata),
+    }
+
+
+def chunk_values(chunk: Chunk, embedding: str) -> dict[str, Any]:
+    return {
+        "position": chunk.index,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "headings": list(chunk.headings),
+        "section": chunk.section,
+        "header": chunk.header,
+        "pages": list(chunk.pages),
+        "paragraph": chunk.paragraph,
+        "tokens": chunk.tokens,
+        "embedding": embedding,
+    }
+
+
+def field_values(document: int, metadata: Metadata) -> list[dict[str, Any]]:
+    return [
+        {"document": document, "name": name, "text": text, "number": number}
+        for name, value in metadata.items()
+        for text, number in texts_and_numbers(value)
+    ]
+
+
+def metadata_values(metadata: Metadata) -> dict[str, Any]:
+    return {n: list(v) if isinstance(v, tuple) else v for n, v in metadata.items()}
+
+
+def _metadata_of(held: Mapping[str, Any]) -> dict[str, MetaValue]:
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in held.items()}

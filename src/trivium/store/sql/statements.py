@@ -1,0 +1,63 @@
+"""The few statements and expressions that reading and writing the registry share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Connection, insert, select, update
+
+from trivium.store.sql.tables import chunks, counters, documents, settings
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+EMBEDDED_UPTO = "embedded_upto"  # setting: the highest chunk id that a vector index must hold
+_STORED = np.dtype("<f2")  # 16 bits: half the size, and no cosine moves by more than .0005
+
+# The chunks of a document's active interpretation.
+active = (
+    (documents.c.interpretation > 0)
+    & (chunks.c.id >= documents.c.first_chunk)
+    & (chunks.c.id < documents.c.first_chunk + documents.c.chunks)
+)
+
+
+def setting(connection: Connection, name: str) -> str | None:
+    return connection.scalar(select(settings.c.value).where(settings.c.name == name))
+
+
+def vector_bytes(vector: Vector) -> bytes:
+    return vector.astype(_STORED).tobytes()
+
+
+def vector_of(stored: bytes) -> Vector:
+    return np.frombuffer(stored, dtype=_STORED).astype(np.float32)
+
+
+def take(connection: Connection, name: str, count: int) -> range:
+    """The next `count` numbers of a counter."""
+    mine = counters.c.name == name
+    connection.execute(update(counters).where(mine).values(value=counters.c.value + count))
+    last = connection.scalar(select(counters.c.value).where(mine)) or 0
+    return range(last - count + 1, last + 1)
+
+
+def insert_all(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def set_setting(connection: Connection, name: str, value: str) -> None:
+    changed = connection.execute(
+        update(settings).where(settings.c.name == name).values(value=value)
+    )
+    if not changed.rowcount:
+        connection.execute(insert(settings).values(name=name, value=value))
+
+
+def slices(items: Sequence[Any], size: int = 500) -> Iterator[list[Any]]:
+    # SQLite takes 32,766 variables a statement, PostgreSQL 65,535: stay far below both.
+    for start in range(0, len(items), size):
+        yield list(items[start : start + size])

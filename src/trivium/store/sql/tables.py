@@ -1,0 +1,162 @@
+"""The tables of a library, for SQLite and PostgreSQL alike, and the numbered steps to reach them.
+
+Knows the shape of the data and nothing of what is done with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Connection,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    insert,
+)
+
+metadata = MetaData()
+# SQLite gives a rowid table, the fastest kind, only to a column typed INTEGER.
+_Id = BigInteger().with_variant(Integer, "sqlite")
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("value", String, nullable=False),
+)
+
+# Ids and the sequence come from here, so that none is ever used twice, not even after a removal.
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", String, primary_key=True),  # document, interpretation, chunk, sequence
+    Column("value", _Id, nullable=False),  # the last one given out
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("id", _Id, primary_key=True, autoincrement=False),
+    Column("uri", String, nullable=False),
+    Column("name", String, nullable=False),  # last part of the uri, folded
+    Column("collection", String, nullable=False),
+    Column("category", String, nullable=False),
+    Column("audience", String, nullable=False),
+    Column("title", String, nullable=False),
+    Column("media_type", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("language", String, nullable=False),
+    Column("content_hash", String, nullable=False),
+    Column("size", _Id, nullable=False),
+    Column("fingerprint", String, nullable=False),
+    Column("interpretation", Integer, nullable=False),  # number of the active one; 0: none yet
+    Column("first_chunk", _Id, nullable=False),  # its chunks have consecutive ids
+    Column("chunks", Integer, nullable=False),
+    Column("added_at", String, nullable=False),
+    Column("updated_at", String, nullable=False),
+    Column("metadata", JSON, nullable=False),
+    Column("changed", _Id, nullable=False),  # sequence number of its last visible change
+    Index("documents_by_source", "collection", "uri", unique=True),
+    Index("documents_by_change", "changed"),
+    Index("documents_by_name", "name"),
+)
+
+# Metadata once more, taken apart for filters: one row for each value of each field.
+fields = Table(
+    "fields",
+    metadata,
+    Column("document", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("name", String, nullable=False),
+    Column("text", String, nullable=False),  # folded
+    Column("number", Float),
+    Index("fields_by_document", "document"),
+    Index("fields_by_text", "name", "text"),
+    Index("fields_by_number", "name", "number"),
+)
+
+interpretations = Table(
+    "interpretations",
+    metadata,
+    Column("id", _Id, primary_key=True, autoincrement=False),
+    Column("document", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("state", String, nullable=False),  # staged, active, retired
+    Column("fingerprint", String, nullable=False),
+    Column("content_hash", String, nullable=False),
+    Column("title", String, nullable=False),
+    Column("language", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("first_chunk", _Id, nullable=False),
+    Column("chunks", Integer, nullable=False),
+    Column("created_at", String, nullable=False),
+    Index("interpretations_by_document", "document", "number", unique=True),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    Column("id", _Id, primary_key=True, autoincrement=False),
+    Column("interpretation", ForeignKey("interpretations.id", ondelete="CASCADE"), nullable=False),
+    Column("document", _Id, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("headings", JSON, nullable=False),
+    Column("section", String, nullable=False),
+    Column("header", Text, nullable=False),
+    Column("pages", JSON, nullable=False),
+    Column("paragraph", Integer),
+    Column("tokens", Integer, nullable=False),
+    Column("embedding", String, nullable=False),  # hash of what is embedded
+    Index("chunks_by_interpretation", "interpretation"),
+    Index("chunks_by_embedding", "embedding"),
+)
+
+# The vectors, by what was embedded: truth and cache in one. Equal texts share one row.
+embeddings = Table(
+    "embeddings",
+    metadata,
+    Column("model", String, primary_key=True),
+    Column("hash", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),  # float16, little-endian
+)
+
+# Chunk ids that the derived indexes may hold but search must not find: staged and never finished,
+# retired, or removed. Written with the change itself, cleared once the indexes have let go.
+leftovers = Table(
+    "leftovers",
+    metadata,
+    Column("first_chunk", _Id, primary_key=True, autoincrement=False),
+    Column("chunks", Integer, nullable=False),
+)
+
+# Removed documents, as bare numbers, so that readers with a cache notice.
+removals = Table(
+    "removals",
+    metadata,
+    Column("document", _Id, primary_key=True, autoincrement=False),
+    Column("changed", _Id, nullable=False),
+    Index("removals_by_change", "changed"),
+)
+
+
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection)
+    names = ("document", "interpretation", "chunk", "sequence")
+    connection.execute(insert(counters), [{"name": name, "value": 0} for name in names])
+
+
+# Step n brings a library from schema n to n+1. Steps are only ever appended.
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create,)
+SCHEMA = len(MIGRATIONS)

@@ -1,0 +1,119 @@
+"""What a filter means, in plain Python: the definition that every store's own filter must equal.
+
+Knows nothing of SQL. `trivium.store.sql.conditions` says the same in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from operator import eq, ge, gt, le, lt
+from posixpath import basename
+from typing import Any
+
+from trivium.text.normalise import fold
+from trivium.types import (
+    EVERYONE,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    Document,
+    Exists,
+    MetaScalar,
+    MetaValue,
+    Not,
+    Where,
+)
+
+# Fields every document has; any other name is looked up in its metadata. `metadata.NAME` reaches
+# a metadata field that bears one of these names.
+BUILT_IN = ("collection", "category", "audience", "source", "type", "language", "added")
+_METADATA = "metadata."
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "lt": lt, "le": le, "gt": gt, "ge": ge}
+
+
+def matches(document: Document, where: Where) -> bool:
+    """Whether a caller may see this document and asks for it."""
+    allowed = where.audiences is None or document.audience in (where.audiences | {EVERYONE})
+    return allowed and _passes(document, where.condition)
+
+
+def kind_of(media_type: str) -> str:
+    """The short name of a media type, as people type it: text/markdown → markdown."""
+    kind = media_type.rpartition("/")[2].removeprefix("x-")
+    return "text" if kind == "plain" else kind
+
+
+def name_of(uri: str) -> str:
+    """The last part of a uri: a file's name."""
+    return basename(uri.rstrip("/")) or uri
+
+
+def metadata_name(field: str) -> str:
+    return field.removeprefix(_METADATA)
+
+
+def texts_and_numbers(value: MetaValue) -> list[tuple[str, float | None]]:
+    """Each value of a metadata field as folded text and, where it is one, as number."""
+    values = value if isinstance(value, tuple) else (value,)
+    return [(comparable_text(v), as_number(v)) for v in values]
+
+
+def comparable_text(value: MetaScalar) -> str:
+    return fold(str(value)).strip()
+
+
+def _passes(document: Document, condition: Condition) -> bool:
+    match condition:
+        case AllOf(of):
+            return all(_passes(document, part) for part in of)
+        case AnyOf(of):
+            return any(_passes(document, part) for part in of)
+        case Not(of):
+            return not _passes(document, of)
+        case Exists(field) if field in BUILT_IN:
+            return _labels(document, field)[0] != ""
+        case Exists(field):
+            return any(text for text, _ in _values(document, field))
+        case Compare("source", "eq", value):
+            own_name = comparable_text(value) == comparable_text(name_of(document.uri))
+            return own_name or value in (document.uri, f"#{document.id}")
+        case Compare(field, op, value) if field in BUILT_IN:
+            return any(_ORDER[op](held, str(value)) for held in _labels(document, field))
+        case Compare(field, op, value):
+            number = as_number(value) if not isinstance(value, str) else None
+            if number is not None:  # a number is compared with numbers only
+                held = [n for _, n in _values(document, field) if n is not None]
+                return any(_ORDER[op](n, number) for n in held)
+            text = comparable_text(value)
+            return any(_ORDER[op](t, text) for t, _ in _values(document, field))
+
+
+def _labels(document: Document, field: str) -> tuple[str, ...]:
+    """A built-in field: a label, compared to the letter."""
+    match field:
+        case "source":
+            return (document.uri,)
+        case "type":
+            return (document.media_type, kind_of(document.media_type))
+        case "added":
+            return (document.added_at,)
+        case _:
+            return (str(getattr(document, field)),)
+
+
+def _values(document: Document, field: str) -> list[tuple[str, float | None]]:
+    value = document.metadata.get(metadata_name(field))
+    return [] if value is None else texts_and_numbers(value)
+
+
+def as_number(value: MetaScalar) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

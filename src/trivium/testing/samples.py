@@ -1,0 +1,78 @@
+"""Small documents and a toy embedder, for tests that need a store but no model."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trivium.text.normalise import words
+from trivium.text.query import parse
+from trivium.types import EVERYONE, Chunk, Element, Extraction, Metadata, Probe, Processed
+
+if TYPE_CHECKING:
+    from trivium.types import Vector, Vectors
+
+
+class ToyEmbedder:
+    """Words hashed into 64 dimensions: texts that share words are near. No model, no weights."""
+
+    fingerprint = "toy-64"
+    dimensions = 64
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> Vector:
+        vector = np.full(self.dimensions, 0.01, dtype=np.float32)
+        for word in words(text):
+            vector[zlib.crc32(word.encode()) % self.dimensions] += 1
+        unit: Vector = vector / np.linalg.norm(vector)
+        return unit.astype(np.float16).astype(np.float32)  # as a store keeps it
+
+
+TOY = ToyEmbedder()
+
+
+def sample(
+    uri: str,
+    *paragraphs: str,
+    title: str = "",
+    collection: str = "default",
+    category: str = "",
+    audience: str = EVERYONE,
+    metadata: Metadata | None = None,
+    language: str = "en",
+    embedded: bool = True,
+) -> Processed:
+    """A processed document with one chunk for each paragraph."""
+    text = "\n\n".join(paragraphs)
+    chunks, elements, start = [], [], 0
+    headings = (title,) if title else ()
+    for index, paragraph in enumerate(paragraphs):
+        end = start + len(paragraph)
+        place = index + 1
+        chunks.append(Chunk(index, start, end, paragraph, headings, paragraph=place))
+        elements.append(Element("paragraph", start, end, headings, paragraph=place))
+        start = end + 2
+    texts = [chunk.embedded_text for chunk in chunks]
+    return Processed(
+        uri=uri,
+        collection=collection,
+        category=category,
+        audience=audience,
+        metadata=metadata or {},
+        content_hash=f"{zlib.crc32(text.encode()):08x}",
+        size=len(text),
+        extraction=Extraction(text, tuple(elements), title or uri, "text/plain", language),
+        chunks=tuple(chunks),
+        hashes=tuple(f"{zlib.crc32(t.encode()):08x}{len(t):x}" for t in texts),
+        vectors=TOY.embed_documents(texts) if embedded and texts else None,
+        fingerprint="sample",
+    )
+
+
+def probe(query: str, threshold: float = -1.0) -> Probe:
+    return Probe(parse(query), TOY.embed_query(query), threshold)

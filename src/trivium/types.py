@@ -1,0 +1,328 @@
+"""The nouns of Trivium, as frozen dataclasses over the standard library and numpy's array type.
+
+Everything else speaks in these words. Nothing here reads, writes, computes or knows of a store,
+a model or a file format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector: TypeAlias = NDArray[np.float32]  # one unit row, shape (dimensions,)
+    Vectors: TypeAlias = NDArray[np.float32]  # unit rows, shape (n, dimensions)
+
+ChunkId: TypeAlias = int
+DocumentId: TypeAlias = int
+MetaScalar: TypeAlias = str | int | float | bool
+MetaValue: TypeAlias = MetaScalar | tuple[MetaScalar, ...]
+Metadata: TypeAlias = Mapping[str, MetaValue]
+
+EVERYONE = "all"  # the audience label that every caller may see
+
+
+class Signal(StrEnum):
+    """A way of finding chunks. Listed in the order in which they are always shown."""
+
+    VECTOR = "vector"
+    KEYWORD = "keyword"
+    TRIGRAM = "trigram"
+
+
+class Mode(StrEnum):
+    """Which signals a search uses."""
+
+    HYBRID = "hybrid"
+    SEMANTIC = "semantic"
+    KEYWORD = "keyword"
+    FUZZY = "fuzzy"
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+ElementKind: TypeAlias = Literal[
+    "heading", "paragraph", "list_item", "quote", "table", "code", "row", "message"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One piece of a document's structure: a range of the extraction's text, and its place."""
+
+    kind: ElementKind
+    start: int  # offsets into Extraction.text, end exclusive
+    end: int
+    headings: tuple[str, ...] = ()  # the path above it, outermost first; a heading excludes itself
+    level: int = 0  # of a heading, 1 is the top; 0 for everything else
+    page: int | None = None
+    paragraph: int | None = None  # counted from 1 through the document
+    header: str = ""  # a table's header row, to repeat in every chunk of the table
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What reading a file yields: the text a person would read, and its structure."""
+
+    text: str
+    elements: tuple[Element, ...]
+    title: str
+    media_type: str
+    language: str = ""  # ISO 639-1; empty when nobody could tell
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A passage: `text` is exactly `extraction.text[start:end]`."""
+
+    index: int  # position in the document, from 0
+    start: int
+    end: int
+    text: str
+    headings: tuple[str, ...] = ()
+    section: str = ""  # kind of section where a chunker knows one: summary, methods, ...
+    header: str = ""  # table header row that belongs in front of the text
+    pages: tuple[int, ...] = ()
+    paragraph: int | None = None  # number of the first paragraph it touches
+    tokens: int = 0
+
+    @property
+    def context(self) -> str:
+        """The headings above the passage and the header of its table: searched with it."""
+        return "\n".join((*self.headings, self.header) if self.header else self.headings)
+
+    @property
+    def embedded_text(self) -> str:
+        """What is given to the embedding model: context first, then the passage."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+# --- the registry --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What a person says about documents when adding them. None: what the document itself says,
+    else what it had before, else the default."""
+
+    collection: str = "default"
+    category: str | None = None
+    audience: str | None = None
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """One document, ready for a store to keep: read, labelled, chunked and (perhaps) embedded."""
+
+    uri: str  # where it came from; with the collection, what the registry knows it by
+    collection: str
+    category: str
+    audience: str
+    metadata: Metadata
+    content_hash: str
+    size: int
+    extraction: Extraction
+    chunks: tuple[Chunk, ...]
+    hashes: tuple[str, ...]  # of what is embedded for each chunk
+    vectors: Vectors | None  # None when no embedding model is at hand
+    fingerprint: str  # of the pipeline that made it: extractor, chunker and their settings
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as the registry knows it, seen through its active interpretation."""
+
+    id: DocumentId
+    uri: str
+    title: str
+    collection: str
+    category: str
+    audience: str
+    media_type: str
+    language: str
+    content_hash: str
+    size: int
+    interpretation: int  # number of the active one, from 1
+    fingerprint: str
+    chunks: int
+    added_at: str  # ISO 8601, UTC
+    updated_at: str
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk of an active interpretation, with the identity its store gave it."""
+
+    id: ChunkId
+    document: Document
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a library was made with. A store refuses to open under another."""
+
+    schema: int
+    model: str  # fingerprint of the embedding model, empty before the first vector
+    dimensions: int  # 0 before the first vector
+
+
+# --- asking --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`field op value`. A field with several values passes if one of them does."""
+
+    field: str  # collection, category, source, type, language, added, audience or a metadata name
+    op: Literal["eq", "lt", "le", "gt", "ge"]
+    value: MetaScalar
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """The document has a value for this field."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    of: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    of: tuple[Condition, ...] = ()  # empty passes everything
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    of: tuple[Condition, ...] = ()  # empty passes nothing
+
+
+Condition: TypeAlias = Compare | Exists | Not | AllOf | AnyOf
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which documents a caller may see and asks for. Required everywhere: no forgotten access."""
+
+    audiences: frozenset[str] | None  # labels the caller holds; None: the owner, who holds all
+    condition: Condition = AllOf()
+
+
+OWNER = Where(audiences=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One word of a query, as typed, case and accents folded."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that must stand next to each other, in this order."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query: each clause is a tuple of alternatives (`a OR b` is one clause)."""
+
+    text: str  # as typed, cleaned of control characters
+    clauses: tuple[tuple[Term | Phrase, ...], ...] = ()
+    excluded: tuple[Term | Phrase, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word asked for, in order, phrases taken apart."""
+        return tuple(
+            word
+            for clause in self.clauses
+            for part in clause
+            for word in (part.words if isinstance(part, Phrase) else (part.text,))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a store needs to answer any one signal."""
+
+    query: Query
+    vector: Vector | None = None
+    threshold: float = -1.0  # least similarity for a vector hit
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One answer of one signal. Lists of them are ordered by score descending, then chunk id."""
+
+    chunk_id: ChunkId
+    score: float
+
+
+# --- answering -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SignalPart:
+    """What one signal gave to one result."""
+
+    rank: int  # from 1
+    score: float  # raw, as the signal measures
+    weight: float
+    contribution: float  # its share of the result's score
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What was decided about a query before searching, and why."""
+
+    weights: Mapping[Signal, float]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    rank: int  # from 1
+    score: float  # the sum of its parts' contributions
+    match: float  # 0..1, for display
+    found: StoredChunk
+    signals: Mapping[Signal, SignalPart]
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Sequence[Result]):
+    """The answer to one search, and how it came about."""
+
+    query: str
+    analysis: Analysis
+    items: tuple[Result, ...]
+    timings_ms: Mapping[str, float]  # one entry per stage, in the order they ran
+    took_ms: float
+    notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Result, ...]: ...
+    def __getitem__(self, index: int | slice) -> Result | tuple[Result, ...]:
+        return self.items[index]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.items)

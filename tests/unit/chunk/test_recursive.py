@@ -1,0 +1,269 @@
+"""Chunks cover the text in order, within their size, along the lines of its structure."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trivium.chunk.recursive import RecursiveChunker
+from trivium.errors import BadSetting
+from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.text import TextExtractor
+from trivium.ports import Blob
+from trivium.text.tokens import Cl100kTokens
+from trivium.types import Chunk, Element, Extraction
+
+TOKENS = Cl100kTokens()
+SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "
+
+
+class WordTokens:
+    """One token a word and two around: as models count that add marks of their own."""
+
+    name = "words"
+
+    def count(self, text: str) -> int:
+        return len(text.split()) + 2
+
+
+def markdown(source: str, name: str = "file.md") -> Extraction:
+    return MarkdownExtractor().extract(Blob(name, source.encode()))
+
+
+def plain(text: str) -> Extraction:
+    return TextExtractor().extract(Blob("file.txt", text.encode()))
+
+
+def check(extraction: Extraction, chunks: tuple[Chunk, ...], size: int, overlap: int) -> None:
+    """What holds for every chunking."""
+    text = extraction.text
+    covered = 0
+    for index, chunk in enumerate(chunks):
+        assert chunk.index == index
+        assert chunk.text == text[chunk.start : chunk.end]
+        assert chunk.text == chunk.text.strip() != ""
+        assert text[covered : chunk.start].strip() == ""
+        assert chunk.tokens == TOKENS.count(chunk.text) <= size
+        assert chunk.end > covered
+        covered = chunk.end
+    assert text[covered:].strip() == ""
+    for before, after in pairwise(chunks):
+        assert after.start > before.start
+        assert TOKENS.count(text[after.start : before.end]) <= overlap
+    for element in extraction.elements:
+        if element.kind != "heading" or element.level > 2:
+            continue
+        for chunk in chunks:
+            if chunk.start < element.start < chunk.end:  # then only bare titles stand before it
+                ahead = text[chunk.start : element.start].split("\n")
+                assert set(filter(None, ahead)) <= set(element.headings)
+
+
+WORDS = st.sampled_from(
+    ["fox", "jumps.", "Dr.", "over", "naïve", "日本語。", "x" * 30, "3.14", "A"]
+)
+LINE = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
+BLOCK = st.one_of(
+    st.sampled_from(
+        ["# One", "## Two", "### Three", "#### Four", "---", "| a | b |\n|-|-|\n| c | d |"]
+    ),
+    LINE,
+    LINE.map("- {}".format),
+    LINE.map("> {}".format),
+    LINE.map("```\n{}\n```".format),
+)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(BLOCK, min_size=1, max_size=25).map("\n\n".join),
+    st.sampled_from([(400, 80, 40), (64, 16, 8), (32, 0, 16), (16, 8, 0)]),
+)
+def test_markdown_like_documents(source: str, sizes: tuple[int, int, int]) -> None:
+    extraction = markdown("start\n\n" + source)
+    chunks = RecursiveChunker(TOKENS, *sizes).chunk(extraction)
+    check(extraction, chunks, sizes[0], sizes[1])
+    assert chunks == RecursiveChunker(TOKENS, *sizes).chunk(extraction)
+
+
+@settings(deadline=None)
+@given(
+    st.text(st.characters() | st.sampled_from(" \n.\r\t\u200d\u0301👩🏽"), max_size=400),
+    st.sampled_from([(16, 8, 8), (24, 0, 0), (400, 80, 40)]),
+)
+def test_any_unicode(text: str, sizes: tuple[int, int, int]) -> None:
+    extraction = Extraction(text, (), "any", "text/plain")
+    check(extraction, RecursiveChunker(TOKENS, *sizes).chunk(extraction), sizes[0], sizes[1])
+
+
+@settings(deadline=None)
+@given(st.text("ab \n#.", max_size=300), st.lists(st.integers(0, 300), max_size=8))
+def test_any_elements(text: str, cuts: list[int]) -> None:
+    edges = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    elements = tuple(
+        Element("heading" if n % 3 == 0 else "paragraph", a, b, level=3 if n % 3 == 0 else 0)
+        for n, (a, b) in enumerate(pairwise(edges))
+    )
+    extraction = Extraction(text, elements, "", "text/plain")
+    check(extraction, RecursiveChunker(TOKENS, 16, 8, 8).chunk(extraction), 16, 8)
+
+
+def test_small_paragraphs_are_merged_and_none_is_cut() -> None:
+    paragraph = SENTENCE * 3
+    chunks = RecursiveChunker(TOKENS).chunk(plain("\n\n".join([paragraph] * 30)))
+    assert all(300 <= chunk.tokens <= 400 for chunk in chunks[:-1])
+    assert all(chunk.text.endswith("bank.") for chunk in chunks)
+
+
+def test_overlap_is_whole_sentences_of_the_chunk_before() -> None:
+    text = " ".join(f"Sentence number {n} says one more thing." for n in range(200))
+    chunks = RecursiveChunker(TOKENS).chunk(plain(text))
+    assert len(chunks) > 3
+    for before, after in pairwise(chunks):
+        shared = text[after.start : before.end]
+        assert shared.startswith("Sentence")
+        assert shared.endswith("thing.")
+        assert 60 <= TOKENS.count(shared) <= 80
+
+
+def test_overlap_of_one_long_sentence_is_words() -> None:
+    text = " ".join(f"word{n}" for n in range(2000))
+    chunks = RecursiveChunker(TOKENS).chunk(plain(text))
+    for before, after in pairwise(chunks):
+        assert 70 <= TOKENS.count(text[after.start : before.end]) <= 80
+        assert text[after.start - 1] == " "
+
+
+def test_neither_chunk_nor_overlap_crosses_a_top_heading() -> None:
+    extraction = markdown(f"# A\n\n{SENTENCE * 2}\n\n## B\n\nshort\n\n## C\n\n{SENTENCE * 2}")
+    chunks = RecursiveChunker(TOKENS).chunk(extraction)
+    assert [chunk.text.split("\n")[0] for chunk in chunks] == ["A", "B", "C"]
+    assert chunks[1].text == "B\n\nshort"
+    assert [chunk.headings for chunk in chunks] == [("A",), ("A", "B"), ("A", "C")]
+
+
+def test_a_heading_goes_with_what_follows_it() -> None:
+    body = SENTENCE * 20
+    extraction = markdown(f"# A\n\n## B\n\n{body}\n\n### C\n\n{body}\n\n### D\n\n{body}")
+    chunks = RecursiveChunker(TOKENS).chunk(extraction)
+    assert chunks[0].text.startswith("A\n\nB\n\nThe quick")
+    assert chunks[0].headings == ("A", "B")
+    for heading in ("C", "D"):
+        assert not any(chunk.text.endswith(f"\n\n{heading}") for chunk in chunks)
+        assert any(f"\n\n{heading}\n\nThe quick" in chunk.text for chunk in chunks)
+    # The path is that of what a chunk adds, not of the overlap in front of it.
+    at_c = next(chunk for chunk in chunks if "\n\nC\n\n" in chunk.text)
+    assert at_c.headings == ("A", "B", "C")
+
+
+def test_an_empty_section_stays_apart_from_its_sibling() -> None:
+    chunks = RecursiveChunker(TOKENS).chunk(markdown("# A\n\n## B\n\n## C\n\ntext\n\n# D"))
+    assert [chunk.text for chunk in chunks] == ["A\n\nB", "C\n\ntext", "D"]
+    assert [chunk.headings for chunk in chunks] == [("A", "B"), ("A", "C"), ("A", "D")]
+
+
+def test_title_comes_first_and_once() -> None:
+    chunker = RecursiveChunker(TOKENS)
+    assert chunker.chunk(markdown("# T\n\nx"))[0].headings == ("T",)
+    assert chunker.chunk(markdown("---\ntitle: T\n---\n# H\n\nx"))[0].headings == ("T", "H")
+    assert chunker.chunk(markdown("x", "Goblin.md"))[0].headings == ("Goblin",)
+    assert chunker.chunk(Extraction("x", (), "", "text/plain"))[0].headings == ()
+
+
+def test_tables_repeat_their_header_and_keep_their_rows() -> None:
+    rows = "\n".join(f"| item {n} | costs {n} gold pieces. And more |" for n in range(100))
+    extraction = markdown(f"# Shop\n\nIntro.\n\n| Name | Price |\n|--|--|\n{rows}\n\nOutro.")
+    chunks = RecursiveChunker(TOKENS).chunk(extraction)
+    assert len(chunks) > 3
+    assert chunks[0].header == ""
+    assert "Name | Price\nitem 0" in chunks[0].text
+    for chunk in chunks[1:]:
+        assert chunk.header == "Name | Price"
+        assert chunk.text.startswith("item ")
+        assert chunk.embedded_text.startswith("Shop\nName | Price\nitem")
+
+
+def test_a_header_that_is_not_in_the_text_is_always_given() -> None:
+    table = Element("table", 0, 7, header="h1 | h2")
+    chunks = RecursiveChunker(TOKENS).chunk(Extraction("a\nb\nc\nd", (table,), "", "text/csv"))
+    assert chunks[0].header == "h1 | h2"
+
+
+def test_pages_and_paragraph() -> None:
+    text = f"{SENTENCE}\n\n{SENTENCE}"
+    elements = (
+        Element("paragraph", 0, len(SENTENCE), page=3, paragraph=7),
+        Element("paragraph", len(SENTENCE) + 2, len(text), page=4, paragraph=8),
+    )
+    [chunk] = RecursiveChunker(TOKENS).chunk(Extraction(text, elements, "", "text/plain"))
+    assert (chunk.pages, chunk.paragraph) == ((3, 4), 7)
+
+
+def test_no_chunk_below_the_minimum_within_a_section() -> None:
+    long = SENTENCE * 28  # just under 400 tokens
+    extraction = markdown(f"# A\n\n{long}\n\nTiny.\n\n{long}\n\nTiny again.\n\n{long}\n\nEnd.")
+    chunks = RecursiveChunker(TOKENS).chunk(extraction)
+    check(extraction, chunks, 400, 80)
+    assert min(chunk.tokens for chunk in chunks) >= 40
+
+
+def test_a_small_end_joins_the_chunk_before_it() -> None:
+    paragraph = SENTENCE * 11  # two of them leave less room beside the overlap than the end needs
+    chunks = RecursiveChunker(TOKENS).chunk(plain("\n\n".join([paragraph] * 4 + [SENTENCE * 2])))
+    assert len(chunks) == 2
+    assert chunks[1].start < chunks[0].end
+
+
+def test_a_heading_takes_part_of_a_paragraph_that_does_not_fit_beside_it() -> None:
+    heading = "A heading of rather more words than a good one would have"
+    [first, second] = RecursiveChunker(TOKENS).chunk(markdown(f"# {heading}\n\n{SENTENCE * 28}"))
+    assert first.text.startswith(f"{heading}\n\nThe quick")
+    assert first.tokens > 350
+    assert second.text.startswith("The quick")
+
+
+def test_an_overlap_of_one_tiny_sentence_is_not_enough() -> None:
+    text = " ".join("Long " + " ".join(["words go on"] * 40) + ". Yes." for _ in range(20))
+    chunks = RecursiveChunker(TOKENS).chunk(plain(text))
+    for before, after in pairwise(chunks):
+        assert TOKENS.count(text[after.start : before.end]) >= 20
+
+
+def test_one_endless_word() -> None:
+    word = "e\u0301👩\u200d👩\u200d👧abcdefg" * 20_000
+    extraction = Extraction(word, (Element("paragraph", 0, len(word)),), "", "text/plain")
+    started = time.monotonic()
+    chunks = RecursiveChunker(TOKENS).chunk(extraction)
+    assert time.monotonic() - started < 20
+    check(extraction, chunks, 400, 80)
+    assert not any(chunk.text.startswith(("\u0301", "\u200d")) for chunk in chunks)
+
+
+def test_a_tokenizer_that_adds_marks_of_its_own() -> None:
+    extraction = plain("\n\n".join([SENTENCE * 2] * 20))
+    chunks = RecursiveChunker(WordTokens(), 64, 16, 8).chunk(extraction)
+    assert all(chunk.tokens <= 64 for chunk in chunks)
+    assert chunks[-1].end == len(extraction.text)
+    assert all(after.start <= before.end + 2 for before, after in pairwise(chunks))
+
+
+def test_time_is_linear_in_length() -> None:
+    text = "\n\n".join([SENTENCE * 5] * 3000)  # 1 MB; 5 MB took 2.3 s when this was written
+    extraction = plain(text)
+    started = time.monotonic()
+    RecursiveChunker(TOKENS).chunk(extraction)
+    assert time.monotonic() - started < 5
+
+
+def test_fingerprint_names_everything_that_decides() -> None:
+    assert RecursiveChunker(TOKENS, 300, 60, 30).fingerprint == (
+        "RecursiveChunker/1 size=300 overlap=60 minimum=30 tokens=cl100k_base"
+    )
+
+
+@pytest.mark.parametrize("sizes", [(15, 0, 0), (400, 201, 40), (400, -1, 40), (64, 16, 40)])
+def test_impossible_sizes_are_refused(sizes: tuple[int, int, int]) -> None:
+    with pytest.raises(BadSetting):
+        RecursiveChunker(TOKENS, *sizes)

@@ -1,0 +1,91 @@
+"""The bytes decide first, the name second, and a refusal says what the file is."""
+
+import io
+import zipfile
+
+import pytest
+
+from trivium.errors import FileEmpty, FileTooLarge, FormatUnknown
+from trivium.extract.detect import BUILT_IN, choose, read
+from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.text import TextExtractor
+from trivium.ports import Blob
+from trivium.types import Extraction
+
+
+def zipped(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "content")
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "extractor"),
+    [
+        ("a.md", b"plain words", MarkdownExtractor),
+        ("A.MARKDOWN", b"plain words", MarkdownExtractor),
+        ("a.txt", b"# not a heading\n\n## nor this\n\nx", TextExtractor),
+        ("a.py", b"# comment\n\n# another\n\nx = 1", TextExtractor),
+        ("README", b"# Title\n\nText\n\n## Part\n\nMore", MarkdownExtractor),
+        ("note", b"---\ntitle: A note\n---\nText", MarkdownExtractor),
+        ("script", b"#!/bin/sh\n\n# one\n\n# two\n\necho", TextExtractor),
+        ("Makefile", b"# build\nall:\n\tcc x.c\n# end", TextExtractor),
+        ("letter", b"BMW and II* and RIFF are words here", TextExtractor),
+        ("log", b"\x1b[31mred\x1b[0m text", TextExtractor),
+        ("wide.txt", "words".encode("utf-16"), TextExtractor),
+    ],
+)
+def test_choice(name: str, data: bytes, extractor: type) -> None:
+    assert type(choose(Blob(name, data))) is extractor
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"%PDF-1.7\n...", "a PDF"),
+        (zipped("a.txt"), "a zip archive"),
+        (zipped("[Content_Types].xml", "word/document.xml"), "a Word document"),
+        (zipped("xl/workbook.xml"), "an Excel workbook"),
+        (b"\x1f\x8b\x08\x00abc", "a gzip archive"),
+        (b"\x89PNG\r\n\x1a\n\x00", "a PNG image"),
+        (b"\xff\xd8\xff\xe0\x00", "a JPEG image"),
+        (b"BM\x00\x00\x01", "a BMP image"),
+        (b"{\\rtf1 hello}", "an RTF document"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "an old Office document"),
+        (b"\x00\x00\x00\x20ftypisom", "a video"),
+        (b"words\x00and more", "a binary file"),
+    ],
+)
+@pytest.mark.parametrize("name", ["file.md", "file.txt", "file"])
+def test_a_refusal_names_the_format_whatever_the_name(name: str, data: bytes, kind: str) -> None:
+    with pytest.raises(FormatUnknown, match=f"{name} is {kind}"):
+        read(Blob(name, data))
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\t", b"\xef\xbb\xbf\n", b"\xff\xfe\n\x00"])
+@pytest.mark.parametrize("name", ["a.md", "a.txt", "a"])
+def test_empty(name: str, data: bytes) -> None:
+    with pytest.raises(FileEmpty, match=name):
+        read(Blob(name, data))
+
+
+def test_size_limit() -> None:
+    blob = Blob("a.txt", b"12345 7890")
+    assert read(blob, max_bytes=10).text == "12345 7890"
+    with pytest.raises(FileTooLarge, match="10 bytes, the limit is 9"):
+        read(blob, max_bytes=9)
+
+
+def test_a_later_format_plugs_in_front() -> None:
+    class Pdf:
+        version = "pdf/1"
+
+        def accepts(self, blob: Blob) -> bool:
+            return blob.data.startswith(b"%PDF-")
+
+        def extract(self, blob: Blob) -> Extraction:
+            return Extraction("read", (), blob.name, "application/pdf")
+
+    assert read(Blob("a.pdf", b"%PDF-1"), extractors=(Pdf(), *BUILT_IN)).text == "read"

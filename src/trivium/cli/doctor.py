@@ -21,7 +21,6 @@ from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
     from trivium.config import Settings
-    from trivium.errors import TriviumError
 
 PACKAGES = {"tantivy": "tantivy", "faiss": "faiss-cpu", "onnxruntime": "onnxruntime"}
 
@@ -73,7 +72,7 @@ def _spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
 
 def _examine(settings: Settings) -> tuple[dict[str, Mapping[str, object]], list[Check]]:
     model, model_check = _model(settings)
-    library, indexes, library_checks = _library(settings)
+    library, indexes, library_checks = _library(settings, model["fingerprint"])
     facts: dict[str, Mapping[str, object]] = {
         "versions": versions(),
         "platform": {
@@ -126,33 +125,35 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
 
 
 def _library(
-    settings: Settings,
+    settings: Settings, fingerprint: object
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
     from trivium.errors import LibraryNotFound, TriviumError
-    from trivium.library import Library
     from trivium.store.embedded.store import EmbeddedStore
 
     facts: dict[str, object] = {"path": str(settings.library), "exists": False}
     try:
-        # The store itself first: a library of another model is refused, and yet has a format.
+        # The store, not the Library: that refuses one whose model is another or is missing, and
+        # the indexes can be looked at all the same.
         store = EmbeddedStore(settings.library, create=False)
         try:
-            manifest = store.manifest()
+            manifest, health = store.manifest(), dict(store.health())
         finally:
             store.close()
-        facts |= {"exists": True, "format": manifest.schema, "model": manifest.model}
-        with Library.open(settings=settings, create=False) as library:
-            health = dict(library.health())
     except LibraryNotFound as error:
         return facts, {}, [Check("library", True, error.message, error.fix)]
     except TriviumError as error:
-        return facts, {}, [_unusable(error)]
-    opened = Check("library", True, f"The library opens; its format is {manifest.schema}.")
+        message = f"{error.message} [{error.code}]"
+        return facts, {}, [Check("library", False, message, error.fix)]
+    facts |= {"exists": True, "format": manifest.schema, "model": manifest.model}
+    opened = Check("library", True, f"It opens; its format is {manifest.schema}.")
+    if manifest.model and fingerprint and manifest.model != fingerprint:
+        opened = Check(
+            "library",
+            False,
+            f"It was embedded with {manifest.model}, the settings name {fingerprint}.",
+            "Set the embed settings back, or make a new library.",
+        )
     return facts, health, [opened, *judge(health)]
-
-
-def _unusable(error: TriviumError) -> Check:
-    return Check("library", False, f"{error.message} [{error.code}]", error.fix)
 
 
 def judge(health: Mapping[str, int]) -> Iterator[Check]:

@@ -74,6 +74,12 @@ class Program(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **extra)
+        except BrokenPipeError:  # `trivium --help | head`: click itself would call that a failure
+            raise click.exceptions.Exit(_leave_quietly()) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. Leaves by click's Exit, or by a UsageError, whatever happens."""
         shell = ctx.ensure_object(Shell)
@@ -126,7 +132,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        code = cli.main(arguments, prog_name="trivium", standalone_mode=False)
+        code = cli.main(arguments or ["--help"], prog_name="trivium", standalone_mode=False)
     except click.UsageError as error:
         return _explain_usage(error, arguments)
     except (KeyboardInterrupt, click.Abort):  # before a command had begun

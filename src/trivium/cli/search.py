@@ -1,4 +1,4 @@
-"""`trivium search`: asks the library and prints the results, for people or as JSON."""
+"""`trivium search`: the options of a search, and its results as JSON."""
 
 from __future__ import annotations
 
@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pairs, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, pairs, pass_shell, shared_options
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from trivium.types import Chunk, MetaScalar, Result, Results, Signal, StoredChunk
+    from trivium.types import MetaScalar, Result, Results, Signal, StoredChunk
 
 MODES = ("hybrid", "semantic", "keyword", "fuzzy")
-BADGES = {"vector": "meaning", "keyword": "words", "trigram": "spelling"}
-COLOURS = {"vector": "cyan", "keyword": "green", "trigram": "magenta"}
-_LINES = 3  # of a snippet on a screen
-_PIPED = 240  # characters of a snippet elsewhere: about as much
-_INDENT = 4
 
 
 class QueryCommand(click.Command):
@@ -39,7 +32,10 @@ class QueryCommand(click.Command):
             if token == "--":
                 words += rest
             elif token in valued:
-                options += [token, *(v for v in [next(rest, None)] if v is not None)]
+                value = next(rest, None)
+                if value is None:
+                    raise click.BadOptionUsage(token, f"Option {token} needs a value.", ctx)
+                options += [token, value]
             elif token.startswith("--") or token == "-h" or re.fullmatch(r"-n\d+", token):
                 options.append(token)
             else:
@@ -148,7 +144,9 @@ def search_command(
     if shell.json:
         shell.emit(as_json(results))
         return
-    _show(shell, results, explain)
+    from trivium.cli.results import show_results
+
+    show_results(shell, results, explain=explain)
 
 
 def as_json(results: Results) -> dict[str, object]:
@@ -209,78 +207,3 @@ def chunk_as_json(found: StoredChunk) -> dict[str, object]:
 
 def heading(found: StoredChunk) -> str:
     return " › ".join(found.chunk.headings)
-
-
-def _show(shell: Shell, results: Results, explain: bool) -> None:
-    from rich.text import Text
-
-    from trivium.cli.explain import show_analysis, show_parts
-    from trivium.text.query import parse
-
-    words = parse(results.query).words
-    for result in results:
-        shell.say(_header(result))
-        shell.say(_snippet(shell, result, words), _footer(result), indent=_INDENT)
-        if explain:
-            show_parts(shell, result)
-        shell.say("")
-    if results.items:
-        plural = "" if len(results) == 1 else "s"
-        shell.say(Text(f"{len(results)} result{plural} in {results.took_ms:.0f} ms", style="dim"))
-    else:
-        shell.say("Nothing was found.")
-        shell.note("`trivium list` shows what there is to find; --mode fuzzy forgives spelling.")
-    if explain:
-        show_analysis(shell, results)
-    for note in results.notes:
-        shell.note(note)
-
-
-def _header(result: Result) -> Text:
-    from rich.text import Text
-
-    document, chunk = result.found.document, result.found.chunk
-    path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
-    labels = "/".join(part for part in (document.collection, document.category) if part)
-    line = Text.assemble((f"{result.rank:>2}. {printable(document.title)}", "bold"))
-    if path or chunk.section:
-        line.append("  " + printable(" › ".join(path) or chunk.section), style="dim")
-    line.append(f"  {printable(labels)}", style="blue")
-    if chunk.pages:
-        first, last = chunk.pages[0], chunk.pages[-1]
-        line.append(f"  p. {first}" if first == last else f"  pp. {first}–{last}")
-    line.append(f"  {result.match:.0%}", style="bold yellow")
-    return line
-
-
-def _snippet(shell: Shell, result: Result, words: tuple[str, ...]) -> Text:
-    from rich.text import Text
-
-    from trivium.cli.snippet import snip
-
-    found = result.found
-    width = (shell.out.width - _INDENT - 8) * _LINES if shell.out.is_terminal else _PIPED
-    body = _without_headings(found.chunk)
-    cut = snip(printable(body), words, found.document.language, max(width, 60))
-    text = Text(cut.text)
-    for start, end in cut.marks:
-        text.stylize("bold reverse" if shell.out.no_color else "bold yellow", start, end)
-    return text
-
-
-def _without_headings(chunk: Chunk) -> str:
-    """A passage without the headings it begins with: the line above it shows them."""
-    body = chunk.text.lstrip()
-    for heading_ in chunk.headings:
-        body = body.removeprefix(heading_).lstrip()
-    return body or chunk.text
-
-
-def _footer(result: Result) -> Text:
-    from rich.text import Text
-
-    line = Text()
-    for signal in result.signals:
-        line.append(f"{BADGES[signal]} ", style=COLOURS[signal])
-    line.append(f" {printable(result.found.document.uri)}#{result.found.chunk.index}", style="dim")
-    return line

@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -208,6 +206,9 @@ def _download(folder: Path) -> Path:
 
 def _probe(endpoint: str) -> None:
     """Raises OSError at once where the hub cannot be reached."""
+    import urllib.error
+    import urllib.request
+
     try:
         request = urllib.request.Request(endpoint, method="HEAD")
         urllib.request.urlopen(request, timeout=PROBE_SECONDS).close()

@@ -246,6 +246,12 @@ class MemoryStore:
     def _languages(self) -> list[str]:
         return sorted({d.language for d in self._documents.values()})
 
+    def forget_words(self) -> None:
+        """Know only the words that are there now, as after a rebuild of the other stores."""
+        self._vocabulary = Vocabulary()
+        for entry in self._entries.values():
+            self._vocabulary.add(entry.spellings)
+
     def refresh(self) -> None:
         """Nothing to do: there is one process and no derived index."""
 

@@ -163,13 +163,13 @@ def test_reopening_reads_the_codes_back(tmp_path: Path, monkeypatch: pytest.Monk
     first = filled(tmp_path, rows)
     first.close()
     encoded: list[int] = []
-    add = vectors._Codes.add
+    add = vectors.Codes.add
 
-    def counted(self: vectors._Codes, rows: NDArray[np.float16]) -> None:
+    def counted(self: vectors.Codes, rows: NDArray[np.float16]) -> None:
         encoded.append(len(rows))
         add(self, rows)
 
-    monkeypatch.setattr(vectors._Codes, "add", counted)
+    monkeypatch.setattr(vectors.Codes, "add", counted)
     again = VectorIndex.open(tmp_path, WIDE, writable=True)
     assert sum(encoded) == (MANY + 5) % vectors.BLOCK
     assert list(again.ids) == list(ids_of(MANY + 5))

@@ -280,13 +280,15 @@ class EmbeddedStore:
     def health(self) -> dict[str, int]:
         """How many active chunks the truth and each derived index hold: equal when all is well."""
         view = self._current()
-        active = int(np.count_nonzero(view.census.owner))
+        active = np.flatnonzero(view.census.owner)
+        words = np.isin(view.words.chunk_ids(), active)
         vectors = 0 if self._vectors is None else np.count_nonzero(self._positions(view, OWNER))
         return {
             "documents": int(np.count_nonzero(view.census.count)),
-            "chunks": active,
-            "words": int(np.isin(view.words.chunk_ids(), np.flatnonzero(view.census.owner)).sum()),
+            "chunks": len(active),
+            "words": int(words.sum()),
             "vectors": int(vectors),
+            "leftovers": int((~words).sum()),  # indexed, not active: the next writer drops them
             "vocabulary": len(self._vocabulary.words),
         }
 

@@ -34,13 +34,14 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib import import_module
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from trivium.store.embedded.codes import BLOCK, Codes, fit_levels
+from trivium.store.embedded.gate import Gate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,10 +52,6 @@ EXACT_ROWS = 4_096  # .7 µs a row, so 3 ms: what codes and candidates together 
 CANDIDATES = 1_000  # 500 sufficed for recall@10 1.000 at 1M; twice that costs .3 ms and forgives
 PER_RESULT = 10  # candidates for each result beyond the hundredth: recall@100 .998 at 1M
 ENCODE_ROWS = 4_096  # encoded at a time (14 µs a row), and the least worth saving
-BLOCK = 32  # rows in one block of faiss's layout
-
-# The four values that lose least of a normal variable (Lloyd 1982), in standard deviations.
-_LEVELS = np.array([-1.510, -0.4528, 0.4528, 1.510], dtype=np.float32)
 
 
 class VectorIndex:
@@ -64,7 +61,7 @@ class VectorIndex:
         """The index in this folder; empty if there is none, or one of other dimensions."""
         self._folder, self._dimensions, self._writable = folder, dimensions, False
         self._growing = threading.Lock()  # one thread at a time appends or refreshes
-        self._gate = _Gate()  # searches pass together, changes pass alone
+        self._gate = Gate()  # searches pass together, changes pass alone
         self._name = ""
         self._clear()
         self.refresh()
@@ -228,7 +225,7 @@ class VectorIndex:
         with self._gate.alone():
             self._ids = np.empty(0, np.int64)
             self._rows = np.empty((0, self._dimensions), np.float16)
-            self._codes: _Codes | None = None
+            self._codes: Codes | None = None
 
     def _grow(self) -> None:
         """Map the rows that are stored by now and bring the codes up to them."""
@@ -250,17 +247,15 @@ class VectorIndex:
                 self._ids, self._rows, self._codes = ids[:end], rows[:end], codes
         self._save(least=ENCODE_ROWS)
 
-    def _encode(self, rows: NDArray[np.float16]) -> _Codes:
+    def _encode(self, rows: NDArray[np.float16]) -> Codes:
         """Codes for all rows: the saved ones read back (2 ms for 100k), the others computed."""
         try:
             levels = np.load(self._file("levels.npy"))
         except FileNotFoundError:
             # From the first rows alone. Codes fitted to one narrow cluster of 2,000 still found
             # .998 of 100k, but levels blind to the mean only .86 if the model's cosines are high.
-            sample = _widen(rows[:: max(1, len(rows) // ENCODE_ROWS)])
-            spread = np.maximum(sample.std(axis=0), 1e-6)
-            levels = sample.mean(axis=0)[:, None] + spread[:, None] * _LEVELS
-        codes = _Codes(levels)
+            levels = fit_levels(rows[:: max(1, len(rows) // ENCODE_ROWS)])
+        codes = Codes(levels)
         saved = self._file(codes.file)
         if saved.exists() and saved.stat().st_size >= codes.block_bytes:
             blocks = np.memmap(saved, np.uint8, "r")
@@ -286,94 +281,6 @@ class VectorIndex:
             if (whole - saved) * BLOCK >= least:
                 file.truncate(saved * self._codes.block_bytes)
                 file.write(self._codes.blocks(saved, whole).data)
-
-
-class _Codes:
-    """Two bits a dimension for every row, scanned by faiss. Finds candidates, scores nothing."""
-
-    def __init__(self, levels: NDArray[np.float32]) -> None:
-        self._faiss: Any = import_module("faiss")  # 60 ms, so only libraries of some size pay
-        self.file = f"codes-{self._faiss.__version__}"
-        self.levels, self.block_bytes = levels, BLOCK * len(levels) // 4
-        # faiss's fast scan takes 4-bit codes: each stands for two dimensions of four levels each.
-        book = np.empty((len(levels) // 2, 16, 2), np.float32)
-        book[:, :, 0] = levels[0::2][:, np.arange(16) % 4]
-        book[:, :, 1] = levels[1::2][:, np.arange(16) // 4]
-        # One inverted list, and all rows in it: the fast scan without lists takes no selector.
-        whole = self._faiss.IndexFlatIP(len(levels))
-        whole.add(np.zeros((1, len(levels)), np.float32))
-        shape = len(levels), 1, len(book), 4, self._faiss.METRIC_INNER_PRODUCT
-        self._index = self._faiss.IndexIVFPQFastScan(whole, *shape)
-        whole.this.disown()
-        self._index.own_fields, self._index.by_residual = True, False
-        self._faiss.copy_array_to_vector(book.ravel(), self._index.pq.centroids)
-        self._index.is_trained = True
-
-    @property
-    def count(self) -> int:
-        return int(self._index.ntotal)
-
-    def add(self, rows: NDArray[np.float16]) -> None:
-        self._index.add(_widen(rows))
-
-    def load(self, blocks: NDArray[np.uint8], number: int) -> None:
-        """Take over this many saved blocks, as the first rows."""
-        ids, pointer = np.arange(number * BLOCK), self._faiss.swig_ptr
-        self._index.invlists.add_entries(0, len(ids), pointer(ids), pointer(blocks))
-        self._index.ntotal = len(ids)
-
-    def blocks(self, start: int, end: int) -> NDArray[np.uint8]:
-        """The codes of these blocks, as `load` takes them."""
-        codes = self._index.invlists.get_codes(0)
-        held = self._faiss.rev_swig_ptr(codes, end * self.block_bytes)
-        return np.asarray(held[start * self.block_bytes :])
-
-    def scan(
-        self, vector: Vector, number: int, allowed: NDArray[np.bool_] | None
-    ) -> NDArray[np.int64]:
-        """The positions, rising, of the rows that seem nearest."""
-        options = None
-        if allowed is not None:
-            bits = np.packbits(allowed, bitorder="little")
-            selector = self._faiss.IDSelectorBitmap(bits)
-            options = self._faiss.SearchParametersIVF(sel=selector, nprobe=1)
-        found = self._index.search(_widen(vector[None]), number, params=options)[1][0]
-        return np.sort(found[found >= 0])
-
-
-class _Gate:
-    """Lets any number through together, or one alone: faiss must not grow while it is read."""
-
-    def __init__(self) -> None:
-        self._turn, self._inside, self._closed = threading.Condition(), 0, False
-
-    @contextmanager
-    def shared(self) -> Iterator[None]:
-        with self._turn:
-            self._turn.wait_for(lambda: not self._closed)
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._turn:
-                self._inside -= 1
-                self._turn.notify_all()
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        with self._turn:
-            self._closed = True  # or a stream of searches would keep the change out for ever
-            self._turn.wait_for(lambda: self._inside == 0)
-            try:
-                yield
-            finally:
-                self._closed = False
-                self._turn.notify_all()
-
-
-def _widen(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """The rows as faiss takes them: float32, and a multiple of four wide, so whole bytes."""
-    return np.pad(rows.astype(np.float32), ((0, 0), (0, -rows.shape[1] % 4)))
 
 
 def _write(path: Path, place: int, rows: NDArray[Any]) -> None:

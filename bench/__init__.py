@@ -1,0 +1,1 @@
+"""Measurements of Trivium that a stranger can repeat. Not part of the package."""

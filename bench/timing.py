@@ -1,0 +1,100 @@
+"""Percentiles, memory, disk and how busy the rest of the machine was. Linux only.
+
+Standard library only: both sides of a comparison measure with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import TypeVar
+
+_T = TypeVar("_T")
+LEAST = 20  # measurements, however slow
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Milliseconds of one call."""
+
+    p50: float
+    p95: float
+    p99: float
+    mean: float
+    calls: int
+    cpu_mean: float  # processor time of this process, all threads
+    others: float  # cores that other processes kept busy meanwhile
+
+
+def measure(call: Callable[[_T], object], asked: Sequence[_T], seconds: float) -> Timing:
+    """Call once for each item, one after another, until time is up."""
+    took: list[float] = []
+    before, cpu, started = _busy_seconds(), process_time(), perf_counter()
+    for item in asked:
+        begun = perf_counter()
+        call(item)
+        took.append((perf_counter() - begun) * 1000)
+        if perf_counter() - started > seconds and len(took) >= LEAST:
+            break
+    wall, own = perf_counter() - started, process_time() - cpu
+    others = max(0.0, (_busy_seconds() - before - own) / wall)
+    took.sort()
+    return Timing(
+        p50=round(_at(took, 0.50), 2),
+        p95=round(_at(took, 0.95), 2),
+        p99=round(_at(took, 0.99), 2),
+        mean=round(sum(took) / len(took), 2),
+        calls=len(took),
+        cpu_mean=round(own * 1000 / len(took), 2),
+        others=round(others, 2),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Megabytes of this process."""
+
+    resident: int  # VmRSS: everything below
+    private: int  # anonymous: allocated, and given back to nobody
+    mapped: int  # pages of the library's files: shared with other processes, dropped under pressure
+    peak: int  # VmHWM
+
+
+def memory() -> Memory:
+    held = {}
+    for line in Path("/proc/self/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name in ("VmRSS", "VmHWM", "RssAnon", "RssFile"):
+            held[name] = round(int(value.split()[0]) / 1000)
+    return Memory(held["VmRSS"], held["RssAnon"], held["RssFile"], held["VmHWM"])
+
+
+def folder_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def drop_from_page_cache(folder: Path) -> None:
+    """Ask the kernel to forget these files, so that the next reader goes to the disk."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def as_json(timing: Timing | Memory) -> dict[str, float]:
+    return asdict(timing)
+
+
+def _at(ordered: Sequence[float], share: float) -> float:
+    """The nearest rank: a value that was measured, not one between two."""
+    return ordered[min(len(ordered) - 1, max(0, -int(-share * len(ordered) // 1) - 1))]
+
+
+def _busy_seconds() -> float:
+    """Processor time that all processes of the machine have used."""
+    user, nice, system = map(int, Path("/proc/stat").read_text().split(maxsplit=4)[1:4])
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,179 @@
+"""Drives a store and the memory store side by side through random histories and compares them.
+
+Both give out the same ids for the same history, so answers are compared id by id. Word scores are
+compared only after a rebuild: until then an index may still count what was removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from trivium.ports import Store
+from trivium.store.memory import MemoryStore
+from trivium.testing.samples import TOY, probe, sample
+from trivium.types import (
+    EVERYONE,
+    OWNER,
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    Document,
+    Exists,
+    Metadata,
+    Not,
+    Processed,
+    Signal,
+    Where,
+)
+
+# Few words, so that documents share them, some alike in spelling and stem.
+_SPELLINGS = ("sword", "swords", "shortsword", "short", "axe", "battle", "battleaxe", "crown")
+_WORDS = st.sampled_from((*_SPELLINGS, "crowns", "drowned", "fog", "lamp"))
+_TEXTS = st.lists(_WORDS, min_size=1, max_size=6).map(" ".join)
+_PARAGRAPHS = st.lists(_TEXTS, min_size=1, max_size=4)
+_URIS = st.sampled_from([f"{name}.md" for name in "abcde"])
+_COLLECTIONS = st.sampled_from(["default", "lore"])
+_AUDIENCES = st.sampled_from([EVERYONE, "dm-only", "finance"])
+_CATEGORIES = st.sampled_from(["", "rules", "notes"])
+_METADATA: st.SearchStrategy[Metadata] = st.fixed_dictionaries(
+    {},
+    optional={
+        "year": st.integers(2018, 2022),
+        "tags": st.lists(st.sampled_from(["red", "Blue"]), max_size=2).map(tuple),
+    },
+)
+_LEAVES: st.SearchStrategy[Condition] = st.one_of(
+    st.builds(Compare, st.just("collection"), st.just("eq"), _COLLECTIONS),
+    st.builds(Compare, st.just("category"), st.just("eq"), _CATEGORIES),
+    st.builds(Compare, st.just("source"), st.just("eq"), _URIS),
+    st.builds(
+        Compare, st.just("year"), st.sampled_from(["eq", "lt", "ge"]), st.integers(2018, 2022)
+    ),
+    st.builds(Compare, st.just("tags"), st.just("eq"), st.sampled_from(["RED", "blue"])),
+    st.builds(Exists, st.sampled_from(["year", "tags", "category"])),
+)
+_CONDITIONS = st.recursive(
+    _LEAVES,
+    lambda inner: st.one_of(
+        st.builds(Not, inner),
+        st.builds(AllOf, st.lists(inner, max_size=2).map(tuple)),
+        st.builds(AnyOf, st.lists(inner, max_size=2).map(tuple)),
+    ),
+    max_leaves=4,
+)
+_HELD = st.one_of(st.none(), st.frozensets(_AUDIENCES, max_size=2))
+_WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS))
+_QUERIES = st.one_of(
+    _TEXTS,
+    st.sampled_from(["sord", "batleaxe", "shortsord", '"short sword" axe', "crown -fog", "drown"]),
+)
+_DOCUMENTS: st.SearchStrategy[Processed] = st.builds(
+    lambda uri, paragraphs, collection, audience, category, metadata: sample(
+        uri,
+        *paragraphs,
+        collection=collection,
+        audience=audience,
+        category=category,
+        metadata=metadata,
+    ),
+    _URIS,
+    _PARAGRAPHS,
+    _COLLECTIONS,
+    _AUDIENCES,
+    _CATEGORIES,
+    _METADATA,
+)
+_ALL = 1000
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Give `make` a function that returns an empty store."""
+
+    make: Callable[[], Store]
+    rebuild: Callable[[Store], None] | None = None  # where the store has derived indexes
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store = type(self).make()
+        self.reference = MemoryStore()
+
+    @rule(
+        batch=st.lists(
+            _DOCUMENTS, min_size=1, max_size=3, unique_by=lambda d: (d.collection, d.uri)
+        )
+    )
+    def put(self, batch: list[Processed]) -> None:
+        with self.store.writing():
+            ours = self.store.put(batch, TOY.fingerprint)
+        assert list(map(_timeless, ours)) == list(
+            map(_timeless, self.reference.put(batch, TOY.fingerprint))
+        )
+
+    @rule(ids=st.lists(st.integers(1, 12), max_size=3))
+    def remove(self, ids: list[int]) -> None:
+        with self.store.writing():
+            assert self.store.remove(ids) == self.reference.remove(ids)
+
+    @rule(at=st.integers(0, 9), audience=_AUDIENCES, category=_CATEGORIES, metadata=_METADATA)
+    def relabel(self, at: int, audience: str, category: str, metadata: Metadata) -> None:
+        documents = self.reference.documents(OWNER)
+        if documents:
+            chosen = documents[at % len(documents)].id
+            with self.store.writing():
+                for store in (self.store, self.reference):
+                    store.relabel(chosen, category=category, audience=audience, metadata=metadata)
+
+    @rule(query=_QUERIES, where=_WHERES, signal=st.sampled_from(list(Signal)))
+    def search(self, query: str, where: Where, signal: Signal) -> None:
+        ours = self.store.search(signal, probe(query), where, _ALL)
+        theirs = self.reference.search(signal, probe(query), where, _ALL)
+        assert {hit.chunk_id for hit in ours} == {hit.chunk_id for hit in theirs}
+        assert ours == sorted(ours, key=lambda hit: (-hit.score, hit.chunk_id))
+        if signal is Signal.VECTOR:
+            expected = {hit.chunk_id: hit.score for hit in theirs}
+            assert {h.chunk_id: h.score for h in ours} == pytest.approx(expected, abs=1e-3)
+        ids = [hit.chunk_id for hit in ours]
+        found, wanted = self.store.chunks(ids, where), self.reference.chunks(ids, where)
+        assert [(c.id, c.chunk) for c in found] == [(c.id, c.chunk) for c in wanted]
+
+    @rule(query=_QUERIES, signal=st.sampled_from([Signal.KEYWORD, Signal.TRIGRAM]))
+    def rebuild_and_compare_scores(self, query: str, signal: Signal) -> None:
+        rebuild = type(self).rebuild
+        if rebuild is None:
+            return
+        rebuild(self.store)
+        self.reference.forget_words()
+        ours = self.store.search(signal, probe(query), OWNER, _ALL)
+        theirs = self.reference.search(signal, probe(query), OWNER, _ALL)
+        expected = {hit.chunk_id: hit.score for hit in theirs}
+        assert {h.chunk_id: h.score for h in ours} == pytest.approx(expected, rel=1e-3)
+
+    @invariant()
+    def the_registries_agree(self) -> None:
+        ours, theirs = self.store.documents(OWNER), self.reference.documents(OWNER)
+        assert list(map(_timeless, ours)) == list(map(_timeless, theirs))
+        for document in theirs:
+            found = self.store.text(document.id, OWNER)
+            assert found == self.reference.text(document.id, OWNER)
+
+    def teardown(self) -> None:
+        self.store.close()
+
+
+def _timeless(document: Document) -> tuple[object, ...]:
+    return (
+        document.id,
+        document.uri,
+        document.collection,
+        document.category,
+        document.audience,
+        document.content_hash,
+        document.interpretation,
+        document.chunks,
+        dict(document.metadata),
+    )

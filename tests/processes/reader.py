@@ -1,0 +1,42 @@
+"""A process that searches until its standard input ends, and checks every answer.
+
+Run as `python reader.py LIBRARY`. Every document of the library holds the same word three times,
+once in each of its chunks, beside a mark of its interpretation.
+"""
+
+import re
+import sys
+import threading
+from collections import defaultdict
+from pathlib import Path
+
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
+
+PARTS = 3
+
+
+def main(place: Path) -> None:
+    ended = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    searches = least = 0
+    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+        print("ready", flush=True)
+        while not ended.is_set():
+            marks = defaultdict(list)
+            for result in library.search("lantern", 1000):
+                mark = re.findall(r"mark\d+", result.found.chunk.text)[0]
+                marks[result.found.document.uri].append(mark)
+            for uri, found in marks.items():
+                assert len(found) == PARTS, f"{uri}: {len(found)} of {PARTS} parts"
+                assert len(set(found)) == 1, f"{uri}: a mixture of {set(found)}"
+            assert len(marks) >= least, f"{least} documents before, {len(marks)} now"
+            least = len(marks)
+            searches += 1
+    print(searches, least, flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

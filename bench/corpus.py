@@ -22,6 +22,7 @@ RUN = 3  # consecutive sentences taken at a time, so that neighbouring words are
 SEED = 20_240
 QUERIES = 200
 WARM_UP = 50  # other queries, asked before the clock runs
+_ODD = ("xquad_de",)  # the rows are labelled English: German questions would be asked of no German
 _QUERIES_FROM = 10_000  # passages that queries are taken from: the same ones at every size
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
@@ -76,7 +77,7 @@ class Corpus:
 
 def load_corpus(data: Path) -> Corpus:
     """Raises DataMissing."""
-    judged = sorted(data.glob("retrieval/*/corpus.jsonl"))
+    judged = [p for p in sorted(data.glob("retrieval/*/corpus.jsonl")) if p.parent.name not in _ODD]
     notes = sorted(data.glob("documents/rulebook/**/*.md"))
     if not judged:
         raise DataMissing(

@@ -42,7 +42,7 @@ class Settings:
     )
     embed_threads: int = _setting("embed.threads", 0, "processor threads for embedding; 0: all")
     embed_max_tokens: int = _setting(
-        "embed.max_tokens", 256, "tokens of a text that the embedding model reads"
+        "embed.max_tokens", 512, "tokens of a text that the embedding model reads"
     )
     embed_query_prefix: str = _setting(
         "embed.query_prefix", "", "put in front of a query, for models that were trained so"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -14,10 +15,10 @@ from types import TracebackType
 
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.config import Settings, load
-from trivium.errors import DocumentNotFound, ModelChanged
+from trivium.errors import DocumentNotFound, ModelChanged, ModelUnavailable
 from trivium.ingest.pipeline import Fate, Outcome, Pipeline
 from trivium.models.local import LocalEmbedder
-from trivium.ports import Chunker, Embedder, Source, Waiting
+from trivium.ports import Chunker, Embedder, Source, Tokens, Waiting
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
 from trivium.sources.folder import FolderSource
@@ -40,6 +41,9 @@ from trivium.types import (
     StoredChunk,
     Where,
 )
+
+# What the headings in front of a chunk may take of the tokens that the model reads.
+_CONTEXT_TOKENS = 48
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -255,8 +259,17 @@ class Library:
         self.close()
 
     def _chunker(self) -> Chunker:
+        """Measures by cl100k, or by the model itself where that one cannot read a whole chunk."""
         s = self._settings
-        return RecursiveChunker(Cl100kTokens(), s.chunk_size, s.chunk_overlap, s.chunk_minimum)
+        size = s.chunk_size
+        tokens: Tokens = Cl100kTokens()
+        room = s.embed_max_tokens - _CONTEXT_TOKENS
+        if size > room and isinstance(self._embedder, LocalEmbedder):
+            size = room
+            with suppress(ModelUnavailable):
+                tokens = self._embedder.tokens()
+        overlap, minimum = min(s.chunk_overlap, size // 4), min(s.chunk_minimum, size // 4)
+        return RecursiveChunker(tokens, size, overlap, minimum)
 
     def _one(self, document: DocumentId | str, within: Where) -> Document:
         name = f"#{document}" if isinstance(document, int) else document

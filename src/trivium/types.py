@@ -52,6 +52,30 @@ ElementKind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, in points from its top left corner: what to highlight."""
+
+    page: int  # from 1
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in its document, beyond the text. Everything may be unknown."""
+
+    pages: tuple[int, ...] = ()  # from 1, rising
+    boxes: tuple[Box, ...] = ()
+    sheet: str = ""
+    rows: tuple[int, int] | None = None  # first and last, from 1, as the table's program counts
+    authors: tuple[str, ...] = ()  # of a message
+    time: str = ""  # of a message, the first of several; ISO 8601
+    link: str = ""  # to a message, the first of several
+
+
+@dataclass(frozen=True, slots=True)
 class Element:
     """One piece of a document's structure: a range of the extraction's text, and its place."""
 
@@ -60,9 +84,26 @@ class Element:
     end: int
     headings: tuple[str, ...] = ()  # the path above it, outermost first; a heading excludes itself
     level: int = 0  # of a heading, 1 is the top; 0 for everything else
-    page: int | None = None
     paragraph: int | None = None  # counted from 1 through the document
     header: str = ""  # a table's header row, to repeat in every chunk of the table
+    place: Place = Place()
+
+
+class Kind(StrEnum):
+    """What sort of thing a document is: decides how it is chunked."""
+
+    TEXT = "text"
+    PAPER = "paper"
+    TABLE = "table"
+    MESSAGES = "messages"
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """A file inside another: an attachment, a member of an archive, an entry of a library."""
+
+    name: str
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +116,8 @@ class Extraction:
     media_type: str
     language: str = ""  # ISO 639-1; empty when nobody could tell
     metadata: Metadata = field(default_factory=dict)
+    kind: Kind = Kind.TEXT
+    enclosed: tuple[Enclosed, ...] = ()  # become documents of their own, linked to this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +131,13 @@ class Chunk:
     headings: tuple[str, ...] = ()
     section: str = ""  # kind of section where a chunker knows one: summary, methods, ...
     header: str = ""  # table header row that belongs in front of the text
-    pages: tuple[int, ...] = ()
     paragraph: int | None = None  # number of the first paragraph it touches
     tokens: int = 0
+    place: Place = Place()
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        return self.place.pages
 
     @property
     def context(self) -> str:

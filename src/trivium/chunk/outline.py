@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from trivium.types import Element, Extraction
+from trivium.types import Element, Extraction, Place
 
 TOP_LEVEL = 2  # headings down to this level part a document for good
 
@@ -76,3 +76,23 @@ class Outline:
             if element.header and not (printed and start <= element.start):
                 return element.header
         return ""
+
+    def paragraph(self, start: int, end: int) -> int | None:
+        """The number of the first paragraph that the range touches."""
+        numbers = (element.paragraph for element in self.touched(start, end))
+        return next((number for number in numbers if number), None)
+
+    def place(self, start: int, end: int) -> Place:
+        """Everywhere the range lies: all its pages, boxes and authors, its rows from first to last,
+        and the sheet, time and link it begins with."""
+        places = [element.place for element in self.touched(start, end)]
+        rows = [place.rows for place in places if place.rows]
+        return Place(
+            pages=tuple(sorted({page for place in places for page in place.pages})),
+            boxes=tuple(box for place in places for box in place.boxes),
+            sheet=next((place.sheet for place in places if place.sheet), ""),
+            rows=(min(r[0] for r in rows), max(r[1] for r in rows)) if rows else None,
+            authors=tuple(dict.fromkeys(author for place in places for author in place.authors)),
+            time=next((place.time for place in places if place.time), ""),
+            link=next((place.link for place in places if place.link), ""),
+        )

@@ -199,11 +199,9 @@ class RecursiveChunker:
                 text=text[start:end],
                 headings=outline.headings(own, end),
                 header=outline.header(start, end),
-                pages=_pages(outline, start, end),
-                paragraph=next(
-                    (e.paragraph for e in outline.touched(start, end) if e.paragraph), None
-                ),
+                paragraph=outline.paragraph(start, end),
                 tokens=tokens,
+                place=outline.place(start, end),
             )
             index += 1
             before = (start, end)
@@ -246,8 +244,3 @@ class RecursiveChunker:
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     content = text[start:end].rstrip()
     return start + len(content) - len(content.lstrip()), start + len(content)
-
-
-def _pages(outline: Outline, start: int, end: int) -> tuple[int, ...]:
-    pages = {element.page for element in outline.touched(start, end)}
-    return tuple(sorted(page for page in pages if page is not None))

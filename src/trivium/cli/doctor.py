@@ -118,8 +118,9 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
         facts |= {"fingerprint": embedder.fingerprint, "dimensions": embedder.dimensions}
         embedder.load()
     except TriviumError as error:
-        message = f"{error.message} Search works by words and spelling only."
-        return facts, Check("model", False, message, error.fix)
+        # A missing built-in model leaves two signals; a wrong `embed.folder` refuses to open.
+        without = "" if settings.embed_folder else " Search goes on by words and spelling only."
+        return facts, Check("model", False, error.message + without, error.fix)
     facts["ready"] = True
     return facts, Check("model", True, "The embedding model is ready.")
 

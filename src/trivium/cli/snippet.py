@@ -66,10 +66,19 @@ def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
     degrees = [_similarity(word, (there,)) for _, _, there in tokens]
     marked = {at for at, degree in enumerate(degrees) if degree >= ALIKE}
     for at in range(len(tokens) - 1):
-        single = max(degrees[at], degrees[at + 1])
-        if single and _similarity(word, (tokens[at][2], tokens[at + 1][2])) > max(single, ALIKE):
+        both = (tokens[at][2], tokens[at + 1][2])
+        if _both_needed(word, both) and _similarity(word, both) >= max(
+            ALIKE, *degrees[at : at + 2]
+        ):
             marked |= {at, at + 1}
     return [_Found(tokens[at][0], tokens[at][1], word) for at in marked]
+
+
+def _both_needed(word: str, pair: tuple[str, str]) -> bool:
+    """Whether each of two words holds at least two trigrams of a word that the other lacks."""
+    wanted = set(trigrams(word))
+    left, right = (wanted.intersection(trigrams(part)) for part in pair)
+    return len(left - right) >= 2 and len(right - left) >= 2
 
 
 def _similarity(word: str, text: tuple[str, ...]) -> float:

@@ -26,6 +26,7 @@ Weights: TypeAlias = Mapping[str, Array]
 
 BLOCK = 64  # inputs that share a scale
 ACCURACY_LEVEL = 4  # activations in int8, sums in int32: what makes the quantised graph fast
+EXPORT = "Export it to ONNX and put model.onnx into its folder."
 MICROSOFT = "com.microsoft"
 ACTIVATIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "gelu": ("Gelu", {}),
@@ -193,12 +194,14 @@ def _read(folder: Path, shape: Shape) -> Weights:
     if shape.kind != "bert" or shape.activation not in ACTIVATIONS:
         raise ModelUnavailable(
             f"The model in {folder} is a {shape.kind} with {shape.activation}, not a known BERT.",
-            fix="Export it to ONNX and put model.onnx into its folder.",
+            fix=EXPORT,
         )
     try:
         tensors = load_file(folder / WEIGHTS)
     except (SafetensorError, OSError) as reason:
         raise ModelDamaged(f"{folder / WEIGHTS} cannot be read: {reason}.") from reason
+    except TypeError as reason:  # numpy has no bfloat16
+        raise ModelUnavailable(f"{folder / WEIGHTS}: {reason}.", fix=EXPORT) from reason
     # Some folders hold the encoder inside a larger model, under the name `bert.`.
     return {name.removeprefix("bert."): values for name, values in tensors.items()}
 

@@ -23,8 +23,10 @@ THRESHOLD = 0.3  # pg_trgm's default: less alike than this is not alike
 KNOWN_THRESHOLD = 0.5
 # 20 relatives measured like 40, and 10 lost up to .009 on misspelled queries.
 MOST_SIMILAR = 20
+_COMPARED = 28  # candidates that are compared in full: 40 gave the same rankings
 _LONGEST = 32  # longer strings are identifiers: found exactly, never by resemblance
 _SHORTEST_HALF = 3  # of a compound; shorter halves ("in", "a") match everywhere
+_REMEMBERED = 10_000  # answers kept until the vocabulary grows: people ask for the same words
 _BITS = 21  # enough for any code point
 _BLANK = 32
 
@@ -50,9 +52,13 @@ def word_similarity(word: str, text: tuple[str, ...]) -> float:
 
     Similarity is the share of common trigrams among all of both: |A ∩ B| / |A ∪ B|.
     """
-    wanted = frozenset(trigrams(word))
-    run = [gram for part in text for gram in trigrams(part)]
+    wanted = _trigram_set(word)
+    run = trigrams(text[0]) if len(text) == 1 else [g for part in text for g in trigrams(part)]
     hits = [i for i, gram in enumerate(run) if gram in wanted]
+    if not hits:
+        return 0.0
+    if hits[-1] - hits[0] + 1 == len(hits):  # all in a row, as for a common beginning or end
+        return len({run[i] for i in hits}) / len(wanted)
     best = 0.0
     for first, start in enumerate(hits):
         if (len(hits) - first) / len(wanted) <= best:
@@ -68,6 +74,11 @@ def word_similarity(word: str, text: tuple[str, ...]) -> float:
     return best
 
 
+@lru_cache(maxsize=65536)
+def _trigram_set(word: str) -> frozenset[str]:
+    return frozenset(trigrams(word))
+
+
 class Vocabulary:
     """The distinct words of an index, searchable by resemblance. Grows, never shrinks."""
 
@@ -76,6 +87,7 @@ class Vocabulary:
         # A large sorted part and a small recent one: adding words re-sorts the small part only.
         self._settled = _Part([])
         self._recent = _Part([])
+        self._answers: dict[str, list[Similar]] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -93,10 +105,18 @@ class Vocabulary:
         if len(recent) > max(2048, len(self._settled.words) // 8):
             self._settled, recent = _Part(self._settled.words + recent), []
         self._recent = _Part(recent)
+        self._answers = {}
         return fresh
 
     def similar(self, word: str) -> list[Similar]:
         """The index's words that resemble `word`, most alike first; itself first if known."""
+        if word not in self._answers:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            self._answers[word] = self._similar(word)
+        return self._answers[word]
+
+    def _similar(self, word: str) -> list[Similar]:
         known = word in self._known
         found = [Similar((word,), 1.0, 1.0)] if known else []
         if _comparable(word):
@@ -111,7 +131,7 @@ class Vocabulary:
             ]
         return sorted(found, key=lambda s: (-s.likeness, s.words))[:MOST_SIMILAR]
 
-    def _candidates(self, word: str, threshold: float, most: int = 2 * MOST_SIMILAR) -> list[str]:
+    def _candidates(self, word: str, threshold: float, most: int = _COMPARED) -> list[str]:
         wanted = _keys(word)
         scored: list[tuple[float, str]] = []
         for part in (self._settled, self._recent):
@@ -124,16 +144,18 @@ class Vocabulary:
         pairs: list[tuple[str, str]] = []
         for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
             left, right = word[:cut], word[cut:]
-            if left in self._known:
+            if left in self._known and right in self._known:
+                pairs.append((left, right))
+            elif word in self._known:
+                continue  # spelled as the index spells it: no guessing at its halves
+            elif left in self._known:
                 pairs += [(left, w) for w in self._half(right)]
             elif right in self._known:
                 pairs += [(w, right) for w in self._half(left)]
         return pairs
 
     def _half(self, half: str) -> list[str]:
-        if half in self._known:
-            return [half]
-        alike = [w for w in self._candidates(half, THRESHOLD) if abs(len(w) - len(half)) <= 1]
+        alike = [w for w in self._candidates(half, THRESHOLD, 12) if abs(len(w) - len(half)) <= 1]
         return sorted(alike, key=lambda w: (-_compare(half, (w,)).likeness, w))[:2]
 
 
@@ -141,8 +163,11 @@ def _compare(word: str, text: tuple[str, ...]) -> Similar:
     # The mean of both similarities: word_similarity alone cannot tell "rational" from
     # "rationalization" for "rationaly"; the mean gave +.02 nDCG@10 on queries with three typos.
     similarity = word_similarity(word, text)
-    wanted, there = set(trigrams(word)), {gram for part in text for gram in trigrams(part)}
-    whole = len(wanted & there) / len(wanted | there)
+    wanted, there = _trigram_set(word), _trigram_set(text[0])
+    if len(text) > 1:
+        there = there.union(*map(_trigram_set, text[1:]))
+    common = len(wanted & there)
+    whole = common / (len(wanted) + len(there) - common)
     return Similar(text, similarity, (similarity + whole) / 2)
 
 

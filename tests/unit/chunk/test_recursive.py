@@ -13,7 +13,7 @@ from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.text import TextExtractor
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Chunk, Element, Extraction
+from trivium.types import Chunk, Element, Extraction, Place
 
 TOKENS = Cl100kTokens()
 SENTENCE = "The quick brown fox jumps over the lazy dog near the river bank. "
@@ -194,8 +194,8 @@ def test_a_header_that_is_not_in_the_text_is_always_given() -> None:
 def test_pages_and_paragraph() -> None:
     text = f"{SENTENCE}\n\n{SENTENCE}"
     elements = (
-        Element("paragraph", 0, len(SENTENCE), page=3, paragraph=7),
-        Element("paragraph", len(SENTENCE) + 2, len(text), page=4, paragraph=8),
+        Element("paragraph", 0, len(SENTENCE), place=Place(pages=(3,)), paragraph=7),
+        Element("paragraph", len(SENTENCE) + 2, len(text), place=Place(pages=(4,)), paragraph=8),
     )
     [chunk] = RecursiveChunker(TOKENS).chunk(Extraction(text, elements, "", "text/plain"))
     assert (chunk.pages, chunk.paragraph) == ((3, 4), 7)

@@ -323,6 +323,13 @@ def test_another_architecture_without_a_graph_is_refused(copy: Path, tmp_path: P
         LocalEmbedder(copy, tmp_path / "cache").embed_query("cats")
 
 
+def test_weights_in_bfloat16_without_a_graph_are_refused(copy: Path, tmp_path: Path) -> None:
+    header = b'{"a": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}'
+    replace(copy / weights.WEIGHTS, len(header).to_bytes(8, "little") + header + b"\0\0")
+    with pytest.raises(ModelUnavailable, match="bfloat16"):
+        LocalEmbedder(copy, tmp_path / "cache").embed_query("cats")
+
+
 def test_more_tokens_than_the_model_reads_is_a_bad_setting(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="512"):
         LocalEmbedder(None, tmp_path, max_tokens=513)

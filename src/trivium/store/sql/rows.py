@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import RowMapping
 
 from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
-from trivium.types import Chunk, Document, Metadata, MetaValue, Processed
+from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Processed
 
 # What a new active interpretation sets on its document's row.
 DOCUMENT_COLUMNS = (
@@ -31,9 +32,9 @@ def chunk_of(row: RowMapping) -> Chunk:
         headings=tuple(row["headings"]),
         section=row["section"],
         header=row["header"],
-        pages=tuple(row["pages"]),
         paragraph=row["paragraph"],
         tokens=row["tokens"],
+        place=_place_of(row["place"]),
     )
 
 
@@ -67,11 +68,28 @@ def chunk_values(chunk: Chunk, embedding: str) -> dict[str, Any]:
         "headings": list(chunk.headings),
         "section": chunk.section,
         "header": chunk.header,
-        "pages": list(chunk.pages),
         "paragraph": chunk.paragraph,
+        "place": _place_values(chunk.place),
         "tokens": chunk.tokens,
         "embedding": embedding,
     }
+
+
+def _place_values(place: Place) -> dict[str, Any]:
+    """Only what is known: most places are empty or a page."""
+    return {name: value for name, value in asdict(place).items() if value}
+
+
+def _place_of(held: Mapping[str, Any]) -> Place:
+    return Place(
+        pages=tuple(held.get("pages", ())),
+        boxes=tuple(Box(**box) for box in held.get("boxes", ())),
+        sheet=held.get("sheet", ""),
+        rows=tuple(held["rows"]) if "rows" in held else None,
+        authors=tuple(held.get("authors", ())),
+        time=held.get("time", ""),
+        link=held.get("link", ""),
+    )
 
 
 def field_values(document: int, metadata: Metadata) -> list[dict[str, Any]]:

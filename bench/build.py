@@ -1,0 +1,170 @@
+"""Makes the library that is measured, once, and keeps it under the cache folder.
+
+Run as a process of its own (`python -m bench.build`), so that what building needs is not counted
+as memory of searching.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+import trivium
+from bench.corpus import Corpus, load_corpus
+from bench.rows import BLOCK, Digest, Prepared, Rows, make_rows
+from bench.timing import folder_bytes
+from trivium.config import Settings, load
+from trivium.models.local import LocalEmbedder
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.types import EVERYONE, Chunk, Extraction, Processed
+
+DOCUMENT_CHUNKS = 100
+EMBEDDED = 3_000  # real texts whose vectors all others are made of
+SHARDS = 1_000  # `shard < n` lets n in a thousand documents pass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a library of this many chunks, and what it is made of, are kept."""
+
+    folder: Path
+    chunks: int
+
+    @property
+    def library(self) -> Path:
+        return self.folder / f"{self.chunks}" / "library"
+
+    @property
+    def peer(self) -> Path:
+        return self.folder / f"{self.chunks}" / "lancedb"
+
+    @property
+    def built(self) -> Path:
+        """Written last: says that the library is whole, and how it came about."""
+        return self.folder / f"{self.chunks}" / "built.json"
+
+    @property
+    def prepared(self) -> Prepared:
+        return Prepared(self.folder)
+
+
+def embedder_of(settings: Settings) -> LocalEmbedder:
+    return LocalEmbedder(
+        settings.embed_folder,
+        settings.cache,
+        settings.embed_threads,
+        settings.embed_max_tokens,
+        settings.embed_query_prefix,
+        settings.embed_document_prefix,
+    )
+
+
+def place(settings: Settings, corpus: Corpus, chunks: int) -> Place:
+    model = hashlib.sha256(embedder_of(settings).fingerprint.encode()).hexdigest()[:6]
+    return Place(settings.cache / "bench" / f"{corpus.digest}-{model}", chunks)
+
+
+def code_digest() -> str:
+    """Names the code that decides what a library's files hold."""
+    root = Path(trivium.__file__).parent
+    files = sorted([*root.glob("store/**/*.py"), *root.glob("text/*.py")])
+    return hashlib.blake2b(b"".join(f.read_bytes() for f in files), digest_size=6).hexdigest()
+
+
+def shard(document: int) -> int:
+    """Spreads the documents of a shard over the library."""
+    return document * 7919 % SHARDS
+
+
+def prepare(at: Place, corpus: Corpus, settings: Settings) -> None:
+    """Embed the real texts and the queries, once for this data and model."""
+    if (at.folder / "queries.npy").exists():
+        return
+    at.folder.mkdir(parents=True, exist_ok=True)
+    embedder = embedder_of(settings)
+    print(f"Embedding {EMBEDDED:,} real texts, once …", file=sys.stderr, flush=True)
+    np.save(at.folder / "base.npy", embedder.embed_documents(corpus.runs(EMBEDDED)))
+    queries = corpus.queries()
+    (at.folder / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
+    np.save(at.folder / "queries.npy", np.stack([embedder.embed_query(q) for q in queries]))
+
+
+def build(at: Place, corpus: Corpus, settings: Settings) -> None:
+    """Put every row through the store's own door."""
+    shutil.rmtree(at.library, ignore_errors=True)
+    at.built.unlink(missing_ok=True)
+    model, digest = embedder_of(settings).fingerprint, Digest()
+    store = EmbeddedStore(at.library)
+    made = 0.0  # seconds spent making rows, which is not the store's doing
+    started = last = perf_counter()
+    with store.writing():
+        for rows in make_rows(corpus, at.prepared.base, at.chunks):
+            digest.add(rows)
+            batch = list(_documents(rows))
+            made += perf_counter() - last
+            store.put(batch, model)
+            last = perf_counter()
+            if (rows.first // BLOCK) % 10 == 9:
+                done, rate = rows.first + len(rows.texts), rows.first / (last - started)
+                print(f"  {done:,} chunks, {rate:,.0f}/s", file=sys.stderr, flush=True)
+    store.close()
+    report = {
+        "seconds": round(perf_counter() - started - made, 1),
+        "rows_seconds": round(made, 1),
+        "rows": str(digest),
+        "code": code_digest(),
+        "bytes": folder_bytes(at.library),
+    }
+    at.built.write_text(json.dumps(report), encoding="utf-8")
+
+
+def _documents(rows: Rows) -> Iterator[Processed]:
+    for offset in range(0, len(rows.texts), DOCUMENT_CHUNKS):
+        texts = rows.texts[offset : offset + DOCUMENT_CHUNKS]
+        number = (rows.first + offset) // DOCUMENT_CHUNKS
+        chunks, start = [], 0
+        for index, text in enumerate(texts):
+            chunks.append(Chunk(index, start, start + len(text), text, tokens=len(text) // 4))
+            start += len(text) + 2
+        whole = "\n\n".join(texts)
+        yield Processed(
+            uri=f"bench/{number}.txt",
+            collection="default",
+            category="",
+            audience=EVERYONE,
+            metadata={"shard": shard(number)},
+            content_hash=hashlib.blake2b(whole.encode(), digest_size=16).hexdigest(),
+            size=len(whole),
+            extraction=Extraction(whole, (), f"Document {number}", "text/plain", "en"),
+            chunks=tuple(chunks),
+            hashes=tuple(
+                hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts
+            ),
+            vectors=rows.vectors[offset : offset + DOCUMENT_CHUNKS],
+            fingerprint="bench",
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chunks", type=int, required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    asked = parser.parse_args()
+    corpus, settings = load_corpus(asked.data), load().settings
+    at = place(settings, corpus, asked.chunks)
+    prepare(at, corpus, settings)
+    if not at.built.exists():
+        build(at, corpus, settings)
+
+
+if __name__ == "__main__":
+    main()

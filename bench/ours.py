@@ -1,0 +1,176 @@
+"""Trivium's side: every signal alone, hybrid search, recall, and the start of a new process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.build import Place, embedder_of
+from bench.corpus import WARM_UP
+from bench.timing import Timing, drop_from_page_cache, measure
+from trivium.config import Settings
+from trivium.ports import Embedder
+from trivium.search.request import SearchRequest
+from trivium.search.run import Searcher
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.text.query import parse
+from trivium.types import OWNER, Probe, Signal, Where
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trivium.types import Vector, Vectors
+
+_SCANNED = 50_000  # rows compared at a time in an exact scan
+
+
+class Precomputed:
+    """An embedder that only remembers, so that both engines are given the same vectors."""
+
+    def __init__(self, model: Embedder, queries: Sequence[str], vectors: Vectors) -> None:
+        self.fingerprint, self.dimensions = model.fingerprint, model.dimensions
+        self._known: dict[str, Vector] = {
+            parse(q).text: v for q, v in zip(queries, vectors, strict=True)
+        }
+
+    def embed_query(self, text: str) -> Vector:
+        return self._known[text]
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        raise NotImplementedError("only queries are known")
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """An open library, and what to ask it."""
+
+    store: EmbeddedStore
+    embedding: Searcher  # embeds the query, as in real use
+    given: Searcher  # is given the query's vector
+    queries: list[str]
+    probes: list[Probe]  # the same, with vectors
+    limit: int
+    seconds: float  # the most that one measurement may take
+
+    @classmethod
+    def open(cls, at: Place, settings: Settings, limit: int, seconds: float) -> Ours:
+        store = EmbeddedStore(at.library, create=False)
+        model, queries = embedder_of(settings), at.prepared.queries
+        vectors = at.prepared.query_vectors
+        given = Precomputed(model, queries, vectors)
+        probes = [Probe(parse(q), v) for q, v in zip(queries, vectors, strict=True)]
+        searchers = Searcher(store, model), Searcher(store, given)
+        return cls(store, *searchers, queries, probes, limit, seconds)
+
+    @property
+    def candidates(self) -> int:
+        """What hybrid search asks each signal for."""
+        return self.request("").candidates
+
+    def request(self, query: str, where: Where = OWNER) -> SearchRequest:
+        return SearchRequest(query, where, limit=self.limit)
+
+    def hybrid(self, searcher: Searcher, where: Where = OWNER) -> Timing:
+        def ask(query: str) -> None:
+            searcher.search(self.request(query, where))
+
+        for query in self.queries[:WARM_UP]:
+            ask(query)
+        return measure(ask, self.queries[WARM_UP:], self.seconds)
+
+    def stages(self, searcher: Searcher) -> dict[str, float]:
+        """The mean of each stage's milliseconds. Signals run beside each other."""
+        sums: dict[str, float] = {}
+        asked = self.queries[WARM_UP:]
+        for query in asked:
+            for stage, took in searcher.search(self.request(query)).timings_ms.items():
+                sums[stage] = sums.get(stage, 0.0) + took
+        return {stage: round(total / len(asked), 2) for stage, total in sums.items()}
+
+    def signals(self) -> dict[str, Timing]:
+        """Each signal alone, asked for what hybrid search asks it for."""
+        found = {}
+        for signal in Signal:
+
+            def ask(probe: Probe, signal: Signal = signal) -> None:
+                self.store.search(signal, probe, OWNER, self.candidates)
+
+            for probe in self.probes[:WARM_UP]:
+                ask(probe)
+            found[signal.value] = measure(ask, self.probes[WARM_UP:], self.seconds)
+        return found
+
+    def recall(self, at: Place, asked: int = 50) -> float:
+        """The share of the true ten nearest that the vector signal finds."""
+        probes = self.probes[WARM_UP : WARM_UP + asked]
+        exact = exact_nearest(at, probes, self.limit)
+        hits = 0
+        for probe, true in zip(probes, exact, strict=True):
+            found = self.store.search(Signal.VECTOR, probe, OWNER, self.limit)
+            hits += len({h.chunk_id for h in found} & {i for i, _ in true})
+        return round(hits / (self.limit * len(probes)), 4)
+
+
+def exact_nearest(
+    at: Place, probes: Sequence[Probe], k: int, passing: NDArray[np.bool_] | None = None
+) -> list[list[tuple[int, float]]]:
+    """Ids and cosines of the k nearest rows, by comparing every one that passes."""
+    best: list[list[tuple[int, float]]] = [[] for _ in probes]
+    for ids, rows in _stored_vectors(at):
+        if passing is not None:
+            ids, rows = ids[passing[ids]], rows[passing[ids]]  # noqa: PLW2901
+        near = rows.astype(np.float32)
+        for number, probe in enumerate(probes):
+            assert probe.vector is not None
+            scores = np.vecdot(near, probe.vector)
+            top = np.argsort(-scores, kind="stable")[:k]
+            merged = best[number] + [(int(ids[t]), float(scores[t])) for t in top]
+            best[number] = sorted(merged, key=lambda pair: (-pair[1], pair[0]))[:k]
+    return best
+
+
+def _stored_vectors(at: Place) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float16]]]:
+    """The library's vectors as its files hold them, a slice at a time."""
+    folder = at.library / "vectors"
+    folder /= (folder / "current").read_text()
+    ids = np.fromfile(folder / "ids.i64", np.int64)
+    rows = np.memmap(folder / "rows.f16", np.float16, "r").reshape(len(ids), -1)
+    for start in range(0, len(ids), _SCANNED):
+        yield ids[start : start + _SCANNED], rows[start : start + _SCANNED]
+
+
+def cold_start(at: Place, query: str, *, dropped: bool) -> dict[str, Any]:
+    """Seconds from starting an interpreter to the first result of a hybrid search."""
+    if dropped:
+        drop_from_page_cache(at.library)
+    started = perf_counter()
+    command = [sys.executable, "-m", "bench.cold", str(at.library), query]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        took = perf_counter() - started
+    if process.returncode:
+        raise RuntimeError(f"`{' '.join(command)}` failed: see above.")
+    return {"total": round(took, 3), **json.loads(line)}
+
+
+def timings(found: dict[str, Timing]) -> dict[str, dict[str, float]]:
+    return {name: asdict(timing) for name, timing in found.items()}
+
+
+def on_disk(folder: Path) -> dict[str, int]:
+    """Megabytes of each part of a library."""
+    parts: dict[str, int] = {}
+    for path in folder.rglob("*"):
+        if path.is_file():
+            part = path.relative_to(folder).parts[0]
+            parts[part] = parts.get(part, 0) + path.stat().st_size
+    return {part: round(size / 1e6) for part, size in sorted(parts.items())}

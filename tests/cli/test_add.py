@@ -1,0 +1,149 @@
+"""`trivium add`: counts, labels, failures, interruption."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from tests.cli.program import call
+
+from trivium.library import Library
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("one", "two", "three"):
+        (folder / f"{name}.md").write_text(f"# {name}\n\nA note about {name}.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "library"
+
+
+def counts(report: Any) -> dict[str, int]:
+    names = ("added", "updated", "relabelled", "unchanged", "failed")
+    return {name: report[name] for name in names if report[name]}
+
+
+def test_json_of_every_fate(notes: Path, place: Path) -> None:
+    add = ("add", notes, "--library", place, "--json")
+    first = call(*add)
+    assert first.code == 0
+    assert set(first.json) == {
+        "added", "updated", "relabelled", "unchanged", "failed",
+        "failures", "chunks", "seconds", "embedding_seconds", "notes",
+    }  # fmt: skip
+    assert counts(first.json) == {"added": 3}
+    assert first.json["chunks"] == 3
+    assert 0 < first.json["embedding_seconds"] < first.json["seconds"]
+    assert counts(call(*add).json) == {"unchanged": 3}
+    (notes / "one.md").write_text("# one\n\nChanged.\n", encoding="utf-8")
+    assert counts(call(*add).json) == {"updated": 1, "unchanged": 2}
+    assert counts(call(*add, "--category", "diary").json) == {"relabelled": 3}
+
+
+def test_failures_are_listed_and_the_rest_is_added(notes: Path, place: Path) -> None:
+    (notes / "empty.md").write_text("", encoding="utf-8")
+    plain = call("add", notes, "--library", place)
+    assert plain.code == 1
+    header, row, summary = plain.out.splitlines()
+    assert header.split() == ["failed", "reason", "code"]
+    assert "empty.md" in row
+    assert row.endswith("file.empty")
+    assert summary.startswith("3 added, 1 failed · 3 passages in ")
+    answer = call("add", notes, "--library", place, "--json")
+    assert answer.code == 1
+    assert counts(answer.json) == {"unchanged": 3, "failed": 1}
+    (failure,) = answer.json["failures"]
+    assert set(failure) == {"uri", "code", "message"}
+    assert failure["uri"] == str(notes / "empty.md")
+    assert failure["code"] == "file.empty"
+
+
+def test_labels_and_metadata(notes: Path, place: Path) -> None:
+    labels = ("--collection", "game", "--category", "rules", "--audience", "dm-only")
+    metadata = [f"--metadata={m}" for m in ("year=2024", "size=1.5", "code=007", "tag=a", "tag=b")]
+    call("add", notes / "one.md", "--library", place, *labels, *metadata)
+    (document,) = call("list", "--library", place, "--json").json["documents"]
+    assert (document["collection"], document["category"]) == ("game", "rules")
+    assert document["audience"] == "dm-only"
+    told = {"year": 2024, "size": 1.5, "code": "007", "tag": ["a", "b"]}
+    assert told.items() <= document["metadata"].items()
+
+
+def test_a_wrong_path_leaves_no_library(notes: Path, place: Path) -> None:
+    assert call("add", notes, notes / "nothing", "--library", place).code == 2
+    assert not place.exists()
+
+
+def test_an_empty_folder_is_no_error(tmp_path: Path, place: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    answer = call("add", tmp_path / "nothing", "--library", place)
+    assert answer.code == 0
+    assert "nothing was added" in answer.err
+
+
+def test_an_interruption_keeps_what_was_done(
+    notes: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Library.add_from
+
+    def interrupted(self: Library, *given: Any, on_outcome: Any, **options: Any) -> Any:
+        def then_stop(outcome: Any) -> None:
+            on_outcome(outcome)
+            raise KeyboardInterrupt
+
+        return whole(self, *given, on_outcome=then_stop, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Library, "add_from", interrupted)
+        plain = call("add", notes, "--library", place)
+        again = call("add", notes, "--library", place, "--json")
+    assert (plain.code, plain.out) == (130, "")
+    told = plain.err.splitlines()
+    assert "1 of 3 files are done, 1 of them added or updated" in told[0]
+    assert told[1] == "Run the same command again to go on."
+    assert again.code == 130
+    assert again.error["code"] == "interrupted"
+    rest = call("add", notes, "--library", place, "--json")
+    assert rest.code == 0
+    assert rest.json["unchanged"] >= 1
+    assert rest.json["added"] + rest.json["unchanged"] == 3
+
+
+def test_a_second_writer_says_that_it_waits(notes: Path, place: Path) -> None:
+    assert call("add", notes / "one.md", "--library", place).code == 0
+    command = [sys.executable, "-m", "trivium.cli.main", "add", str(notes), "--json"]
+    lock = FileLock(place / "writer.lock")
+    with (
+        lock,
+        subprocess.Popen(
+            [*command, "--library", str(place)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running,
+    ):
+        assert running.stdout
+        assert running.stderr
+        assert "waiting" in running.stderr.readline()
+        lock.release()
+        assert counts(json.loads(running.stdout.read())) == {"added": 2, "unchanged": 1}
+    assert running.returncode == 0
+
+
+def test_a_damaged_library_is_refused(notes: Path, place: Path) -> None:
+    place.mkdir()
+    (place / "library.db").write_bytes(b"this is no database" * 100)
+    answer = call("add", notes, "--library", place, "--json")
+    assert answer.code == 3
+    assert answer.error["code"] == "library.damaged"

@@ -1,0 +1,93 @@
+"""`trivium list`, `show` and `remove`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.program import CROWN, Program, call
+
+FIELDS = {"id", "uri", "title", "collection", "category", "audience", "language", "chunks"}
+
+
+def test_list_as_json(trivium: Program) -> None:
+    found = trivium("list", "--json").json["documents"]
+    assert [document["title"] for document in found] == ["The Drowned Crown", "Secrets", "Weapons"]
+    assert all(set(document) >= FIELDS for document in found)
+
+
+def test_list_as_table(trivium: Program) -> None:
+    header, *rows = trivium("list").out.splitlines()
+    assert header.split() == [
+        "id", "title", "collection", "category", "audience", "language", "chunks", "updated",
+    ]  # fmt: skip
+    assert len(rows) == 3
+    assert rows[0].split()[:4] == ["1", "The", "Drowned", "Crown"]
+
+
+def test_list_filters(trivium: Program) -> None:
+    def titles(*options: str) -> list[str]:
+        return [d["title"] for d in trivium("list", *options, "--json").json["documents"]]
+
+    assert titles("--audience", "players") == ["The Drowned Crown", "Weapons"]
+    assert titles("--collection", "default", "--collection", "x") == titles()
+    assert titles("--collection", "x") == []
+    nothing = trivium("list", "--collection", "x")
+    assert (nothing.code, nothing.out) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["1", "#1", "crown.md", "CROWN.MD"])
+def test_show_finds_by_any_name(trivium: Program, name: str) -> None:
+    shown = trivium("show", name, "--json").json
+    assert set(shown) == {"document", "text", "chunks"}
+    assert shown["document"]["title"] == "The Drowned Crown"
+    chunk = shown["chunks"][0]
+    assert shown["text"][chunk["start"] : chunk["end"]] == chunk["text"]
+
+
+def test_show_finds_by_path(
+    trivium: Program, documents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(documents)
+    for name in (documents / "crown.md", "./crown.md"):
+        assert trivium("show", name, "--json").json["document"]["id"] == 1
+
+
+def test_show_for_a_person(trivium: Program) -> None:
+    summary = trivium("show", "crown.md").out
+    assert "metadata.year" in summary
+    assert "Divers raised the crown" in summary
+    assert trivium("show", "crown.md", "--text").out.strip() == CROWN.split("---\n")[-1].strip()
+    chunks = trivium("show", "weapons.md", "--chunks").out
+    assert chunks.startswith("#0 Weapons")
+    assert "short sword" in chunks
+
+
+def test_a_file_called_like_a_number(tmp_path: Path) -> None:
+    (tmp_path / "7").write_text("Seven ravens.", encoding="utf-8")
+    place = tmp_path / "library"
+    assert call("add", tmp_path / "7", "--library", place).code == 0
+    assert call("show", "7", "--text", "--library", place).out.strip() == "Seven ravens."
+
+
+def test_remove(tmp_path: Path, documents: Path) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    missing = call("remove", "crown.md", "nothing.md", "--library", place)
+    assert missing.code == 1
+    assert len(call("list", "--library", place, "--json").json["documents"]) == 3
+    answer = call("remove", "crown.md", "#1", "--library", place, "--json")
+    assert answer.code == 0
+    (removed,) = answer.json["removed"]
+    assert removed == {
+        "id": 1,
+        "title": "The Drowned Crown",
+        "uri": str(documents / "crown.md"),
+        "collection": "default",
+    }
+    plain = call("remove", "weapons.md", "--library", place)
+    assert plain.out.startswith("Removed #3 Weapons")
+    left = call("list", "--library", place, "--json").json["documents"]
+    assert [document["title"] for document in left] == ["Secrets"]
+    found = call("search", "axe", "--library", place, "--json").json["results"]
+    assert all(result["document"]["title"] == "Secrets" for result in found)

@@ -1,0 +1,181 @@
+"""`trivium search`: the JSON other programs read, and what a person sees."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.program import Program, call
+
+SIGNALS = {"vector", "keyword", "trigram"}
+
+
+def uris(answer: Any) -> list[str]:
+    return [Path(result["document"]["uri"]).name for result in answer.json["results"]]
+
+
+def test_json_has_the_promised_shape(trivium: Program) -> None:
+    found = trivium("search", "battle", "axe", "--json").json
+    assert set(found) == {"query", "analysis", "took_ms", "timings_ms", "results", "notes"}
+    assert found["query"] == "battle axe"
+    assert found["analysis"] == {
+        "weights": {"vector": 0.5, "keyword": 0.3, "trigram": 0.2},
+        "notes": [],
+    }
+    assert found["notes"] == []
+    assert found["took_ms"] > 0
+    assert SIGNALS | {"embed", "fuse", "fetch"} <= set(found["timings_ms"])
+    assert [result["rank"] for result in found["results"]] == [*range(1, len(found["results"]) + 1)]
+    first = found["results"][0]
+    assert set(first) == {"rank", "score", "match", "document", "chunk", "signals"}
+    assert set(first["document"]) == {
+        "id", "title", "uri", "collection", "category", "interpretation",
+    }  # fmt: skip
+    assert set(first["chunk"]) == {
+        "id", "index", "text", "heading", "section", "pages", "paragraph", "start", "end",
+    }  # fmt: skip
+    assert first["document"]["title"] == "Weapons"
+    assert "battle axe" in first["chunk"]["text"]
+    assert first["chunk"]["pages"] == []
+    assert set(first["signals"]) == SIGNALS
+
+
+def test_parts_add_up_to_the_score(trivium: Program) -> None:
+    for result in trivium("search", "crown of the harbour", "--json").json["results"]:
+        parts = result["signals"].values()
+        assert all(set(p) == {"rank", "score", "weight", "contribution"} for p in parts)
+        assert sum(p["contribution"] for p in parts) == pytest.approx(result["score"])
+
+
+def test_heading_is_the_path(trivium: Program) -> None:
+    found = trivium("show", "weapons.md", "--json").json["chunks"]
+    assert any(chunk["heading"].startswith("Weapons") for chunk in found)
+
+
+@pytest.mark.parametrize(
+    ("mode", "signals"),
+    [("semantic", {"vector"}), ("keyword", {"keyword"}), ("fuzzy", {"trigram"})],
+)
+def test_a_mode_uses_its_signal(trivium: Program, mode: str, signals: set[str]) -> None:
+    found = trivium("search", "crown", "--mode", mode, "--json").json
+    assert set(found["analysis"]["weights"]) == signals
+    assert found["results"]
+    assert all(set(result["signals"]) == signals for result in found["results"])
+
+
+def test_weights_and_k(trivium: Program) -> None:
+    found = trivium("search", "crown", "--weights", "0,2,0", "--k", "1", "--json").json
+    assert found["analysis"]["weights"] == {"keyword": 2}
+    assert found["results"][0]["score"] == pytest.approx(2 / (1 + 1))
+
+
+def test_a_setting_changes_the_default(trivium: Program) -> None:
+    assert len(uris(trivium("search", "the", "crown", "--set", "search.limit=1", "--json"))) == 1
+    assert len(uris(trivium("search", "the", "crown", "-n1", "--json"))) == 1
+    assert len(uris(trivium("search", "-n", "2", "the", "crown", "--json"))) == 2
+
+
+def test_threshold_takes_a_negative_number(trivium: Program) -> None:
+    assert trivium("search", "crown", "--threshold", "-0.5", "--json").code == 0
+    strict = trivium("search", "crown", "--threshold", "1", "--mode", "semantic", "--json")
+    assert strict.json["results"] == []
+
+
+def test_filters(trivium: Program) -> None:
+    def ask(*options: str) -> set[str]:
+        return set(uris(trivium("search", "crown", *options, "--json")))
+
+    assert ask("--source", "crown.md") == {"crown.md"}
+    assert ask("--source", "crown.md", "--source", "weapons.md") == {"crown.md", "weapons.md"}
+    assert ask("--category", "lore") == {"crown.md"}
+    assert ask("--metadata", "year=2021") == {"crown.md"}
+    assert ask("--metadata", "year=2022") == set()
+    assert ask("--collection", "elsewhere") == set()
+
+
+def test_audience_makes_a_caller(trivium: Program) -> None:
+    def ask(*options: str) -> set[str]:
+        return set(uris(trivium("search", "crown cursed", *options, "--json")))
+
+    assert "secrets.md" in ask()
+    assert "secrets.md" not in ask("--audience", "players")
+    assert "secrets.md" in ask("--audience", "players", "--audience", "dm-only")
+
+
+@pytest.mark.parametrize("unwanted", ["-harbour", "-nobody", "-harbours"])
+def test_a_dash_excludes_and_is_no_option(trivium: Program, unwanted: str) -> None:
+    assert "crown.md" in uris(trivium("search", "crown", "--json"))
+    answer = trivium("search", "crown", unwanted, "--json")
+    assert answer.json["query"] == f"crown {unwanted}"
+    assert "crown.md" not in uris(answer)
+
+
+def test_for_a_person(trivium: Program) -> None:
+    answer = trivium("search", "battleaxe", "-n", "1", "--mode", "fuzzy")
+    assert (answer.code, answer.err) == (0, "")
+    header, snippet, footer, _, total = answer.out.splitlines()
+    assert re.fullmatch(r" 1\. Weapons  .*default  \d+%", header)
+    assert "battle axe" in snippet
+    assert footer.startswith("    spelling  ")
+    assert re.search(r"weapons\.md#\d+$", footer)
+    assert re.fullmatch(r"1 result in \d+ ms", total)
+    assert "\x1b" not in answer.out
+
+
+def test_explained_for_a_person(trivium: Program) -> None:
+    out = trivium("search", "battle axe", "-n", "1", "--explain").out
+    score = trivium("search", "battle axe", "-n", "1", "--json").json["results"][0]["score"]
+    assert re.search(r"signal +rank +raw score +weight +contribution\n", out)
+    parts = re.findall(r"^(?:vector|keyword|trigram) .* ([\d.]+)$", out, re.M)
+    assert len(parts) == 3
+    assert re.search(rf"^sum = score +{score:.6f}$", out, re.M)
+    assert sum(map(float, parts)) == pytest.approx(score, abs=2e-6)
+    assert "weights vector 0.5, keyword 0.3, trigram 0.2" in out
+    assert re.search(r"^embed +[\d.]+ ms", out, re.M)
+
+
+def test_nothing_found_is_no_error(trivium: Program) -> None:
+    answer = trivium("search", "xyzzyqq", "--mode", "keyword")
+    assert answer.code == 0
+    assert answer.out == "Nothing was found.\n"
+    assert "trivium list" in answer.err
+    assert "--mode fuzzy" in answer.err
+
+
+def test_a_document_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    evil = tmp_path / "evil.md"
+    evil.write_text("# Evil\n\nA crown \x1b[2J\x9b31m\u202e of thorns.\n", encoding="utf-8")
+    call("add", evil, "--library", tmp_path / "library")
+    for command in (["search", "crown"], ["show", "1"], ["show", "1", "--chunks"], ["list"]):
+        out = call(*command, "--library", tmp_path / "library").out
+        assert not re.search("[\x1b\x9b\u202e]", out)
+
+
+def test_colours_and_highlights_on_a_terminal(library: Path) -> None:
+    inner, outer = pty.openpty()
+    command = [sys.executable, "-m", "trivium.cli.main", "search", "battleaxe", "-n", "1"]
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
+    with subprocess.Popen(
+        [*command, "--library", str(library)],
+        stdout=outer,
+        stderr=outer,
+        stdin=outer,
+        env={**environment, "TERM": "xterm-256color"},
+    ):
+        os.close(outer)
+        shown = b""
+        try:
+            while block := os.read(inner, 4096):
+                shown += block
+        except OSError:  # Linux says so when the other end is closed
+            pass
+    os.close(inner)
+    text = shown.decode()
+    assert re.search(r"\x1b\[1;33mbattle\x1b\[0m \x1b\[1;33maxe\x1b\[0m", text)
+    assert re.search(r"\x1b\[35mspelling ", text)

@@ -1,0 +1,67 @@
+"""Which lines of a passage are shown, and which words in them are marked."""
+
+from __future__ import annotations
+
+import pytest
+
+from trivium.cli.output import printable, scalar
+from trivium.cli.snippet import Snippet, snip
+
+
+def marked(snippet: Snippet) -> list[str]:
+    return [snippet.text[start:end] for start, end in snippet.marks]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "words"),
+    [
+        ("sword", "Two swords and a word.", ["swords"]),
+        ("battleaxe", "A battle axe and a mace.", ["battle", "axe"]),
+        ("short sword", "The shortsword is sharp.", ["shortsword"]),
+        ("Shortsord", "The short sword is sharp.", ["short", "sword"]),
+        ("yrsa", "Lady Ýrsa came.", ["Ýrsa"]),
+        ("the crown", "The crown of the sea.", ["crown"]),
+        ("2020", "In 2021 and 2020.", ["2020"]),
+        ("unrelated", "A mace.", []),
+    ],
+)
+def test_marks(query: str, text: str, words: list[str]) -> None:
+    assert marked(snip(text, tuple(query.lower().split()), "en", 200)) == words
+
+
+def test_a_short_passage_is_shown_whole() -> None:
+    assert snip("One\n two.", ("two",), "en", 80) == Snippet("One two.", ((4, 7),))
+
+
+def test_the_best_place_is_chosen() -> None:
+    filler = "Nothing of note happens here today. " * 20
+    text = f"{filler}A crown. {filler}The drowned crown lies below. {filler}"
+    found = snip(text, ("drowned", "crown"), "en", 120)
+    assert marked(found) == ["drowned", "crown"]
+    assert found.text.startswith("… The drowned crown lies below.")
+    assert found.text.endswith(" …")
+    assert len(found.text) <= 124
+
+
+def test_without_a_match_the_beginning_is_shown() -> None:
+    found = snip("word " * 100, ("sea",), "en", 50)
+    assert found.text == "word word word word word word word word word word …"
+    assert found.marks == ()
+
+
+def test_a_text_without_blanks() -> None:
+    assert len(snip("x" * 5000, ("sea",), "en", 100).text) <= 102
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("7", 7), ("-2.5", -2.5), ("0", 0), ("007", "007"), ("1e3", "1e3"), ("nan", "nan"),
+     ("9" * 16, "9" * 16), ("", ""), ("true", "true")],
+)  # fmt: skip
+def test_numbers_become_numbers(text: str, value: object) -> None:
+    assert scalar(text) == value
+    assert type(scalar(text)) is type(value)
+
+
+def test_printable_keeps_lines_and_tabs() -> None:
+    assert printable("a\tb\r\nc\x1b[31m") == "a\tb\nc\N{REPLACEMENT CHARACTER}[31m"

@@ -102,7 +102,7 @@ def build(at: Place, corpus: Corpus, settings: Settings) -> None:
     """Put every row through the store's own door."""
     shutil.rmtree(at.library, ignore_errors=True)
     at.built.unlink(missing_ok=True)
-    model, digest = embedder_of(settings).fingerprint, Digest()
+    model, digest, code = embedder_of(settings).fingerprint, Digest(), code_digest()
     store = EmbeddedStore(at.library)
     made = 0.0  # seconds spent making rows, which is not the store's doing
     started = last = perf_counter()
@@ -121,7 +121,7 @@ def build(at: Place, corpus: Corpus, settings: Settings) -> None:
         "seconds": round(perf_counter() - started - made, 1),
         "rows_seconds": round(made, 1),
         "rows": str(digest),
-        "code": code_digest(),
+        "code": code,
         "bytes": folder_bytes(at.library),
     }
     at.built.write_text(json.dumps(report), encoding="utf-8")

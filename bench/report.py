@@ -124,7 +124,7 @@ def _costs(found: Mapping[str, Any]) -> list[str]:
         f" search {c['search']:.2f})"
         for kind, c in found["cold_start_s"].items()
     ]
-    note = "" if built["current"] else " BY OLDER CODE: --rebuild makes it anew"
+    note = "" if built["current"] else " BY OTHER CODE THAN SEARCHED IT"
     return [
         f"stages, mean ms (signals run side by side): {stages}",
         f"resident memory {memory['resident']:,} MB: {memory['private']:,} private,"

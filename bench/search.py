@@ -53,8 +53,6 @@ def main() -> None:
 def run(asked: argparse.Namespace) -> dict[str, Any]:
     settings = load().settings
     at = place(settings, load_corpus(asked.data), asked.chunks)
-    if asked.rebuild:
-        at.built.unlink(missing_ok=True)
     _build(at, asked)
     built = json.loads(at.built.read_text(encoding="utf-8"))
     python = None if asked.no_peer else environment(settings.cache)
@@ -108,7 +106,11 @@ def _measure(
 
 def _build(at: Place, asked: argparse.Namespace) -> None:
     if at.built.exists():
-        return
+        made_by = json.loads(at.built.read_text(encoding="utf-8"))["code"]
+        if asked.reuse or made_by == code_digest():
+            return
+        _say("The library was built by other code of the store: making it anew (--reuse keeps it).")
+        at.built.unlink()
     _say(f"Building a library of {at.chunks:,} chunks …")
     command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]
     subprocess.run([*command, "--data", str(asked.data)], check=True)
@@ -118,7 +120,7 @@ def _in_own_process(chunks: int, asked: argparse.Namespace) -> Any:
     """So that memory is that of one library alone."""
     command = [sys.executable, "-m", "bench.search", "--chunks", str(chunks), "--json", "--no-peer"]
     command += ["--data", str(asked.data), "--seconds", str(asked.seconds)]
-    command += [f"--{flag}" for flag in ("filter", "rebuild") if getattr(asked, flag)]
+    command += [f"--{flag}" for flag in ("filter", "reuse") if getattr(asked, flag)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(done.returncode)
@@ -171,7 +173,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--no-peer", action="store_true", help="leave LanceDB out")
     parser.add_argument("--filter", action="store_true", help="measure and check filters too")
-    parser.add_argument("--rebuild", action="store_true", help="make the library anew")
+    parser.add_argument("--reuse", action="store_true", help="use a library that older code built")
     parser.add_argument("--data", type=Path, default=data, help="folder of judged sets")
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="the most that one measurement may take"

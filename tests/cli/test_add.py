@@ -120,23 +120,24 @@ def test_an_interruption_keeps_what_was_done(
     assert rest.json["added"] + rest.json["unchanged"] == 3
 
 
+@pytest.mark.timeout(30)  # without the message it would wait for ever
 def test_a_second_writer_says_that_it_waits(notes: Path, place: Path) -> None:
     assert call("add", notes / "one.md", "--library", place).code == 0
     command = [sys.executable, "-m", "trivium.cli.main", "add", str(notes), "--json"]
     lock = FileLock(place / "writer.lock")
-    with (
-        lock,
-        subprocess.Popen(
-            [*command, "--library", str(place)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as running,
-    ):
+    lock.acquire()
+    with subprocess.Popen(
+        [*command, "--library", str(place)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
         assert running.stdout
         assert running.stderr
-        assert "waiting" in running.stderr.readline()
-        lock.release()
+        try:
+            assert "waiting" in running.stderr.readline()
+        finally:
+            lock.release()
         assert counts(json.loads(running.stdout.read())) == {"added": 2, "unchanged": 1}
     assert running.returncode == 0
 

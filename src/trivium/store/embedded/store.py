@@ -14,7 +14,6 @@ that (`leftovers`) is masked by the census and dropped later.
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,12 +28,10 @@ from trivium.errors import LibraryBusy, LibraryNotFound
 from trivium.ports import Embedder, Waiting
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
-from trivium.store.embedded.vectors import VectorIndex
-from trivium.store.embedded.vocabulary import VocabularyFile
-from trivium.store.embedded.words import WordIndex, WordView
+from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.words import WordView
 from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.registry import Registry, Staged
-from trivium.store.sql.statements import EMBEDDED_UPTO
 from trivium.text.keywords import plan_keywords
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
@@ -58,7 +55,6 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 DATABASE = "library.db"
-_CATCH_UP = 2000  # chunks a commit while an index is rebuilt
 _DEAD = 0.3  # share of vectors without an active chunk at which they are written anew
 
 
@@ -96,22 +92,19 @@ class EmbeddedStore:
         if self._registry.schema() == 0:
             with self._exclusive(None):
                 self._registry.migrate()
-        self._words = self._open_words()
-        self._vocabulary = VocabularyFile(self._folder / "vocabulary.txt")
-        self._vectors: VectorIndex | None = None
         self._passing = Passing(self._registry)
+        self._indexes = self._open_indexes()
         if self._behind():
             with self.writing():
                 pass  # entering catches up
 
-    def _open_words(self) -> WordIndex:
-        folder = self._folder / "words"
+    def _open_indexes(self) -> Indexes:
         try:
-            return WordIndex(folder)
-        except ValueError:  # damaged beyond opening: it is only derived
+            return Indexes(self._folder, self._registry)
+        except ValueError:  # tantivy's, damaged beyond opening: it is only derived
             with self._exclusive(None):
-                shutil.rmtree(folder)
-                return WordIndex(folder)
+                Indexes.discard_damaged(self._folder)
+                return Indexes(self._folder, self._registry)
 
     # --- writing --------------------------------------------------------------------------------
 
@@ -128,7 +121,7 @@ class EmbeddedStore:
                     yield
                     self._settle()
                 except BaseException:
-                    self._words.abandon()
+                    self._indexes.abandon()
                     raise
                 finally:
                     self._depth = 0
@@ -157,8 +150,7 @@ class EmbeddedStore:
             return []
         with self.writing():
             staged = self._registry.stage(batch, model)
-            self._open_vectors()
-            self._index(list(_indexed(batch, staged)))
+            self._indexes.add(list(_indexed(batch, staged)))
             return self._registry.activate(staged)
 
     def relabel(
@@ -173,95 +165,41 @@ class EmbeddedStore:
         with self.writing():
             return self._registry.remove(documents)
 
-    def _index(self, chunks: Sequence[IndexedChunk]) -> None:
-        """Bring chunks into all derived indexes, durably."""
-        self._add_words(chunks)
-        self._words.commit()
-        self._append_vectors(chunks)
-
-    def _add_words(self, chunks: Sequence[IndexedChunk]) -> None:
-        spellings = self._words.add(chunks)
-        self._vocabulary.append(word for words in spellings for word in words)
-
-    def _append_vectors(self, chunks: Sequence[IndexedChunk]) -> None:
-        embedded = [(c.id, c.vector) for c in chunks if c.vector is not None]
-        if embedded and self._vectors is not None:
-            ids = np.array([id_ for id_, _ in embedded], dtype=np.int64)
-            self._vectors.append(ids, np.stack([vector for _, vector in embedded]))
-
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
-        if self._vectors is not None:
-            self._vectors.start_writing()
+        self._indexes.start_writing()
         self._registry.discard_staged()
         self._drop_leftovers()
         if self._behind():
-            self._catch_up()
+            self._indexes.catch_up()
+            self._view = None
 
     def _settle(self) -> None:
         """Leave the indexes tidy for readers."""
         self._drop_leftovers()
-        self._words.stop_writing()
-        if self._vectors is None:
-            return
-        active = np.count_nonzero(self._positions(self._current(), OWNER))
-        if self._vectors.count and 1 - active / self._vectors.count > _DEAD:
-            self._rebuild_vectors()
-        self._vectors.stop_writing()
+        vectors = self._indexes.vectors
+        if vectors is not None and vectors.count:
+            active = np.count_nonzero(self._positions(self._current(), OWNER))
+            if 1 - active / vectors.count > _DEAD:
+                self._indexes.rebuild_vectors()
+        self._indexes.stop_writing()
 
     def _drop_leftovers(self) -> None:
         ranges = self._registry.leftovers()
         if ranges:
-            self._words.drop(ranges)
-            self._words.commit()
+            self._indexes.drop(ranges)
             self._registry.clear_leftovers(ranges)
 
-    # --- derived indexes ------------------------------------------------------------------------
-
-    def _open_vectors(self) -> None:
-        dimensions = self._registry.manifest().dimensions
-        if self._vectors is None and dimensions:
-            self._vectors = VectorIndex(self._folder / "vectors", dimensions)
-            if self._depth:
-                self._vectors.start_writing()
-
     def _behind(self) -> bool:
-        """Whether SQLite calls chunks active that an index does not hold."""
         view = self._current()
         active = np.flatnonzero(view.census.owner)
-        if not len(active):
-            return False
-        return view.words.last_chunk() < active[-1] or self._lacks_vectors()
-
-    def _lacks_vectors(self) -> bool:
-        held = 0 if self._vectors is None or not self._vectors.count else self._vectors.ids[-1]
-        return bool(held < int(self._registry.setting(EMBEDDED_UPTO) or 0))
-
-    def _catch_up(self) -> None:
-        for chunks in self._registry.indexed_chunks(self._words.view().last_chunk(), _CATCH_UP):
-            self._add_words(chunks)
-        self._words.commit()
-        if self._lacks_vectors():
-            self._rebuild_vectors()
-        self._view = None
-
-    def _rebuild_vectors(self) -> None:
-        self._open_vectors()
-        if self._vectors is not None:
-            self._vectors.reset()
-            for chunks in self._registry.indexed_chunks(0, _CATCH_UP):
-                self._append_vectors(chunks)
-            self._view = None
+        return len(active) > 0 and self._indexes.lack(view.words, int(active[-1]))
 
     def rebuild(self) -> None:
-        """Make every derived index anew from SQLite. Readers see the old words until the end."""
+        """Make every derived index anew from SQLite."""
         with self.writing():
-            self._words.clear()
-            self._vocabulary.reset()
-            for chunks in self._registry.indexed_chunks(0, _CATCH_UP):
-                self._add_words(chunks)
-            self._words.commit()
-            self._rebuild_vectors()
+            self._indexes.rebuild()
+            self._view = None
 
     def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
         """Embed the chunks that were added while no model was at hand."""
@@ -274,7 +212,8 @@ class EmbeddedStore:
                 self._registry.keep_vectors(embedder.fingerprint, found)
                 done += len(chunks)
             if done:
-                self._rebuild_vectors()
+                self._indexes.rebuild_vectors()
+                self._view = None
         return done
 
     def health(self) -> dict[str, int]:
@@ -282,14 +221,14 @@ class EmbeddedStore:
         view = self._current()
         active = np.flatnonzero(view.census.owner)
         words = np.isin(view.words.chunk_ids(), active)
-        vectors = 0 if self._vectors is None else np.count_nonzero(self._positions(view, OWNER))
+        vectors = np.count_nonzero(self._positions(view, OWNER))
         return {
             "documents": int(np.count_nonzero(view.census.count)),
             "chunks": len(active),
             "words": int(words.sum()),
             "vectors": int(vectors),
             "leftovers": int((~words).sum()),  # indexed, not active: the next writer drops them
-            "vocabulary": len(self._vocabulary.words),
+            "vocabulary": len(self._indexes.vocabulary),
         }
 
     # --- the registry ---------------------------------------------------------------------------
@@ -329,14 +268,15 @@ class EmbeddedStore:
             if signal is Signal.KEYWORD:
                 return view.words.keyword(plan_keywords(probe.query, languages), allowed, k)
             plan = plan_spellings(
-                probe.query.words, self._vocabulary.words, languages, view.words.rarity
+                probe.query.words, self._indexes.vocabulary, languages, view.words.rarity
             )
             return view.words.trigram(plan, allowed, k)
 
     def _nearest(self, view: _View, probe: Probe, where: Where, k: int) -> list[Hit]:
-        if self._vectors is None or probe.vector is None:
+        vectors = self._indexes.vectors
+        if vectors is None or probe.vector is None:
             return []
-        ids, scores = self._vectors.search(probe.vector, k, self._positions(view, where))
+        ids, scores = vectors.search(probe.vector, k, self._positions(view, where))
         return [
             Hit(int(i), float(score))
             for i, score in zip(ids, scores, strict=True)
@@ -354,8 +294,8 @@ class EmbeddedStore:
         """Which rows of the vector index may be found."""
         known = view.positions.get(where)
         if known is None:
-            assert self._vectors is not None
-            ids = self._vectors.ids
+            vectors = self._indexes.vectors
+            ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self._allowed(view, where).chunks
             known = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
             view.positions[where] = known
@@ -374,19 +314,13 @@ class EmbeddedStore:
             census = view.census if view else Census.empty()
             while True:
                 census = census.after(self._registry.changes(census.sequence))
-                words = self._words.view()
-                self._vocabulary.refresh()
-                self._open_vectors()
-                if self._vectors is not None:
-                    self._vectors.refresh()
+                words = self._indexes.view()
                 if self._registry.sequence() == census.sequence:
                     self._view = _View(census, words)
                     return self._view
 
     def close(self) -> None:
-        self._words.stop_writing()
-        if self._vectors is not None:
-            self._vectors.close()
+        self._indexes.close()
         self._engine.dispose()
 
 

@@ -1,0 +1,12 @@
+"""Turns PDF bytes into elements with pages and boxes. Knows nothing of chunks.
+
+The way of a page: `document` opens the file, `glyphs` reads its words with position and font,
+`running` takes out line numbers, running heads and page numbers, `layout` puts what is left in
+reading order, `tables` finds tables, `paragraphs` rebuilds paragraphs, `headings` finds headings,
+`front` title, authors and year, `assemble` makes text and elements. Pages without usable text go
+to a reader of images on the way (`scans`).
+"""
+
+from trivium.extract.pdf.extractor import PdfExtractor
+
+__all__ = ["PdfExtractor"]

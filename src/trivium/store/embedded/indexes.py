@@ -1,0 +1,138 @@
+"""The derived indexes of a library, as one thing: words, vocabulary and vectors.
+
+All can be made anew from the registry at any time. An index knows by its highest chunk id what it
+lacks, since ids rise and are never used again. Knows nothing of who may see what.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from trivium.store.embedded.vectors import VectorIndex
+from trivium.store.embedded.vocabulary import VocabularyFile
+from trivium.store.embedded.words import WordIndex, WordView
+from trivium.store.sql.reader import IndexedChunk, RegistryReader
+from trivium.store.sql.statements import EMBEDDED_UPTO
+from trivium.text.trigrams import Vocabulary
+from trivium.types import ChunkId
+
+_BATCH = 2000  # chunks read from the registry at a time
+
+
+class Indexes:
+    """What is written here can be found after the next `view`."""
+
+    def __init__(self, folder: Path, registry: RegistryReader) -> None:
+        self._folder = folder
+        self._registry = registry
+        self._words = WordIndex(folder / "words")
+        self._vocabulary = VocabularyFile(folder / "vocabulary.txt")
+        self._writing = False
+        self.vectors: VectorIndex | None = None  # until there is a first vector
+        self._open_vectors()
+
+    @staticmethod
+    def discard_damaged(folder: Path) -> None:
+        """Clear the way for new ones where the old cannot be opened."""
+        shutil.rmtree(folder / "words", ignore_errors=True)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._vocabulary.words
+
+    def view(self) -> WordView:
+        """Refresh everything; the words as of now."""
+        words = self._words.view()
+        self._vocabulary.refresh()
+        self._open_vectors()
+        if self.vectors is not None:
+            self.vectors.refresh()
+        return words
+
+    def lack(self, words: WordView, last_active: ChunkId) -> bool:
+        """Whether the registry calls chunks active that an index does not hold."""
+        return words.last_chunk() < last_active or self._lack_vectors()
+
+    def _lack_vectors(self) -> bool:
+        held = 0 if self.vectors is None or not self.vectors.count else self.vectors.ids[-1]
+        return bool(held < int(self._registry.setting(EMBEDDED_UPTO) or 0))
+
+    # --- writing: by one process at a time
+
+    def start_writing(self) -> None:
+        self._writing = True
+        if self.vectors is not None:
+            self.vectors.start_writing()
+
+    def stop_writing(self) -> None:
+        self._writing = False
+        self._words.stop_writing()
+        if self.vectors is not None:
+            self.vectors.stop_writing()
+
+    def abandon(self) -> None:
+        """After a failure: nothing more is written, what is not committed is dropped."""
+        self._writing = False
+        self._words.abandon()
+
+    def add(self, chunks: Sequence[IndexedChunk]) -> None:
+        """Durably, before it returns."""
+        self._add_words(chunks)
+        self._words.commit()
+        self._add_vectors(chunks)
+
+    def drop(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
+        """Words only: vectors are masked until `rebuild_vectors`."""
+        self._words.drop(ranges)
+        self._words.commit()
+
+    def catch_up(self) -> None:
+        for chunks in self._registry.indexed_chunks(self._words.view().last_chunk(), _BATCH):
+            self._add_words(chunks)
+        self._words.commit()
+        if self._lack_vectors():
+            self.rebuild_vectors()
+
+    def rebuild(self) -> None:
+        """Everything anew. Readers see the old words until the end."""
+        self._words.clear()
+        self._vocabulary.reset()
+        for chunks in self._registry.indexed_chunks(0, _BATCH):
+            self._add_words(chunks)
+        self._words.commit()
+        self.rebuild_vectors()
+
+    def rebuild_vectors(self) -> None:
+        self._open_vectors()
+        if self.vectors is not None:
+            self.vectors.reset()
+            for chunks in self._registry.indexed_chunks(0, _BATCH):
+                self._add_vectors(chunks)
+
+    def close(self) -> None:
+        self._words.abandon()
+        if self.vectors is not None:
+            self.vectors.close()
+
+    def _open_vectors(self) -> None:
+        dimensions = self._registry.manifest().dimensions if self.vectors is None else 0
+        if dimensions:
+            self.vectors = VectorIndex(self._folder / "vectors", dimensions)
+            if self._writing:
+                self.vectors.start_writing()
+
+    def _add_words(self, chunks: Sequence[IndexedChunk]) -> None:
+        spellings = self._words.add(chunks)
+        self._vocabulary.append(word for words in spellings for word in words)
+
+    def _add_vectors(self, chunks: Sequence[IndexedChunk]) -> None:
+        embedded = [(c.id, c.vector) for c in chunks if c.vector is not None]
+        if embedded:
+            self._open_vectors()
+            assert self.vectors is not None
+            ids = np.array([id_ for id_, _ in embedded], dtype=np.int64)
+            self.vectors.append(ids, np.stack([vector for _, vector in embedded]))

@@ -1,0 +1,66 @@
+"""The documents say what is true: every setting, error code and command is described."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from trivium import config, errors
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+def error_types() -> list[type[errors.TriviumError]]:
+    found = [
+        c
+        for _, c in inspect.getmembers(errors, inspect.isclass)
+        if c.__module__ == "trivium.errors"
+    ]
+    return [c for c in found if "." in c.code]
+
+
+@pytest.mark.parametrize("kind", error_types(), ids=lambda kind: kind.__name__)
+def test_every_error_is_documented(kind: type[errors.TriviumError]) -> None:
+    assert f"| `{kind.code}` | {kind.__name__} |" in (ROOT / "docs" / "errors.md").read_text()
+    assert re.search(rf"─ {kind.__name__} +{re.escape(kind.code)}\n", errors.__doc__ or "")
+
+
+def test_error_codes_are_unique() -> None:
+    codes = [kind.code for kind in error_types()]
+    assert len(codes) == len(set(codes))
+
+
+@pytest.mark.parametrize("row", config.described(), ids=lambda row: row[0])
+def test_every_setting_is_documented(row: tuple[str, str, str, str]) -> None:
+    name, _, variable, help_ = row
+    assert f"| `{name}` | `{variable}` |" in (ROOT / "docs" / "settings.md").read_text()
+    assert help_
+
+
+def test_every_folder_has_its_heading() -> None:
+    headings = re.findall(r"^## (.+?):", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    named = {name.strip() for heading in headings for name in heading.split(",")}
+    package = ROOT / "src" / "trivium"
+    parts = {f"{p.name}/" if p.is_dir() else p.name for p in package.iterdir()}
+    assert parts - {"__init__.py", "__pycache__/", "py.typed"} <= named
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_stay_small_and_say_what_they_are_for(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400
+    assert text.startswith('"""')
+
+
+def test_links_between_documents_resolve() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("examples/*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_no_address_of_a_package_host_and_no_path_of_a_machine() -> None:
+    hosts = "|".join(["files.pythonhosted", "pypi" + r"\.org", "registry.npmjs", "deb.debian"])
+    for path in [*SOURCES, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.txt")]:
+        assert not re.search(rf"{hosts}|/root/|/work/", path.read_text()), path

@@ -54,7 +54,7 @@ def ask_peer(
 
 
 def _run(command: list[str]) -> str:
-    paths = {"PYTHONPATH": str(REPOSITORY), "LANCE_LOG": "error"}  # it warns at every query
+    paths = {"PYTHONPATH": str(REPOSITORY), "LANCEDB_LOG": "error"}  # it warns at every query
     done = subprocess.run(
         command, stdout=subprocess.PIPE, text=True, env=os.environ | paths, check=False
     )

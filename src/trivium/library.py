@@ -18,6 +18,7 @@ from trivium.config import Settings, load
 from trivium.errors import DocumentNotFound, ModelChanged, ModelUnavailable
 from trivium.ingest.pipeline import Fate, Outcome, Pipeline
 from trivium.models.local import LocalEmbedder
+from trivium.models.missing import MissingEmbedder
 from trivium.ports import Chunker, Embedder, Source, Tokens, Waiting
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
@@ -33,6 +34,7 @@ from trivium.types import (
     Document,
     DocumentId,
     Labels,
+    Manifest,
     Metadata,
     MetaScalar,
     Mode,
@@ -101,18 +103,15 @@ class Library:
         """The library in this folder, made if there is none. Without a path, the one that the
         settings name."""
         settings = settings or load().settings
-        embedder = LocalEmbedder(
-            settings.embed_folder,
-            settings.cache,
-            settings.embed_threads,
-            settings.embed_max_tokens,
-            settings.embed_query_prefix,
-            settings.embed_document_prefix,
-        )
+        embedder: Embedder
+        try:
+            embedder = embedder_for(settings)
+        except ModelUnavailable as reason:
+            embedder = MissingEmbedder(reason)
         folder = settings.library if path is None else Path(path).expanduser()
         store = EmbeddedStore(folder, create=create)
         made_with = store.manifest().model
-        if made_with and made_with != embedder.fingerprint:
+        if made_with and embedder.fingerprint and made_with != embedder.fingerprint:
             store.close()
             raise ModelChanged(
                 f"This library was embedded with {made_with}, the settings name"
@@ -165,7 +164,7 @@ class Library:
                 if on_outcome:
                     on_outcome(outcome)
             if not notes:
-                self._store.embed_missing(self._embedder)
+                self._embed_missing(notes)
         new = (o.document for o in outcomes if o.fate in (Fate.ADDED, Fate.UPDATED))
         return Report(
             outcomes=tuple(outcomes),
@@ -174,6 +173,13 @@ class Library:
             embedding_seconds=pipeline.embedding_seconds,
             notes=tuple(notes),
         )
+
+    def _embed_missing(self, notes: list[str]) -> None:
+        """What was added while the model was away."""
+        try:
+            self._store.embed_missing(self._embedder)
+        except ModelUnavailable as reason:
+            notes.append(f"Some documents are found by words and spelling only. {reason}")
 
     def search(
         self,
@@ -235,6 +241,10 @@ class Library:
             self._store.remove(found)
         return list(found.values())
 
+    def manifest(self) -> Manifest:
+        """Format of the library and the model it was embedded with."""
+        return self._store.manifest()
+
     def health(self) -> Mapping[str, int]:
         """Documents, active chunks, and how many of those each index holds."""
         return self._store.health()
@@ -284,6 +294,19 @@ class Library:
             choices = ", ".join(f"#{d.id} {d.uri}" for d in found)
             raise DocumentNotFound(f"Several documents are called {name}: {choices}.")
         return found[0]
+
+
+def embedder_for(settings: Settings) -> LocalEmbedder:
+    """The embedding model that the settings name. Its weights are not looked for yet; a folder
+    that is named but is no model raises ModelUnavailable."""
+    return LocalEmbedder(
+        settings.embed_folder,
+        settings.cache,
+        settings.embed_threads,
+        settings.embed_max_tokens,
+        settings.embed_query_prefix,
+        settings.embed_document_prefix,
+    )
 
 
 def where(

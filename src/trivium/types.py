@@ -293,6 +293,11 @@ class Query:
     excluded: tuple[Term | Phrase, ...] = ()
 
     @property
+    def meaning(self) -> str:
+        """What to embed: the text as typed, but without what it excludes."""
+        return " ".join(self.words) if self.excluded else self.text
+
+    @property
     def words(self) -> tuple[str, ...]:
         """Every word asked for, in order, phrases taken apart."""
         return tuple(

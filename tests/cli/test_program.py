@@ -88,6 +88,9 @@ def test_a_mistyped_command_is_guessed() -> None:
     assert "Did you mean `search`?" in call("serch", "x").err
 
 
+SEMANTIC = ["search", "x", "--mode", "semantic"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "name"),
     [
@@ -107,7 +110,7 @@ def test_a_mistyped_command_is_guessed() -> None:
         (["remove", "nothing.md"], 1, "document.not_found"),
         (["list", "--library", "/no/such/library"], 3, "library.not_found"),
         (["doctor", "--rebuild", "--library", "/no/such/library"], 3, "library.not_found"),
-        (["list", "--set", "embed.folder=/no/such/model"], 4, "model.unavailable"),
+        ([*SEMANTIC, "--set", "embed.folder=/no/such/model"], 4, "model.unavailable"),
     ],
 )
 def test_errors_have_a_code_and_an_exit_code(

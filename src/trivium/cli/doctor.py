@@ -103,24 +103,16 @@ def versions() -> dict[str, str]:
 
 def _model(settings: Settings) -> tuple[dict[str, object], Check]:
     from trivium.errors import TriviumError
-    from trivium.models.local import LocalEmbedder
+    from trivium.library import embedder_for
 
     facts: dict[str, object] = {"fingerprint": "", "dimensions": 0, "ready": False}
     try:
-        embedder = LocalEmbedder(
-            settings.embed_folder,
-            settings.cache,
-            settings.embed_threads,
-            settings.embed_max_tokens,
-            settings.embed_query_prefix,
-            settings.embed_document_prefix,
-        )
+        embedder = embedder_for(settings)
         facts |= {"fingerprint": embedder.fingerprint, "dimensions": embedder.dimensions}
         embedder.load()
     except TriviumError as error:
-        # A missing built-in model leaves two signals; a wrong `embed.folder` refuses to open.
-        without = "" if settings.embed_folder else " Search goes on by words and spelling only."
-        return facts, Check("model", False, error.message + without, error.fix)
+        without = f"{error.message} Search goes on by words and spelling only."
+        return facts, Check("model", False, without, error.fix)
     facts["ready"] = True
     return facts, Check("model", True, "The embedding model is ready.")
 

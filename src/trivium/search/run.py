@@ -38,7 +38,7 @@ _ATTEMPTS = 4  # a search begins anew when documents changed under it
 class Searcher:
     """Searches one store. Threads may share it."""
 
-    def __init__(self, store: Store, embedder: Embedder | None) -> None:
+    def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
         # Keyword and trigram run beside the vector signal: tantivy and faiss release the GIL.
@@ -103,7 +103,7 @@ class Searcher:
         }
         lists: dict[Signal, list[Hit]] = {}
         if Signal.VECTOR in wanted:
-            vector = self._embed(query, clock, notes)
+            vector = self._embed(query, clock, notes, alone=not running)
             if vector is not None:
                 probe = Probe(query, vector, request.threshold)
                 lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
@@ -111,14 +111,16 @@ class Searcher:
         clock.skip()
         return lists
 
-    def _embed(self, query: Query, clock: _Clock, notes: list[str]) -> Vector | None:
-        if self._embedder is None:
-            notes.append("No embedding model is configured: searched by words and spelling only.")
-            return None
+    def _embed(
+        self, query: Query, clock: _Clock, notes: list[str], *, alone: bool
+    ) -> Vector | None:
+        """None, and a note, without a model; an error where no other signal could answer."""
         started = perf_counter()
         try:
-            return self._embedder.embed_query(query.text)
+            return self._embedder.embed_query(query.meaning)
         except ModelUnavailable as reason:
+            if alone:
+                raise
             notes.append(f"Searched by words and spelling only. {reason}")
             return None
         finally:

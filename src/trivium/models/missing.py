@@ -1,0 +1,27 @@
+"""Stands where a model should be, and says why it is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from trivium.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from trivium.types import Vector, Vectors
+
+
+class MissingEmbedder:
+    """Everything but the vector signal goes on; whoever asks it for a vector learns the reason."""
+
+    fingerprint = ""
+    dimensions = 0
+
+    def __init__(self, reason: ModelUnavailable) -> None:
+        self._reason = reason
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        raise self._reason
+
+    def embed_query(self, text: str) -> Vector:
+        raise self._reason

@@ -1,0 +1,147 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from trivium.config import Settings
+from trivium.errors import PathNotFound
+from trivium.ingest.pipeline import Fate
+from trivium.library import Library
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import ToyEmbedder
+
+
+def fates(library: Library, *paths: Path | str, **labels: str) -> dict[str, Fate]:
+    report = library.add(paths, **labels)
+    return {Path(o.uri).name: o.fate for o in report.outcomes}
+
+
+def test_folders_files_and_patterns(library: Library, files: Path) -> None:
+    (files / "deep" / "er").mkdir(parents=True)
+    (files / ".hidden").mkdir()
+    for name in ("a.md", "b.txt", "deep/c.md", "deep/er/d.md", ".hidden/e.md", ".f.md"):
+        (files / name).write_text(f"Words of {name}.")
+    assert fates(library, files / "a.md") == {"a.md": Fate.ADDED}
+    assert fates(library, f"{files}/deep/**/*.md") == {"c.md": Fate.ADDED, "d.md": Fate.ADDED}
+    assert fates(library, files) == {
+        "a.md": Fate.UNCHANGED,
+        "b.txt": Fate.ADDED,
+        "c.md": Fate.UNCHANGED,
+        "d.md": Fate.UNCHANGED,
+    }
+
+
+def test_an_unchanged_file_is_neither_read_again_nor_embedded(tmp_path: Path, files: Path) -> None:
+    class Counting(ToyEmbedder):
+        texts = 0
+
+        def embed_documents(self, texts):
+            Counting.texts += len(texts)
+            return super().embed_documents(texts)
+
+    (files / "a.md").write_text("# One\n\nfirst\n\n# Two\n\nsecond")
+    with Library(EmbeddedStore(tmp_path / "l"), Counting(), Settings()) as library:
+        library.add(files)
+        assert Counting.texts == 2
+        library.add(files)
+        assert Counting.texts == 2
+        (files / "a.md").write_text("# One\n\nfirst\n\n# Two\n\nchanged")
+        assert fates(library, files) == {"a.md": Fate.UPDATED}
+        assert Counting.texts == 3, "only the changed chunk"
+
+
+def test_one_bad_file_does_not_stop_the_others(library: Library, files: Path) -> None:
+    (files / "empty.md").write_text(" \n ")
+    (files / "binary.bin").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    (files / "good.md").write_text("All is well.")
+    (files / "zz.md").write_text("So here.")
+    os.symlink(files / "nowhere.md", files / "link.md")
+    report = library.add(files)
+    failed = {Path(o.uri).name: o.error.code for o in report.failed if o.error}
+    assert failed == {
+        "empty.md": "file.empty",
+        "binary.bin": "file.format_unknown",
+        "link.md": "file.unreadable",
+    }
+    assert report.count(Fate.ADDED) == 2
+    assert {d.title for d in library.documents()} == {"good", "zz"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything; CI also runs this as root")
+def test_a_file_without_permission(library: Library, files: Path) -> None:
+    (files / "a.md").write_text("x")
+    (files / "a.md").chmod(0)
+    assert [o.error.code for o in library.add(files).failed if o.error] == ["file.unreadable"]
+
+
+def test_too_large_files_are_not_even_read(tmp_path: Path, files: Path) -> None:
+    with (files / "huge.txt").open("wb") as file:
+        file.truncate(200 * 1024 * 1024)
+    with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
+        assert [o.error.code for o in library.add(files).failed if o.error] == ["file.too_large"]
+
+
+def test_a_missing_folder_adds_nothing(library: Library, files: Path) -> None:
+    (files / "a.md").write_text("x")
+    with pytest.raises(PathNotFound, match=r"nowhere"):
+        library.add([files, files / "nowhere"])
+    assert library.documents() == []
+
+
+def test_names_that_are_not_text(library: Library, files: Path) -> None:
+    path = os.fsencode(files) + b"/caf\xe9 \n.md"
+    with open(path, "w") as file:
+        file.write("A strange name.")
+    report = library.add(files)
+    assert report.count(Fate.ADDED) == 1
+    (document,) = library.documents()
+    assert document.uri.endswith("caf\\xe9 \n.md")
+
+
+def test_labels_by_caller_then_file_then_before(library: Library, files: Path) -> None:
+    path = files / "a.md"
+    path.write_text("---\naudience: dm-only\ncategory: lore\nyear: 2021\n---\n\nThe vault.")
+    library.add(path)
+    (document,) = library.documents()
+    assert (document.audience, document.category) == ("dm-only", "lore")
+    assert document.metadata["year"] == 2021
+    assert fates(library, path, category="rules") == {"a.md": Fate.RELABELLED}
+    path.write_text("The vault, without a word about who may see it.")
+    library.add(path)
+    (document,) = library.documents()
+    assert (document.audience, document.category) == ("dm-only", "rules"), "never widened"
+    library.add(path, audience="all", metadata={"shelf": 3})
+    (document,) = library.documents()
+    assert (document.audience, document.metadata["shelf"]) == ("all", 3)
+    assert document.interpretation == 2
+
+
+def test_null_bytes_and_emoji_and_surrogates_in_texts(library: Library, files: Path) -> None:
+    (files / "a.md").write_text("Dragons 🐉 breathe fire 🔥.")
+    (files / "b.txt").write_bytes(b"Broken \xff\xfe bytes in the middle of caf\xe9 prose.")
+    library.add(files)
+    assert [r.found.document.title for r in library.search("dragons", mode="keyword")]
+    assert library.search("🐉 dragons")[0].found.chunk.text.startswith("Dragons")
+
+
+def test_what_was_added_without_a_model_is_embedded_later(tmp_path: Path, files: Path) -> None:
+    from trivium.errors import ModelUnavailable
+
+    class Missing(ToyEmbedder):
+        def embed_documents(self, texts):
+            raise ModelUnavailable("There is no model.", fix="Get one.")
+
+        embed_query = embed_documents
+
+    (files / "a.md").write_text("A lantern burns.")
+    with Library(EmbeddedStore(tmp_path / "l"), Missing(), Settings()) as library:
+        report = library.add(files)
+        assert "There is no model. Get one." in report.notes[0]
+        results = library.search("lantern")
+        assert [r.found.chunk.text for r in results] == ["A lantern burns."]
+        assert "Get one." in results.notes[0]
+        assert library.health()["vectors"] == 0
+    with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
+        library.add(files)
+        assert library.health()["vectors"] == 1
+        assert library.search("lantern", mode="semantic")[0].rank == 1

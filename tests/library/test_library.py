@@ -1,0 +1,197 @@
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from trivium.config import Settings
+from trivium.errors import (
+    DiskFull,
+    DocumentNotFound,
+    LibraryBusy,
+    LibraryDamaged,
+    LibraryNotFound,
+    LibraryReadOnly,
+    LibraryTooNew,
+    ModelChanged,
+)
+from trivium.library import Library
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY, sample
+from trivium.types import OWNER
+
+
+def test_show_and_remove_by_id_path_or_name(library: Library, files: Path) -> None:
+    (files / "a.md").write_text("# Harbour\n\nFog.\n\n## Quay\n\nRopes.")
+    library.add(files)
+    for name in (1, "#1", "a.md", files / "a.md"):
+        shown = library.show(name if isinstance(name, int) else str(name))
+        assert shown.document.title == "Harbour"
+        for passage in shown.passages:
+            assert shown.text[passage.chunk.start : passage.chunk.end] == passage.chunk.text
+    assert [d.id for d in library.remove(["a.md"])] == [1]
+    assert library.documents() == []
+    with pytest.raises(DocumentNotFound, match=r"a\.md"):
+        library.remove(["a.md"])
+
+
+def test_removal_is_all_or_nothing(library: Library, files: Path) -> None:
+    (files / "a.md").write_text("x y z")
+    library.add(files)
+    with pytest.raises(DocumentNotFound):
+        library.remove(["a.md", "b.md"])
+    assert len(library.documents()) == 1
+
+
+def test_a_name_that_two_documents_bear(library: Library, files: Path) -> None:
+    for folder in ("one", "two"):
+        (files / folder).mkdir()
+        (files / folder / "a.md").write_text(f"In {folder}.")
+    library.add(files)
+    with pytest.raises(DocumentNotFound, match="Several"):
+        library.show("a.md")
+    assert library.show(str(files / "one" / "a.md")).text == "In one."
+
+
+def test_there_is_no_library(tmp_path: Path) -> None:
+    with pytest.raises(LibraryNotFound, match="nowhere"):
+        Library.open(tmp_path / "nowhere", create=False)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_library_of_a_newer_version(tmp_path: Path) -> None:
+    EmbeddedStore(tmp_path / "l").close()
+    with sqlite3.connect(tmp_path / "l" / "library.db") as connection:
+        connection.execute("UPDATE settings SET value = '99' WHERE name = 'schema'")
+    connection.close()
+    with pytest.raises(LibraryTooNew, match="format 99"):
+        EmbeddedStore(tmp_path / "l")
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "library.db").write_bytes(b"no database at all, but long enough to look" * 100)
+    with pytest.raises(LibraryDamaged):
+        EmbeddedStore(tmp_path)
+
+
+def test_another_model_than_the_library_was_made_with(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path / "l")
+    store.put([sample("a.md", "x")], TOY.fingerprint)
+    store.close()
+    with pytest.raises(ModelChanged, match="toy-64"):
+        Library.open(tmp_path / "l")
+
+
+@pytest.mark.parametrize("lost", ["words", "vectors", "vocabulary.txt"])
+def test_lost_indexes_are_made_anew(tmp_path: Path, lost: str) -> None:
+    import shutil
+
+    store = EmbeddedStore(tmp_path / "l")
+    store.put([sample(f"{n}.md", f"lantern number {n}") for n in range(9)], TOY.fingerprint)
+    before = store.health()
+    store.close()
+    path = tmp_path / "l" / lost
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    store = EmbeddedStore(tmp_path / "l")
+    store.rebuild() if lost == "vocabulary.txt" else None
+    assert store.health() == before
+    store.close()
+
+
+def test_a_damaged_word_index_is_made_anew(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path / "l")
+    store.put([sample("a.md", "lantern")], TOY.fingerprint)
+    before = store.health()
+    store.close()
+    (tmp_path / "l" / "words" / "meta.json").write_text("{")
+    store = EmbeddedStore(tmp_path / "l")
+    assert store.health() == before
+    store.close()
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    """On a real small disk where this user may mount one, as CI's may."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        pytest.skip("this user may not mount a small disk")
+    try:
+        fill_and_recover(disk, mount)
+    finally:
+        subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def fill_and_recover(disk: Path, mount: list[str]) -> None:
+    store = EmbeddedStore(disk / "l")
+    store.put([sample("kept.md", "lantern")], TOY.fingerprint)
+
+    def fill() -> None:
+        for n in range(100):
+            store.put([sample(f"{n}.md", *(f"word{n}x{i} " * 50 for i in range(200)))], "toy-64")
+
+    with pytest.raises(DiskFull, match="full"):
+        fill()
+    acknowledged = store.documents(OWNER)
+    assert "kept.md" in {document.uri for document in acknowledged}
+    store.close()
+    subprocess.run([*mount[:3], "-o", "remount,size=64m", "tmpfs", str(disk)], check=True)
+    store = EmbeddedStore(disk / "l")
+    assert store.documents(OWNER) == acknowledged
+    store.put([sample("more.md", "lantern")], TOY.fingerprint)
+    health = store.health()
+    assert health["chunks"] == health["words"] == health["vectors"]
+    store.close()
+
+
+def test_a_second_writer_waits_and_says_so(tmp_path: Path) -> None:
+    first, second = EmbeddedStore(tmp_path / "l"), EmbeddedStore(tmp_path / "l", wait=60)
+    said: list[str] = []
+    told = threading.Event()
+
+    def write() -> None:
+        with second.writing(lambda message: (said.append(message), told.set())):
+            second.put([sample("b.md", "second")], TOY.fingerprint)
+
+    with first.writing():
+        thread = threading.Thread(target=write)
+        thread.start()
+        assert told.wait(30)
+        first.put([sample("a.md", "first")], TOY.fingerprint)
+    thread.join(30)
+    assert "Another process" in said[0]
+    assert [d.uri for d in first.documents(OWNER)] == ["a.md", "b.md"]
+    first.close()
+    second.close()
+
+
+def test_a_writer_that_waits_too_long_gives_up(tmp_path: Path) -> None:
+    first, second = EmbeddedStore(tmp_path / "l"), EmbeddedStore(tmp_path / "l", wait=0.1)
+    with first.writing(), pytest.raises(LibraryBusy), second.writing():
+        pass
+    first.close()
+    second.close()
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    code = (
+        "from trivium.store.embedded.store import EmbeddedStore; from pathlib import Path;"
+        "import sys; EmbeddedStore(Path(sys.argv[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "/proc/nowhere"], check=False, capture_output=True, text=True
+    )
+    assert LibraryReadOnly.__name__ in done.stderr or "StoreError" in done.stderr
+
+
+def test_settings_reach_the_search(tmp_path: Path, files: Path) -> None:
+    (files / "a.md").write_text("# A\n\nlantern\n\n# B\n\nlantern")
+    store = EmbeddedStore(tmp_path / "l")
+    with Library(store, TOY, Settings(search_limit=1, fusion_k=60.0)) as library:
+        library.add(files)
+        results = library.search("lantern")
+        assert len(results) == 1
+        assert results[0].score == pytest.approx(1.0 / 61)

@@ -1,0 +1,151 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trivium.errors import BadSetting, EmptyQuery, QueryTooLong, TriviumError
+from trivium.library import Library
+from trivium.types import Signal
+
+TEXTS = {
+    "weapons.md": "# Weapons\n\nA battle axe costs ten crowns. A short sword costs eight.",
+    "lore.md": "# Lore\n\nThe drowned crown lies in the harbour. Fog hides it.",
+    "secret.md": "---\naudience: dm-only\n---\n# Secret\n\nThe crown is cursed.",
+}
+
+
+@pytest.fixture
+def filled(library: Library, files: Path) -> Library:
+    for name, text in TEXTS.items():
+        (files / name).write_text(text)
+    library.add(files, collection="game", category="rules", metadata={"year": 2024})
+    return library
+
+
+def titles(library: Library, query: str, **options: object) -> list[str]:
+    return [r.found.document.title for r in library.search(query, **options)]
+
+
+def test_every_result_is_explained_and_the_parts_add_up(filled: Library) -> None:
+    results = filled.search("crown in the harbour")
+    assert results[0].found.document.title == "Lore"
+    for result in results:
+        assert result.score == pytest.approx(sum(p.contribution for p in result.signals.values()))
+        for part in result.signals.values():
+            assert part.contribution == pytest.approx(part.weight / (10 + part.rank))
+        assert 0 <= result.match <= 1
+    assert [r.rank for r in results] == list(range(1, len(results) + 1))
+    assert {"vector", "keyword", "trigram", "fuse", "fetch", "embed"} <= results.timings_ms.keys()
+    assert results.analysis.weights == {
+        Signal.VECTOR: 0.5,
+        Signal.KEYWORD: 0.3,
+        Signal.TRIGRAM: 0.2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("mode", "signal"),
+    [("semantic", Signal.VECTOR), ("keyword", Signal.KEYWORD), ("fuzzy", Signal.TRIGRAM)],
+)
+def test_modes_use_one_signal(filled: Library, mode: str, signal: Signal) -> None:
+    results = filled.search("crown", mode=mode)
+    assert results
+    assert all(set(r.signals) == {signal} for r in results)
+
+
+def test_spelling_through_the_trigram_signal(filled: Library) -> None:
+    for query in ("battleaxe", "shortsword", "Shortsord"):
+        best = filled.search(query)[0]
+        assert best.found.document.title == "Weapons"
+        assert best.signals[Signal.TRIGRAM].rank == 1
+        assert Signal.KEYWORD not in best.signals
+
+
+def test_audiences_hold_on_every_mode(filled: Library) -> None:
+    for mode in ("hybrid", "semantic", "keyword", "fuzzy"):
+        assert "Secret" in titles(filled, "crown cursed", mode=mode)
+        assert "Secret" in titles(filled, "crown cursed", mode=mode, audiences=["dm-only"])
+        assert "Secret" not in titles(filled, "crown cursed", mode=mode, audiences=["player"])
+        assert "Secret" not in titles(filled, "crown cursed", mode=mode, audiences=[])
+
+
+def test_filters(filled: Library) -> None:
+    assert titles(filled, "crown", source="lore.md") == ["Lore"]
+    assert set(titles(filled, "crown", source=["#1", "#2"])) <= {"Lore", "Secret", "Weapons"}
+    assert titles(filled, "crown", collection="other") == []
+    assert titles(filled, "crown", category="rules", metadata={"year": 2024})
+    assert titles(filled, "crown", metadata={"year": 1999}) == []
+
+
+def test_an_excluded_word_is_out_of_every_signal(filled: Library) -> None:
+    assert "Lore" not in titles(filled, "crown -fog")
+    assert "Lore" not in titles(filled, 'crown -"drowned crown"')
+    assert "Weapons" in titles(filled, "crown -fog")
+
+
+def test_threshold_and_limit(filled: Library) -> None:
+    assert len(filled.search("crown", 1)) == 1
+    assert list(filled.search("crown", mode="semantic", threshold=0.999)) == []
+
+
+def test_a_longer_list_begins_with_the_shorter(filled: Library) -> None:
+    short, long = filled.search("crown costs", 1), filled.search("crown costs", 3)
+    assert short[0].found.id == long[0].found.id
+
+
+@pytest.mark.parametrize("query", ["", "   ", "?!…", '"', "-", "\x00", "-crown", '""', "OR"])
+def test_queries_without_a_word(filled: Library, query: str) -> None:
+    with pytest.raises(EmptyQuery):
+        filled.search(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "crown\x00", "🐉 crown", "crown " * 1000, '"crown', "crown OR", "OR crown", "-- crown --",
+        "crown AND (fog", "title:crown^2 ~ * ?", "\ud800 crown", "c" * 9_000, "\\", "crown\\",
+    ],
+)  # fmt: skip
+def test_odd_queries_never_raise(filled: Library, query: str) -> None:
+    try:
+        filled.search(query)
+    except EmptyQuery:
+        assert query == "\\"
+
+
+def test_a_query_of_100_000_characters(filled: Library) -> None:
+    with pytest.raises(QueryTooLong, match="100,000"):
+        filled.search("x" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": 10_000}, "limit"),
+        ({"k": 0}, "k"),
+        ({"k": float("nan")}, "k"),
+        ({"threshold": 2}, "threshold"),
+        ({"mode": "psychic"}, "mode"),
+        ({"weights": dict.fromkeys(Signal, 0.0)}, "weights"),
+        ({"weights": {Signal.VECTOR: -1.0}}, "weights.vector"),
+    ],
+)
+def test_senseless_options_name_the_field(
+    filled: Library, options: dict[str, object], name: str
+) -> None:
+    with pytest.raises(BadSetting, match=f"`{name}`"):
+        filled.search("crown", **options)
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(query=st.text(max_size=60))
+def test_any_text_is_a_query_or_a_typed_error(filled: Library, query: str) -> None:
+    try:
+        results = filled.search(query)
+    except TriviumError:
+        return
+    assert len(results) <= 10

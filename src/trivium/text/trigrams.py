@@ -127,7 +127,7 @@ class Vocabulary:
             found += [
                 s
                 for s in map(partial(_compare, word), self._compounds(word))
-                if s.similarity > max(word_similarity(word, (part,)) for part in s.words)
+                if s.likeness > max(_compare(word, (part,)).likeness for part in s.words)
             ]
         return sorted(found, key=lambda s: (-s.likeness, s.words))[:MOST_SIMILAR]
 

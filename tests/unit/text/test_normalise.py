@@ -1,0 +1,37 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.text.normalise import LONGEST_WORD, clean, fold, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Quick fox", ["the", "quick", "fox"]),
+        ("Ýrsa of Thal-Ēreth", ["yrsa", "of", "thal", "ereth"]),
+        ("the dragon's hoard, dragons’ hoards", ["the", "dragon", "hoard", "dragons", "hoards"]),
+        ("ﬁre Ｗide straße", ["fire", "wide", "strasse"]),
+        ("p < 0.05, GPT-4", ["p", "0", "05", "gpt", "4"]),
+        ("snake_case_name", ["snake", "case", "name"]),
+        ("東京都庁 Tower", ["東京", "京都", "都庁", "tower"]),
+        ("字", ["字"]),
+        ("שָׁלוֹם", ["שלום"]),
+        ("?!… 🐉", []),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@given(st.text())
+def test_words_are_folded_short_and_stable(text: str) -> None:
+    for word in words(clean(text)):
+        assert 0 < len(word) <= LONGEST_WORD
+        assert fold(word) == word or not word.isascii()
+
+
+@given(st.text(alphabet=st.characters()))
+def test_clean_text_can_be_stored(text: str) -> None:
+    clean(text).encode()
+    assert "\x00" not in clean(text)

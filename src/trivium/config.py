@@ -58,7 +58,13 @@ class Settings:
     search_threshold: float = _setting(
         "search.threshold", -1.0, "least similarity of a vector hit, -1 to 1"
     )
-    fusion_k: float = _setting("fusion.k", 10.0, "rank constant of the fusion; smaller is sharper")
+    fusion_method: str = _setting(
+        "fusion.method", "scores", "`scores` adds scaled scores, `rrf` reciprocal ranks"
+    )
+    fusion_adaptive: str = _setting(
+        "fusion.adaptive", "on", "`on`: weights move with how sure the signals are; `off`: fixed"
+    )
+    fusion_k: float = _setting("fusion.k", 10.0, "rank constant of `rrf`; smaller is sharper")
     fusion_vector: float = _setting("fusion.vector", 0.5, "weight of the vector signal")
     fusion_keyword: float = _setting("fusion.keyword", 0.3, "weight of the keyword signal")
     fusion_trigram: float = _setting("fusion.trigram", 0.2, "weight of the trigram signal")

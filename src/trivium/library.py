@@ -9,19 +9,23 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
+from typing import TypeVar
 
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.config import Settings, load
-from trivium.errors import DocumentNotFound, ModelChanged, ModelUnavailable
+from trivium.errors import BadSetting, DocumentNotFound, ModelChanged, ModelUnavailable
 from trivium.ingest.pipeline import Fate, Outcome, Pipeline
 from trivium.models.local import LocalEmbedder
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Chunker, Embedder, Source, Tokens, Waiting
+from trivium.search.fuse import Fusion
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
+from trivium.search.weigh import MINILM, Evidence
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.text.tokens import Cl100kTokens
@@ -43,6 +47,15 @@ from trivium.types import (
     StoredChunk,
     Where,
 )
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+class Switch(StrEnum):
+    ON = "on"
+    OFF = "off"
+
 
 # What the headings in front of a chunk may take of the tokens that the model reads.
 _CONTEXT_TOKENS = 48
@@ -216,8 +229,10 @@ class Library:
                 metadata=metadata,
             ),
             limit=s.search_limit if limit is None else limit,
-            mode=_mode(mode),
+            mode=_one_of(Mode, "mode", mode),
             weights=default if weights is None else weights,
+            fusion=_one_of(Fusion, "fusion.method", s.fusion_method),
+            evidence=self._evidence() if weights is None else None,
             k=s.fusion_k if k is None else k,
             threshold=s.search_threshold if threshold is None else threshold,
         )
@@ -281,6 +296,12 @@ class Library:
         overlap, minimum = min(s.chunk_overlap, size // 4), min(s.chunk_minimum, size // 4)
         return RecursiveChunker(tokens, size, overlap, minimum)
 
+    def _evidence(self) -> Evidence | None:
+        """Weights move only for the model whose cosines they were fitted to."""
+        adaptive = _one_of(Switch, "fusion.adaptive", self._settings.fusion_adaptive)
+        fitted = self._embedder.fingerprint.startswith(DEFAULT_MODEL)
+        return MINILM if fitted and adaptive is Switch.ON else None
+
     def _one(self, document: DocumentId | str, within: Where) -> Document:
         name = f"#{document}" if isinstance(document, int) else document
         full = os.path.abspath(name)
@@ -337,11 +358,9 @@ def _any_of(name: str, values: str | Sequence[str]) -> Condition:
     return AnyOf(tuple(Compare(name, "eq", value) for value in listed))
 
 
-def _mode(mode: Mode | str) -> Mode:
-    from trivium.errors import BadSetting
-
+def _one_of(kind: type[_Choice], name: str, value: str) -> _Choice:
     try:
-        return Mode(mode)
+        return kind(value)
     except ValueError as reason:
-        known = ", ".join(Mode)
-        raise BadSetting(f"`mode` is {mode!r}.", fix=f"It takes one of: {known}.") from reason
+        known = ", ".join(kind)
+        raise BadSetting(f"`{name}` is {value!r}.", fix=f"It takes one of: {known}.") from reason

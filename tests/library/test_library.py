@@ -190,7 +190,9 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 def test_settings_reach_the_search(tmp_path: Path, files: Path) -> None:
     (files / "a.md").write_text("# A\n\nlantern\n\n# B\n\nlantern")
     store = EmbeddedStore(tmp_path / "l")
-    with Library(store, TOY, Settings(search_limit=1, fusion_k=60.0)) as library:
+    with Library(
+        store, TOY, Settings(search_limit=1, fusion_k=60.0, fusion_method="rrf")
+    ) as library:
         library.add(files)
         results = library.search("lantern")
         assert len(results) == 1

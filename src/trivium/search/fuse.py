@@ -1,15 +1,26 @@
-"""Joins ranked lists into one by weighted reciprocal rank.
+"""Joins ranked lists into one, by ranks or by scores. Pure: knows hits and weights only.
 
-Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
-learning methods", SIGIR 2009. Pure: knows hits and weights, not where they came from.
+Reciprocal rank: Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and
+individual rank learning methods", SIGIR 2009. Scores: a convex sum of scores scaled to 0..1, as in
+Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid retrieval", TOIS 2023.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from trivium.types import ChunkId, Hit, Signal, SignalPart
+
+# Where a list's scale ends: the hundredth hit counts nothing. Fixed, so that a result's score does
+# not depend on how many were asked for.
+DEPTH = 100
+
+
+class Fusion(StrEnum):
+    SCORES = "scores"
+    RANKS = "rrf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +32,47 @@ class Fused:
     parts: Mapping[Signal, SignalPart]
 
 
-def reciprocal_rank(
-    lists: Mapping[Signal, Sequence[Hit]], weights: Mapping[Signal, float], k: float
+def fuse(
+    lists: Mapping[Signal, Sequence[Hit]],
+    weights: Mapping[Signal, float],
+    fusion: Fusion,
+    k: float,
+    most: int,
 ) -> list[Fused]:
-    """`Σ weight / (k + rank)`, best first, then by chunk id. Weightless signals are left out."""
-    parts: dict[ChunkId, dict[Signal, SignalPart]] = {}
+    """The `most` best chunks, best first, then by chunk id. Weightless signals are left out."""
+    shares: dict[Signal, list[float]] = {}
+    totals: dict[ChunkId, float] = {}
     for signal in Signal:  # always in this order, so that sums round the same way
-        weight = weights.get(signal, 0.0)
-        if not weight:
+        weight, hits = weights.get(signal, 0.0), lists.get(signal, ())
+        if not weight or not hits:
             continue
-        for rank, hit in enumerate(lists.get(signal, ()), start=1):
-            part = SignalPart(rank, hit.score, weight, weight / (k + rank))
-            parts.setdefault(hit.chunk_id, {})[signal] = part
-    fused = [
-        Fused(chunk_id, sum(part.contribution for part in found.values()), found)
-        for chunk_id, found in parts.items()
-    ]
-    return sorted(fused, key=lambda f: (-f.score, f.chunk_id))
+        by_rank = fusion is Fusion.RANKS
+        values = _reciprocal_ranks(hits, k) if by_rank else _scaled(signal, hits)
+        shares[signal] = [weight * value for value in values]
+        for hit, share in zip(hits, shares[signal], strict=True):
+            totals[hit.chunk_id] = totals.get(hit.chunk_id, 0.0) + share
+    best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:most]
+    # Parts are made for these only: most hits are never shown.
+    parts: dict[ChunkId, dict[Signal, SignalPart]] = {chunk_id: {} for chunk_id, _ in best}
+    for signal, given in shares.items():
+        for rank, (hit, share) in enumerate(zip(lists[signal], given, strict=True), start=1):
+            if hit.chunk_id in parts:
+                part = SignalPart(rank, hit.score, weights[signal], share)
+                parts[hit.chunk_id][signal] = part
+    return [Fused(chunk_id, score, parts[chunk_id]) for chunk_id, score in best]
+
+
+def _reciprocal_ranks(hits: Sequence[Hit], k: float) -> Iterator[float]:
+    return (1 / (k + rank) for rank in range(1, len(hits) + 1))
+
+
+def _scaled(signal: Signal, hits: Sequence[Hit]) -> Iterator[float]:
+    """1 for the best hit, 0 for the hundredth and those after it. Where words found fewer, 0 stands
+    for no match at all; a cosine has no such zero, so there it is the last hit."""
+    best = hits[0].score
+    if len(hits) >= DEPTH:
+        least = hits[DEPTH - 1].score
+    else:
+        least = hits[-1].score if signal is Signal.VECTOR else 0.0
+    span = best - least
+    return (max(0.0, (hit.score - least) / span) if span > 0 else 1.0 for hit in hits)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from trivium.errors import BadSetting
+from trivium.search.fuse import Fusion
+from trivium.search.weigh import Evidence
 from trivium.types import Mode, Signal, Where
 
 # .5/.3/.2 as in the best of the prototypes; see docs/log.md for what was tried beside it.
@@ -35,8 +37,10 @@ class SearchRequest:
     limit: int = 10
     mode: Mode = Mode.HYBRID
     weights: Mapping[Signal, float] = field(default_factory=lambda: dict(WEIGHTS))
-    k: float = K
+    fusion: Fusion = Fusion.SCORES
+    k: float = K  # of the fusion by ranks
     threshold: float = -1.0  # least similarity of a vector hit
+    evidence: Evidence | None = None  # moves the weights by what the signals answer
 
     @property
     def candidates(self) -> int:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from trivium.errors import EmptyQuery, ModelUnavailable, QueryTooLong
 from trivium.ports import Embedder, Store
 from trivium.search.excluded import without_excluded
-from trivium.search.fuse import Fused, reciprocal_rank
+from trivium.search.fuse import Fused, fuse
 from trivium.search.match import match_score
 from trivium.search.request import SearchRequest
+from trivium.search.weigh import weigh
 from trivium.text.query import parse
 from trivium.types import (
     Analysis,
@@ -54,11 +55,15 @@ class Searcher:
         query = parse(request.query)
         if not query.clauses:
             raise EmptyQuery("The query holds no word to look for.")
-        weights = request.signal_weights()
+        base = request.signal_weights()
         notes: list[str] = []
         for attempt in range(_ATTEMPTS):
-            lists = self._ask(request, query, weights, clock, notes)
-            fused = reciprocal_rank(lists, weights, request.k)
+            lists = self._ask(request, query, base, clock, notes)
+            weights, why = base, ""
+            if request.evidence is not None:
+                weights, why = weigh(base, lists, request.evidence)
+            most = sum(map(len, lists.values())) if query.excluded else request.limit
+            fused = fuse(lists, weights, request.fusion, request.k, most)
             clock.lap("fuse")
             kept = self._fetch(request, query, fused)
             clock.lap("fetch")
@@ -70,7 +75,7 @@ class Searcher:
         )
         return Results(
             query=request.query,
-            analysis=Analysis(weights=weights),
+            analysis=Analysis(weights=weights, notes=(why,) if why else ()),
             items=items,
             timings_ms=clock.laps,
             took_ms=clock.total(),
@@ -130,11 +135,11 @@ class Searcher:
         self, request: SearchRequest, query: Query, fused: list[Fused]
     ) -> list[tuple[Fused, StoredChunk]] | None:
         """The best results with their chunks; None if documents changed since they were found."""
-        top = fused if query.excluded else fused[: request.limit]
-        chunks = {c.id: c for c in self._store.chunks([f.chunk_id for f in top], request.where)}
-        if len(chunks) < len(top):
+        ids = [f.chunk_id for f in fused]
+        chunks = {c.id: c for c in self._store.chunks(ids, request.where)}
+        if len(chunks) < len(fused):
             return None
-        kept = [(f, chunks[f.chunk_id]) for f in top]
+        kept = [(f, chunks[f.chunk_id]) for f in fused]
         return without_excluded(kept, query, lambda pair: pair[1])[: request.limit]
 
 

@@ -13,7 +13,7 @@ import unicodedata
 # tantivy refuses terms above 65,530 bytes.
 LONGEST_WORD = 64
 
-_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
+_POSSESSIVE = re.compile(r"['’]s\b")
 _WORD = re.compile(r"[^\W_]+")
 # Scripts written without spaces: a run of them is no word but a sentence, so it is cut into
 # overlapping pairs of characters, the usual unit for searching Chinese, Japanese and Thai.
@@ -40,10 +40,11 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The folded words of a text in order; hyphens separate, a possessive 's is dropped."""
-    found = _WORD.findall(_POSSESSIVE.sub("", fold(text)))
-    if text.isascii():
-        return [word[:LONGEST_WORD] for word in found]
-    return [part[:LONGEST_WORD] for word in found for part in _units(word)]
+    folded = fold(text)
+    found = _WORD.findall(_POSSESSIVE.sub("", folded))
+    if not folded.isascii() and _UNSPACED.search(folded):
+        found = [part for word in found for part in _units(word)]
+    return [word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] for word in found]
 
 
 def _units(word: str) -> list[str]:

@@ -85,5 +85,5 @@ def test_everything_alike_enough_is_found(known: list[str], word: str) -> None:
     found = {s.words for s in vocabulary(*known).similar(word) if len(s.words) == 1}
     threshold = KNOWN_THRESHOLD if word in known else THRESHOLD
     alike = {(w,) for w in known if word_similarity(word, (w,)) >= threshold and len(w) > 1}
-    if len(alike) < 15 and len(word) > 1:
+    if len(alike) < 5 and len(word) > 1:
         assert alike <= found | {(word,)}

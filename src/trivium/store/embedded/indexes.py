@@ -127,7 +127,7 @@ class Indexes:
 
     def _add_words(self, chunks: Sequence[IndexedChunk]) -> None:
         spellings = self._words.add(chunks)
-        self._vocabulary.append(word for words in spellings for word in words)
+        self._vocabulary.append(sorted(set().union(*spellings)))
 
     def _add_vectors(self, chunks: Sequence[IndexedChunk]) -> None:
         embedded = [(c.id, c.vector) for c in chunks if c.vector is not None]

@@ -234,13 +234,16 @@ class EmbeddedStore:
     # --- the registry ---------------------------------------------------------------------------
 
     def manifest(self) -> Manifest:
-        return self._registry.manifest()
+        with translated(self._folder):
+            return self._registry.manifest()
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
-        return self._registry.embeddings(model, hashes)
+        with translated(self._folder):
+            return self._registry.embeddings(model, hashes)
 
     def find(self, uri: str, collection: str) -> Document | None:
-        return self._registry.find(uri, collection)
+        with translated(self._folder):
+            return self._registry.find(uri, collection)
 
     def documents(
         self, where: Where, *, offset: int = 0, limit: int | None = None
@@ -248,19 +251,22 @@ class EmbeddedStore:
         return self._registry.documents(where, offset=offset, limit=limit)
 
     def text(self, document: DocumentId, where: Where) -> str | None:
-        return self._registry.text(document, where)
+        with translated(self._folder):
+            return self._registry.text(document, where)
 
     def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
-        return self._registry.passages(document, where)
+        with translated(self._folder):
+            return self._registry.passages(document, where)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
-        return self._registry.chunks(ids, where)
+        with translated(self._folder):
+            return self._registry.chunks(ids, where)
 
     # --- searching ------------------------------------------------------------------------------
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
         with translated(self._folder):
-            view = self._current()
+            view = self._view or self._current()
             if signal is Signal.VECTOR:
                 return self._nearest(view, probe, where, k)
             allowed = self._allowed(view, where)

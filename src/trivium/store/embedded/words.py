@@ -186,7 +186,7 @@ class WordView:
             inside = Query.const_score_query(Query.boolean_query(ours), 0.0)
             query = Query.boolean_query([(Occur.Must, query), (Occur.Must, inside)])
             share = 1.0
-        depth = min(count, int(1.5 * k / min(1.0, share)) + 16)
+        depth = min(count, int(k / min(1.0, share)) + 16)
         while depth:
             found = self.searcher.search(query, depth, count=False).hits
             ids = self.searcher.fast_field_values("chunk", [address for _, address in found])

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, inspect, select
+from sqlalchemy import Engine, Select, bindparam, inspect, select
 
 from trivium.errors import LibraryTooNew
 from trivium.store.sql.conditions import visible
@@ -105,27 +106,22 @@ class RegistryReader:
             return connection.scalar(query)
 
     def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
-        return self._chunks(chunks.c.document == document, where)
+        return self._chunks(_chunks_of(where), {"document": document})
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
         for some in slices(ids):
-            found |= {c.id: c for c in self._chunks(chunks.c.id.in_(some), where)}
+            found |= {c.id: c for c in self._chunks(_chunks_by_id(where), {"ids": some})}
         return [found[i] for i in ids if i in found]
 
-    def _chunks(self, which: Any, where: Where) -> list[StoredChunk]:
-        held = [c.label(f"document_{c.name}") for c in documents.c]
-        query = (
-            select(chunks, *held)
-            .join(documents, chunks.c.document == documents.c.id)
-            .where(which, active, visible(where))
-            .order_by(chunks.c.id)
-        )
+    def _chunks(self, query: Select[Any], values: dict[str, Any]) -> list[StoredChunk]:
         with self._engine.connect() as connection:
-            return [
-                StoredChunk(row["id"], document_of(row, "document_"), chunk_of(row))
-                for row in connection.execute(query).mappings()
-            ]
+            rows = connection.execute(query, values).mappings().all()
+        found: dict[DocumentId, Document] = {}
+        for row in rows:
+            if row["document"] not in found:
+                found[row["document"]] = document_of(row, "document_")
+        return [StoredChunk(row["id"], found[row["document"]], chunk_of(row)) for row in rows]
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> dict[str, Vector]:
         found: dict[str, Vector] = {}
@@ -140,9 +136,9 @@ class RegistryReader:
     # --- for search indexes
 
     def sequence(self) -> int:
+        # Every search asks: as plain SQL it takes a third of the .2 ms that a built query takes.
         with self._engine.connect() as connection:
-            query = select(counters.c.value).where(counters.c.name == "sequence")
-            return int(connection.scalar(query) or 0)
+            return int(connection.exec_driver_sql(_SEQUENCE).scalar() or 0)
 
     def changes(self, since: int) -> Changes:
         """Bounded above by the sequence read first, so that a later change is seen as a whole next
@@ -204,6 +200,28 @@ class RegistryReader:
         with self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
         return [(row["embedding"], chunk_of(row).embedded_text) for row in rows]
+
+
+_SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
+
+
+@lru_cache(maxsize=256)  # building the query takes as long as running it
+def _chunks_by_id(where: Where) -> Select[Any]:
+    return _visible_chunks(where).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+
+
+def _chunks_of(where: Where) -> Select[Any]:
+    return _visible_chunks(where).where(chunks.c.document == bindparam("document"))
+
+
+def _visible_chunks(where: Where) -> Select[Any]:
+    held = [c.label(f"document_{c.name}") for c in documents.c]
+    return (
+        select(chunks, *held)
+        .join(documents, chunks.c.document == documents.c.id)
+        .where(active, visible(where))
+        .order_by(chunks.c.id)
+    )
 
 
 def check_schema(found: int) -> None:

@@ -18,6 +18,9 @@ DOCUMENT_COLUMNS = (
 )  # fmt: skip
 
 
+_NOWHERE = Place()
+
+
 def document_of(row: RowMapping | Mapping[str, Any], prefix: str = "") -> Document:
     held = {name: row[prefix + name] for name in DOCUMENT_COLUMNS}
     return Document(**held, metadata=_metadata_of(row[prefix + "metadata"]))
@@ -77,6 +80,8 @@ def chunk_values(chunk: Chunk, embedding: str) -> dict[str, Any]:
 
 def _place_values(place: Place) -> dict[str, Any]:
     """Only what is known: most places are empty or a page."""
+    if place == _NOWHERE:
+        return {}
     return {name: value for name, value in asdict(place).items() if value}
 
 

@@ -1,0 +1,79 @@
+"""Decides how much meaning and words count for one query, from what the signals answered.
+
+A vector signal that is sure of its best hit (similar, and well ahead of the rest) deserves more; a
+keyword signal that is well ahead with its own deserves more. Fitted to the built-in model's cosines
+on six judged sets; on each set when fitted on the other five, nDCG@10 against fixed weights:
+
+    scifact .736 (.727)   nfcorpus .359 (.354)     cranfield .556 (.563)
+    xquad_en .982 (.983)  xquad_de .967 (.948)     mlquestions .573 (.547)
+
+Knows nothing of queries: what their words say is for `analyse` to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from trivium.types import Hit, Signal
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """How far the share of the vector signal moves with what the signals answered."""
+
+    offset: float
+    similarity: float  # for each unit that the best hit is more similar than usual
+    lead: float  # for each unit that it is further ahead of the tenth than usual
+    word_lead: float  # for each unit that the best keyword hit is, relative to its score
+    usual_similarity: float
+    usual_lead: float
+    usual_word_lead: float
+
+    def shift(self, similarity: float, lead: float, word_lead: float) -> float:
+        return (
+            self.offset
+            + self.similarity * (similarity - self.usual_similarity)
+            + self.lead * (lead - self.usual_lead)
+            + self.word_lead * (word_lead - self.usual_word_lead)
+        )
+
+
+MINILM = Evidence(
+    offset=-0.037,
+    similarity=0.884,
+    lead=1.041,
+    word_lead=-0.545,
+    usual_similarity=0.607,
+    usual_lead=0.197,
+    usual_word_lead=0.495,
+)
+LEAST, MOST = 0.25, 0.75  # of all weight, for the vector signal
+_TENTH = 9
+_WORDED = (Signal.KEYWORD, Signal.TRIGRAM)
+
+
+def weigh(
+    weights: Mapping[Signal, float], lists: Mapping[Signal, Sequence[Hit]], evidence: Evidence
+) -> tuple[dict[Signal, float], str]:
+    """New weights with the same sum, and a sentence that says why. Unchanged, and no sentence,
+    unless the vector signal and another one answered."""
+    vector, keyword = lists.get(Signal.VECTOR, ()), lists.get(Signal.KEYWORD, ())
+    total = sum(weights.values())
+    before = weights.get(Signal.VECTOR, 0.0) / total
+    if not vector or not 0 < before < 1 or not any(lists.get(s) for s in _WORDED):
+        return dict(weights), ""
+    similarity, lead = vector[0].score, _lead(vector)
+    word_lead = _lead(keyword) / keyword[0].score if keyword else 0.0
+    share = min(MOST, max(LEAST, before + evidence.shift(similarity, lead, word_lead)))
+    others = (1 - share) / (1 - before)
+    moved = {s: w * (share / before if s is Signal.VECTOR else others) for s, w in weights.items()}
+    return moved, (
+        f"Meaning counts {share:.0%}: its best hit is {similarity:.2f} similar, {lead:.2f} ahead of"
+        f" the tenth; that of words is {word_lead:.0%} ahead."
+    )
+
+
+def _lead(hits: Sequence[Hit]) -> float:
+    """How far the best hit is ahead of the tenth, or of the last."""
+    return hits[0].score - hits[min(_TENTH, len(hits) - 1)].score

@@ -35,7 +35,7 @@ def fold(text: str) -> str:
     """Lower case, without accents, compatibility forms unified (ﬁ → fi, Ｗ → w)."""
     if text.isascii():
         return text.lower()
-    return _MARKS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
 
 
 def words(text: str) -> list[str]:

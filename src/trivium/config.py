@@ -53,6 +53,15 @@ class Settings:
     chunk_size: int = _setting("chunk.size", 400, "greatest size of a chunk in tokens")
     chunk_overlap: int = _setting("chunk.overlap", 80, "tokens that neighbouring chunks share")
     chunk_minimum: int = _setting("chunk.minimum", 40, "smaller pieces are merged, in tokens")
+    chunk_strategy: str = _setting(
+        "chunk.strategy",
+        "auto",
+        "auto: by kind of document; or recursive, sections, abstract, messages, rows",
+    )
+    chunk_ceiling: int = _setting("chunk.ceiling", 2000, "greatest size of a section's chunk")
+    chunk_most: int = _setting("chunk.most", 100, "chunks of a paper; what is beyond is said")
+    read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
+    read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
     read_max_bytes: int = _setting("read.max_bytes", 100 * 1024 * 1024, "greatest size of a file")
     search_limit: int = _setting("search.limit", 10, "results of a search")
     search_threshold: float = _setting(

@@ -14,6 +14,8 @@
      │   ├─ FileEmpty              file.empty
      │   ├─ FileTooLarge           file.too_large
      │   ├─ FormatUnknown          file.format_unknown
+     │   ├─ FileLocked             file.locked
+     │   ├─ FileTimeout            file.timeout
      │   └─ FileDamaged            file.damaged
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
@@ -108,6 +110,16 @@ class FileTooLarge(ReadError):
 class FormatUnknown(ReadError):
     code = "file.format_unknown"
     fix = "Convert it to text or Markdown first."
+
+
+class FileLocked(ReadError):
+    code = "file.locked"
+    fix = "Save a copy without the password and add that."
+
+
+class FileTimeout(ReadError):
+    code = "file.timeout"
+    fix = "Split it, or convert it to a simpler format."
 
 
 class FileDamaged(ReadError):

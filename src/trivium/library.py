@@ -15,9 +15,10 @@ from time import perf_counter
 from types import TracebackType
 from typing import TypeVar
 
-from trivium.chunk.recursive import RecursiveChunker
+from trivium.chunk.choose import AutoChunker
 from trivium.config import Settings, load
 from trivium.errors import BadSetting, DocumentNotFound, ModelChanged, ModelUnavailable
+from trivium.extract.sandbox import Sandbox
 from trivium.ingest.pipeline import Fate, Outcome, Pipeline
 from trivium.models.local import LocalEmbedder
 from trivium.models.missing import MissingEmbedder
@@ -163,15 +164,16 @@ class Library:
         """Add whatever a source offers."""
         started = perf_counter()
         notes: list[str] = []
-        pipeline = Pipeline(
-            self._store,
-            self._embedder,
-            self._chunker(),
-            max_bytes=self._settings.read_max_bytes,
-            on_note=notes.append,
-        )
         outcomes: list[Outcome] = []
-        with self._store.writing(on_wait):
+        with self._sandbox() as sandbox, self._store.writing(on_wait):
+            pipeline = Pipeline(
+                self._store,
+                self._embedder,
+                self._chunker(),
+                sandbox.read,
+                max_bytes=self._settings.read_max_bytes,
+                on_note=notes.append,
+            )
             for outcome in pipeline.run(source, labels):
                 outcomes.append(outcome)
                 if on_outcome:
@@ -293,8 +295,20 @@ class Library:
             size = room
             with suppress(ModelUnavailable):
                 tokens = self._embedder.tokens()
-        overlap, minimum = min(s.chunk_overlap, size // 4), min(s.chunk_minimum, size // 4)
-        return RecursiveChunker(tokens, size, overlap, minimum)
+        return AutoChunker(
+            tokens,
+            size,
+            min(s.chunk_overlap, size // 4),
+            min(s.chunk_minimum, size // 4),
+            # What the model does not read it does not find: no ceiling beyond its room.
+            ceiling=max(16, min(s.chunk_ceiling, room)),
+            most=s.chunk_most,
+            strategy=s.chunk_strategy,
+        )
+
+    def _sandbox(self) -> Sandbox:
+        s = self._settings
+        return Sandbox(1, s.read_seconds, s.read_memory, max_bytes=s.read_max_bytes)
 
     def _evidence(self) -> Evidence | None:
         """Weights move only for the model whose cosines they were fitted to."""

@@ -65,6 +65,10 @@ class Chunker(Protocol):
 
     def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]: ...
 
+    def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+        """What a person must know about this chunking, such as what was left out; else nothing."""
+        ...
+
 
 class Embedder(Protocol):
     """Turns texts into unit vectors."""
@@ -85,6 +89,7 @@ class SourceItem:
     name: str
     content: Callable[[], bytes] | Extraction  # called once; raises ReadError
     size: int = 0  # bytes, for progress; 0 when unknown
+    enclosed: bool = False  # it lies within another item that was offered before
 
 
 class Source(Protocol):

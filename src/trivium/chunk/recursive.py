@@ -7,7 +7,7 @@ words, then anywhere between two characters. Knows nothing of formats: it sees t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
@@ -205,6 +205,10 @@ class RecursiveChunker:
             )
             index += 1
             before = (start, end)
+
+    def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+        """Nothing: every character is in a chunk."""
+        return ""
 
     def _halve(self, text: str, draft: _Draft) -> list[_Draft]:
         pieces = draft.pieces if len(draft.pieces) > 1 else self._cut(text, draft.pieces[0])

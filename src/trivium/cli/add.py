@@ -195,6 +195,8 @@ def _progress(
 
         def advance(outcome: Outcome) -> None:
             nonlocal done
+            if outcome.enclosed:
+                return  # its archive or message is what was counted
             done += 1
             elapsed = progress.tasks[0].elapsed
             rate = f"{done / elapsed:.1f} files/s" if elapsed else ""

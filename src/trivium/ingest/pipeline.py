@@ -11,11 +11,12 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable, ReadError
-from trivium.extract.detect import choose, read
+from trivium.extract.detect import choose
 from trivium.ports import Blob, Chunker, Embedder, Source, SourceItem, Store
 from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata, Processed
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 # Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
 # less than 1 % of the time; and no one waits longer for a first document to be searchable.
 BATCH_TOKENS = 16_384
+
+
+DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
 
 
 class Fate(StrEnum):
@@ -44,6 +48,7 @@ class Outcome:
     document: Document | None = None
     error: ReadError | None = None
     size: int = 0
+    enclosed: bool = False  # it lies within another item
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class _Prepared:
     processed: Processed
     texts: tuple[str, ...]  # to embed, one for each chunk
     before: Document | None
+    enclosed: bool
 
 
 class Pipeline:
@@ -61,6 +67,7 @@ class Pipeline:
         store: Store,
         embedder: Embedder | None,
         chunker: Chunker,
+        read: Callable[[Blob], Extraction],
         *,
         max_bytes: int,
         on_note: Callable[[str], None] = lambda note: None,
@@ -68,6 +75,7 @@ class Pipeline:
         self._store = store
         self._embedder = embedder
         self._chunker = chunker
+        self._read = read
         self._max_bytes = max_bytes
         self._on_note = on_note
         self.embedding_seconds = 0.0
@@ -75,16 +83,22 @@ class Pipeline:
     def run(self, source: Source, labels: Labels) -> Iterator[Outcome]:
         """Yields an outcome for every item, once its store has it. Stop asking to stop early."""
         batch: dict[str, _Prepared] = {}
-        for item in source.items():
-            if item.uri in batch:  # a source that offers one thing twice
-                yield from self._flush(batch)
-            prepared = self._prepare(item, labels)
-            if isinstance(prepared, Outcome):
-                yield prepared
-                continue
-            batch[item.uri] = prepared
-            if sum(c.tokens for p in batch.values() for c in p.processed.chunks) >= BATCH_TOKENS:
-                yield from self._flush(batch)
+        for offered in source.items():
+            waiting = [(offered, 0)]
+            while waiting:
+                item, depth = waiting.pop()
+                if item.uri in batch:  # a source that offers one thing twice
+                    yield from self._flush(batch)
+                prepared = self._prepare(item, labels)
+                if isinstance(prepared, Outcome):
+                    yield prepared
+                    continue
+                batch[item.uri] = prepared
+                if depth < DEEPEST:
+                    within = _enclosed(item, prepared.processed.extraction)
+                    waiting += [(one, depth + 1) for one in reversed(within)]
+                if _tokens(batch) >= BATCH_TOKENS:
+                    yield from self._flush(batch)
         yield from self._flush(batch)
 
     def _prepare(self, item: SourceItem, labels: Labels) -> _Prepared | Outcome:
@@ -99,11 +113,15 @@ class Pipeline:
                 return self._relabel(item, before, labels)
             extraction = self._extract(content)
             chunks = self._chunker.chunk(extraction)
-            if not chunks:
+            if not chunks and not extraction.enclosed:
                 raise FileEmpty(f"{item.name} holds no text.")
         except ReadError as error:
-            return Outcome(item.uri, Fate.FAILED, error=error, size=item.size)
+            size, enclosed = item.size, item.enclosed
+            return Outcome(item.uri, Fate.FAILED, error=error, size=size, enclosed=enclosed)
         category, audience, metadata = _labelled(labels, extraction.metadata, before)
+        note = self._chunker.note(extraction, chunks)
+        if note:
+            metadata = {**metadata, "note": note}
         texts = tuple(chunk.embedded_text for chunk in chunks)
         processed = Processed(
             uri=item.uri,
@@ -119,7 +137,7 @@ class Pipeline:
             vectors=None,
             fingerprint=fingerprint,
         )
-        return _Prepared(processed, texts, before)
+        return _Prepared(processed, texts, before, item.enclosed)
 
     def _content(self, item: SourceItem) -> Blob | Extraction:
         if isinstance(item.content, Extraction):
@@ -134,7 +152,7 @@ class Pipeline:
         if isinstance(content, Extraction):
             return content
         try:
-            return read(content, max_bytes=self._max_bytes)
+            return self._read(content)
         except ReadError:
             raise
         except Exception as reason:  # a parser's bug must not stop the other documents
@@ -145,10 +163,10 @@ class Pipeline:
         category, audience, metadata = _labelled(labels, {}, before)
         wanted = (category, audience, dict(metadata))
         if wanted == (before.category, before.audience, dict(before.metadata)):
-            return Outcome(item.uri, Fate.UNCHANGED, before, size=item.size)
+            return Outcome(item.uri, Fate.UNCHANGED, before, None, item.size, item.enclosed)
         self._store.relabel(before.id, category=category, audience=audience, metadata=metadata)
         after = replace(before, category=category, audience=audience, metadata=metadata)
-        return Outcome(item.uri, Fate.RELABELLED, after, size=item.size)
+        return Outcome(item.uri, Fate.RELABELLED, after, None, item.size, item.enclosed)
 
     def _flush(self, batch: dict[str, _Prepared]) -> Iterator[Outcome]:
         prepared = list(batch.values())
@@ -159,7 +177,7 @@ class Pipeline:
         documents = self._store.put(self._embed(prepared), model)
         for one, document in zip(prepared, documents, strict=True):
             fate = Fate.UPDATED if one.before else Fate.ADDED
-            yield Outcome(document.uri, fate, document, size=one.processed.size)
+            yield Outcome(document.uri, fate, document, None, one.processed.size, one.enclosed)
 
     def _embed(self, prepared: list[_Prepared]) -> list[Processed]:
         """With vectors: those the store knows, and the rest from the model in one call."""
@@ -183,6 +201,24 @@ class Pipeline:
             self.embedding_seconds += perf_counter() - started
             known |= dict(zip(missing, vectors, strict=True))
         return [_with_vectors(p.processed, known) for p in prepared]
+
+
+def _tokens(batch: Mapping[str, _Prepared]) -> int:
+    return sum(chunk.tokens for one in batch.values() for chunk in one.processed.chunks)
+
+
+def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
+    """What a file holds within: documents of their own, known by where they lie in it."""
+    return [
+        SourceItem(
+            f"{item.uri}!/{inner.name}",
+            inner.name.rpartition("/")[2],
+            partial(bytes, inner.data),
+            len(inner.data),
+            enclosed=True,
+        )
+        for inner in extraction.enclosed
+    ]
 
 
 def _with_vectors(processed: Processed, known: Mapping[str, Vector]) -> Processed:

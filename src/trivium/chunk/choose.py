@@ -1,0 +1,64 @@
+"""Chooses the way of cutting by what sort of document it is. Cuts nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from trivium.chunk.messages import MessagesChunker
+from trivium.chunk.recursive import RecursiveChunker
+from trivium.chunk.rows import RowsChunker
+from trivium.chunk.sections import SectionsChunker
+from trivium.errors import BadSetting
+from trivium.ports import Chunker, Tokens
+from trivium.types import Chunk, Extraction, Kind
+
+BY_KIND: Mapping[Kind, str] = {
+    Kind.TEXT: "recursive",
+    Kind.PAPER: "sections",
+    Kind.TABLE: "rows",
+    Kind.MESSAGES: "messages",
+}
+STRATEGIES = ("auto", "recursive", "sections", "abstract", "messages", "rows")
+
+
+class AutoChunker:
+    """The chunker that a library uses. `auto` goes by the document's kind; any other strategy is
+    used for every document. Sizes are in tokens."""
+
+    def __init__(
+        self,
+        tokens: Tokens,
+        size: int = 400,
+        overlap: int = 80,
+        minimum: int = 40,
+        *,
+        ceiling: int = 2000,
+        most: int = 100,
+        strategy: str = "auto",
+    ) -> None:
+        if strategy not in STRATEGIES:
+            raise BadSetting(
+                f"There is no way of chunking called {strategy!r}.",
+                fix=f"It takes one of: {', '.join(STRATEGIES)}.",
+            )
+        self._chunkers: Mapping[str, Chunker] = {
+            "recursive": RecursiveChunker(tokens, size, overlap, minimum),
+            "sections": SectionsChunker(tokens, ceiling, most),
+            "abstract": SectionsChunker(tokens, ceiling, most, "abstract"),
+            "messages": MessagesChunker(tokens, size, overlap, minimum),
+            "rows": RowsChunker(tokens, size, overlap, minimum),
+        }
+        self._strategy = strategy
+        used = BY_KIND.values() if strategy == "auto" else (strategy,)
+        self.fingerprint = " + ".join(self._chunkers[name].fingerprint for name in used)
+
+    def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]:
+        return self._chosen(extraction).chunk(extraction)
+
+    def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+        """What a person must know about this chunking of the extraction: a sentence, or nothing."""
+        return self._chosen(extraction).note(extraction, chunks)
+
+    def _chosen(self, extraction: Extraction) -> Chunker:
+        name = BY_KIND[extraction.kind] if self._strategy == "auto" else self._strategy
+        return self._chunkers[name]

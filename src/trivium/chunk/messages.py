@@ -1,0 +1,181 @@
+"""Cuts conversations: consecutive messages together up to a size, each passage with its authors.
+
+`GroupingChunker` is the part that tables share: units kept whole and put together in order. Knows
+nothing of where messages come from.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from trivium.chunk.outline import Outline
+from trivium.chunk.recursive import MIN_SIZE, RecursiveChunker
+from trivium.chunk.sections import chunk_part
+from trivium.ports import Tokens
+from trivium.types import Chunk, Element, ElementKind, Extraction
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A range of the text, from an element's start to the next one's."""
+
+    start: int
+    end: int
+    tokens: int
+    element: Element
+
+
+@dataclass(slots=True)
+class Run:
+    """Neighbouring blocks on their way into one chunk."""
+
+    room: int  # tokens that its text may have
+    header: str = ""  # of its table
+    blocks: list[Block] = field(default_factory=list)
+    tokens: int = 0  # the sum over its blocks: near the truth, which is counted for the chunk
+
+    def append(self, block: Block) -> None:
+        self.blocks.append(block)
+        self.tokens += block.tokens
+
+
+class GroupingChunker(ABC):
+    """Elements of one kind, whole and together while they fit and belong together.
+
+    Headings go with what follows them. One that is longer than `size`, and whatever is of another
+    kind, is cut by the recursive chunker with its `overlap` and `minimum`. Where a header is
+    repeated in front of a chunk, it counts, up to half of the size.
+    """
+
+    kind: ElementKind
+
+    def __init__(
+        self, tokens: Tokens, size: int = 400, overlap: int = 80, minimum: int = 40
+    ) -> None:
+        self._recursive = RecursiveChunker(tokens, size, overlap, minimum)
+        self._tokens = tokens
+        self._size = size
+        self._overlap = overlap
+        self._minimum = minimum
+        self.fingerprint = (
+            f"{type(self).__name__}/1 size={size} overlap={overlap} minimum={minimum}"
+            f" tokens={tokens.name}"
+        )
+
+    @abstractmethod
+    def belongs(self, element: Element, run: Run) -> bool:
+        """Whether it goes on with what the run's last element began."""
+
+    @abstractmethod
+    def header(self, run: Run, text: str) -> str:
+        """What is repeated in front of a chunk of this run."""
+
+    def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+        """Nothing: every character is in a chunk."""
+        return ""
+
+    def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]:
+        if not extraction.elements:
+            return self._recursive.chunk(extraction)
+        outline = Outline(extraction)
+        chunks: list[Chunk] = []
+        for run in self._runs(extraction):
+            chunks.extend(self._seal(extraction, outline, run, len(chunks)))
+        return tuple(chunks)
+
+    def _runs(self, extraction: Extraction) -> Iterator[Run]:
+        run = Run(self._size)
+        for block in _blocks(extraction, self._tokens):
+            header = block.element.header if block.element.kind == self.kind else ""
+            room = self._room(header) if header and header != run.header else run.room
+            if run.blocks and not self._joins(block, run, room):
+                yield run
+                run = Run(self._room(header))
+            elif header and not run.header:
+                run.room = room
+            run.header = run.header or header
+            run.append(block)
+        yield run
+
+    def _joins(self, block: Block, run: Run, room: int) -> bool:
+        last, element = run.blocks[-1].element, block.element
+        if last.kind == "heading":  # it has waited for this, or for a heading below it
+            return element.kind != "heading" or element.level > last.level
+        if last.kind != self.kind:  # ordinary text: the recursive chunker sees it in one piece
+            return element.kind not in (self.kind, "heading")
+        fits = run.tokens + block.tokens <= min(room, run.room)
+        return element.kind == self.kind and fits and self.belongs(element, run)
+
+    def _room(self, header: str) -> int:
+        taken = self._tokens.count(header) if header else 0
+        return min(self._size, max(self._size - taken, self._size // 2, MIN_SIZE))
+
+    def _seal(
+        self, extraction: Extraction, outline: Outline, run: Run, index: int
+    ) -> Iterator[Chunk]:
+        begin, stop = run.blocks[0].start, run.blocks[-1].end
+        content = extraction.text[begin:stop]
+        start, end = begin + len(content) - len(content.lstrip()), begin + len(content.rstrip())
+        if start >= end:
+            return  # nothing but white space
+        units = sum(block.element.kind == self.kind for block in run.blocks)
+        tokens = self._tokens.count(extraction.text[start:end])
+        if not units or (tokens > run.room and units == 1):
+            elements = [block.element for block in run.blocks]
+            splitter = self._splitter(run.room)
+            yield from chunk_part(splitter, extraction, begin, stop, elements, index)
+        elif tokens > run.room:  # the sum said less: rare, and a token or two
+            for half in _halves(run):
+                for chunk in self._seal(extraction, outline, half, index):
+                    yield chunk
+                    index = chunk.index + 1
+        else:
+            yield Chunk(
+                index=index,
+                start=start,
+                end=end,
+                text=extraction.text[start:end],
+                headings=outline.headings(start, end),
+                header=self.header(run, extraction.text),
+                paragraph=outline.paragraph(start, end),
+                tokens=tokens,
+                place=outline.place(start, end),
+            )
+
+    def _splitter(self, room: int) -> RecursiveChunker:
+        if room == self._size:
+            return self._recursive
+        overlap, minimum = (min(n, room // 4) for n in (self._overlap, self._minimum))
+        return RecursiveChunker(self._tokens, room, overlap, minimum)
+
+
+class MessagesChunker(GroupingChunker):
+    """For chats, threads and mailboxes."""
+
+    kind = "message"
+
+    def belongs(self, element: Element, run: Run) -> bool:
+        """One conversation stands under one path of headings."""
+        return element.headings == run.blocks[-1].element.headings
+
+    def header(self, run: Run, text: str) -> str:
+        return ""
+
+
+def _blocks(extraction: Extraction, tokens: Tokens) -> Iterator[Block]:
+    """Together they cover the text."""
+    text = extraction.text
+    elements = sorted(extraction.elements, key=lambda element: element.start)
+    edges: Sequence[int] = [0, *(element.start for element in elements[1:]), len(text)]
+    for element, (start, end) in zip(elements, pairwise(edges), strict=True):
+        if start < end:
+            yield Block(start, end, tokens.count(text[start:end]), element)
+
+
+def _halves(run: Run) -> Iterator[Run]:
+    middle = len(run.blocks) // 2
+    for blocks in (run.blocks[:middle], run.blocks[middle:]):
+        yield Run(run.room, run.header, blocks, sum(block.tokens for block in blocks))

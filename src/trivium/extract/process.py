@@ -1,0 +1,206 @@
+"""One worker process as its parent sees it: started, asked, listened to, ended.
+
+Keeps the limits of time and output; why a file failed and what follows is `sandbox`'s business.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from time import monotonic
+from typing import IO, Literal, TypeAlias, cast
+
+from trivium.extract.wire import HEAD, Order, frame, structure_of
+from trivium.extract.worker import OUT_OF_MEMORY
+from trivium.ports import Blob
+
+# Not `python -m`: the module would exist twice, as __main__ and under its name.
+MAIN = "from trivium.extract.worker import main; main()"
+PIECE = 1 << 20  # bytes read at once
+MAX_NOTE = 4000  # bytes of what a dying parser printed
+# Of the output, what may be structure: a list takes 20 times its JSON, text and files once.
+STRUCTURE_SHARE = 4
+Failure: TypeAlias = Literal["crash", "time", "memory", "output", "nonsense"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    seconds: float
+    longest: float
+    memory: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    verb: str
+    peak: int  # bytes of memory that the worker ever held
+    rest: list[object]
+    attached: bytearray
+
+
+class Lost(Exception):
+    """The worker is gone or must go."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure)
+        self.failure: Failure = failure
+
+
+class Worker:
+    """One process and the pipes to it. Used by one thread at a time; any may kill it."""
+
+    def __init__(self, order: Order, limits: Limits, folder: str) -> None:
+        self._limits = limits
+        self.documents = 0
+        self.allowed = limits.seconds  # for the answer that is waited for
+        self._lock = threading.Lock()
+        self._is_reaped = False
+        self._peak = 0  # bytes, known once it has ended, if it was larger than ours
+        self._printed: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        command = [sys.executable, "-P", "-c", MAIN, json.dumps(asdict(order))]
+        # Descriptors other than these three are closed; a group of its own is killed as a whole,
+        # with the programs a parser started, and a Ctrl-C in the terminal does not reach it.
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._printed,
+            bufsize=0,
+            cwd=folder,
+            env=_environment(folder),
+            start_new_session=True,
+        )
+        # On Linux a process starts with the peak of the one that started it.
+        self._inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        to_worker, from_worker = self._process.stdin, self._process.stdout
+        assert to_worker is not None
+        assert from_worker is not None
+        self._in, self._out = to_worker.fileno(), from_worker.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._writable, self._readable = select.poll(), select.poll()
+        self._writable.register(self._in, select.POLLOUT)
+        self._readable.register(self._out, select.POLLIN)
+
+    def ask(self, blob: Blob) -> Answer:
+        self.documents += 1
+        now = monotonic()
+        self.allowed = self._limits.seconds
+        deadline, last = now + self._limits.seconds, now + self._limits.longest
+        for piece in frame(blob.name, [blob.data]):
+            view = memoryview(piece)
+            while view:
+                _wait(self._writable, deadline)
+                try:
+                    view = view[os.write(self._in, view) :]
+                except BrokenPipeError:
+                    raise Lost("crash") from None
+        answer = self.receive(deadline)
+        while answer.verb == "still working":
+            deadline = min(monotonic() + self._limits.seconds, last)
+            self.allowed = self._limits.longest if deadline == last else self._limits.seconds
+            answer = self.receive(deadline)
+        return answer
+
+    def receive(self, deadline: float) -> Answer:
+        size, attached = HEAD.unpack(self._read(HEAD.size, deadline))
+        if size == attached == 0:
+            return Answer("still working", 0, [], bytearray())
+        if size + attached > self._limits.output or size > self._limits.output // STRUCTURE_SHARE:
+            raise Lost("output")
+        head, data = self._read(size, deadline), self._read(attached, deadline)
+        try:
+            verb, peak, *rest = cast(list[object], structure_of(head))
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            raise Lost("nonsense") from None
+        if not isinstance(verb, str) or not isinstance(peak, int):
+            raise Lost("nonsense")
+        return Answer(verb, peak, rest, data)
+
+    def _read(self, size: int, deadline: float) -> bytearray:
+        data = bytearray()  # grows with what comes: the size is only the worker's word
+        while len(data) < size:
+            _wait(self._readable, deadline)
+            piece = os.read(self._out, min(size - len(data), PIECE))
+            if not piece:
+                raise Lost("crash")
+            data += piece
+        return data
+
+    def is_idle(self) -> bool:
+        """It waits for a document: it has not ended, and nothing is left of an answer."""
+        return not self._readable.poll(0)
+
+    def is_swollen(self, peak: int) -> bool:
+        """What it holds on to would be missing for the next document."""
+        return peak > self._limits.memory // 2
+
+    def kill(self) -> None:
+        with self._lock:
+            if not self._is_reaped:  # afterwards the number may be another's
+                # macOS answers PermissionError for a process that has ended.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+
+    def end(self) -> str:
+        """Kills, waits and closes; returns the end of what it printed."""
+        self.kill()
+        with self._lock:
+            if self._is_reaped:
+                return ""
+            status = 0
+            with suppress(ChildProcessError):  # someone else waits for every child
+                _, status, used = os.wait4(self._process.pid, 0)
+                if used.ru_maxrss > self._inherited:
+                    self._peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+            self._is_reaped = True
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        with self._printed as printed:
+            printed.seek(max(0, os.fstat(printed.fileno()).st_size - MAX_NOTE))
+            return printed.read(MAX_NOTE).decode("utf-8", "replace").strip()
+
+    def failure(self, seen: Failure, note: str) -> Failure:
+        """What really happened, once it has ended: a crash may be a limit that was met."""
+        if seen != "crash":
+            return seen
+        status = self._process.returncode
+        if status == -signal.SIGXCPU:
+            return "time"
+        # Killed, but not by us: by a system short of memory. Many parsers in C abort when they
+        # get none.
+        is_full = self._peak > self._limits.memory * 3 // 4 or "bad_alloc" in note
+        return "memory" if is_full or status in (-signal.SIGKILL, OUT_OF_MEMORY) else "crash"
+
+
+def _wait(poller: select.poll, deadline: float) -> None:
+    left = deadline - monotonic()
+    if left <= 0 or not poller.poll(left * 1000 + 1):
+        raise Lost("time")
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """The little that a worker needs: no key or token of the parent's reaches a parser."""
+    return {
+        "PATH": os.pathsep.join((os.path.dirname(sys.executable), "/usr/local/bin", os.defpath)),
+        "PYTHONPATH": os.pathsep.join(os.path.abspath(path) for path in sys.path),
+        "PYTHONUTF8": "1",
+        "HOME": folder,
+        "TMPDIR": folder,
+        "LANG": "C.UTF-8",
+        # Workers run side by side; threads inside them would only compete.
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }

@@ -1,0 +1,285 @@
+"""Reads files in other processes, under limits of time, memory and output.
+
+A file that crashes, hangs or floods its parser costs one typed error and a new process; whoever
+asks next does not notice. What the processes do is `worker`'s; which documents are worth reading
+is the caller's. The limits protect against accidents and bombs: a file that takes over its parser
+has the rights of the user who runs it.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from time import monotonic
+from typing import Self, TypeVar
+
+from trivium import errors
+from trivium.errors import FileDamaged, FileTimeout, FileTooLarge, ReadError, TriviumError
+from trivium.extract.detect import MAX_BYTES
+from trivium.extract.process import Answer, Failure, Limits, Lost, Worker
+from trivium.extract.wire import Order, unpack
+from trivium.ports import Blob
+from trivium.types import Extraction
+
+BUILT_IN = "trivium.extract.detect:BUILT_IN"
+START_SECONDS = 60.0  # for a worker to import its extractors: 0.2 s, more on a busy machine
+# A worker starts in 0.2 s: over 500 documents that is 0.4 ms each, and no leak grows for long.
+DOCUMENTS_PER_WORKER = 500
+LONGEST = 60  # times the seconds, for an extractor that says it is still working
+
+Key = TypeVar("Key")
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A right to read. Whoever holds it owns the worker in it."""
+
+    worker: Worker | None = None
+
+
+class Sandbox:
+    """A few worker processes that read one file each. Threads may share it."""
+
+    def __init__(
+        self,
+        workers: int,
+        seconds: float = 60.0,
+        memory_bytes: int = 2 << 30,
+        output_bytes: int = 512 << 20,
+        *,
+        max_bytes: int = MAX_BYTES,
+        extractors: str = BUILT_IN,
+        settings: Mapping[str, str] | None = None,
+        longest_seconds: float | None = None,
+        documents_per_worker: int = DOCUMENTS_PER_WORKER,
+    ) -> None:
+        """`seconds` is for a file, or for each step of one whose extractor calls
+        `worker.still_working`; then `longest_seconds` is for all of them. `extractors` names a
+        sequence of them as "module:attribute", or a function that makes one of `settings`: it is
+        imported in the workers."""
+        self._order = Order(
+            extractors=extractors,
+            settings=dict(settings or {}),
+            max_bytes=max_bytes,
+            memory_bytes=memory_bytes,
+            seconds=seconds,
+            parent=os.getpid(),
+        )
+        longest = seconds * LONGEST if longest_seconds is None else longest_seconds
+        self._limits = Limits(seconds, longest, memory_bytes, output_bytes)
+        self._documents_per_worker = documents_per_worker
+        self._workers = workers
+        self._closed = False
+        self._lock = threading.Lock()
+        self._alive: set[Worker] = set()
+        self._slots: queue.LifoQueue[_Slot] = queue.LifoQueue()  # the warm worker first
+        for _ in range(workers):
+            self._slots.put(_Slot())
+        self._folder = tempfile.TemporaryDirectory(prefix="trivium-read-")
+        # Linux kills a child when the thread that made it ends, so one that lasts makes them all.
+        self._starter = ThreadPoolExecutor(1, "trivium-sandbox")
+        self._readers = ThreadPoolExecutor(workers, "trivium-read")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends every worker; reads under way in other threads raise RuntimeError."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            for worker in self._alive:
+                worker.kill()
+        slots = [self._slots.get() for _ in range(self._workers)]
+        for slot in slots:
+            self._discard(slot)
+            self._slots.put(slot)
+        self._readers.shutdown(cancel_futures=True)
+        self._starter.shutdown()
+        for worker in self._alive:  # started for a caller who was interrupted meanwhile
+            worker.end()
+        self._folder.cleanup()
+
+    def read(self, blob: Blob) -> Extraction:
+        """The text and structure of a file. Raises ReadError with a reason a person understands;
+        waits while all workers are busy."""
+        slot = self._slots.get()
+        try:
+            return self._read(slot, blob)
+        except ReadError:
+            raise
+        except BaseException:  # interrupted: nobody knows what the worker would say next
+            self._discard(slot)
+            raise
+        finally:
+            self._slots.put(slot)
+
+    def read_many(
+        self, keyed: Iterable[tuple[Key, Blob | None]], *, ahead: int | None = None
+    ) -> Iterator[tuple[Key, Extraction | ReadError | None]]:
+        """Reads side by side and yields in order, one outcome for each; None keeps the place of
+        what needs no reading. Takes at most `ahead` more (twice the workers) than it has given;
+        the iterable is asked in the caller's thread."""
+        ahead = 2 * self._workers if ahead is None else ahead
+        pending: deque[tuple[Key, Future[Extraction | ReadError] | None]] = deque()
+        try:
+            for key, blob in keyed:
+                future = None if blob is None else self._readers.submit(self._outcome, blob)
+                pending.append((key, future))
+                while pending and (len(pending) > ahead or _is_done(pending[0][1])):
+                    yield _settled(pending.popleft())
+            while pending:
+                yield _settled(pending.popleft())
+        finally:
+            for _, future in pending:
+                if future is not None:
+                    future.cancel()
+
+    def _outcome(self, blob: Blob) -> Extraction | ReadError:
+        try:
+            return self.read(blob)
+        except ReadError as error:
+            return error
+
+    def _read(self, slot: _Slot, blob: Blob) -> Extraction:
+        while True:
+            worker = self._ready(slot)
+            first = worker.documents == 0
+            try:
+                answer = worker.ask(blob)
+                if answer.verb == "memory":
+                    raise Lost("memory")
+                outcome = _decoded(answer, blob)
+            except Lost as lost:
+                note = self._discard(slot)
+                failure = worker.failure(lost.failure, note)
+                # An earlier document may have left it in a bad state: only a fresh one is proof.
+                if first or failure in ("time", "output") or self._closed:
+                    raise self._reason(blob, failure, worker.allowed, note) from None
+                continue
+            if worker.documents >= self._documents_per_worker or worker.is_swollen(answer.peak):
+                self._discard(slot)
+            if isinstance(outcome, ReadError):
+                raise outcome
+            return outcome
+
+    def _ready(self, slot: _Slot) -> Worker:
+        """The slot's worker; a new one when there is none or something ended it."""
+        if slot.worker is not None and not self._closed:
+            if slot.worker.is_idle():
+                return slot.worker
+            self._discard(slot)
+        if self._closed:
+            raise RuntimeError("The sandbox is closed.")
+        slot.worker = worker = self._starter.submit(self._start).result()
+        try:
+            ready = worker.receive(monotonic() + START_SECONDS)
+            why = str(ready.rest[-1]) if ready.verb == "bug" else ""
+        except Lost:
+            ready = None
+            why = "The process ended."
+        if ready is None or ready.verb != "ready":
+            note = self._discard(slot)
+            if self._closed:
+                raise RuntimeError("The sandbox is closed.")
+            raise TriviumError(f"The process that reads files does not start. {why} {note}")
+        return worker
+
+    def _start(self) -> Worker:
+        worker = Worker(self._order, self._limits, self._folder.name)
+        with self._lock:
+            self._alive.add(worker)
+            if self._closed:
+                worker.kill()
+        return worker
+
+    def _discard(self, slot: _Slot) -> str:
+        """Ends the slot's worker; what it printed last comes back."""
+        worker, slot.worker = slot.worker, None
+        if worker is None:
+            return ""
+        with self._lock:
+            self._alive.discard(worker)
+        return worker.end()
+
+    def _reason(self, blob: Blob, failure: Failure, seconds: float, note: str) -> Exception:
+        if self._closed:
+            return RuntimeError("The sandbox is closed.")
+        name, limits = blob.name, self._limits
+        error: ReadError
+        match failure:
+            case "time":
+                error = FileTimeout(
+                    f"{name} took longer than {seconds:g} seconds to read.",
+                    fix="Split it, or raise the limit.",
+                )
+            case "memory":
+                error = FileTooLarge(
+                    f"{name} needs more than {_size(limits.memory)} of memory to read.",
+                    fix="Split it, or open it in its own program and save it again.",
+                )
+            case "output":
+                error = FileTooLarge(
+                    f"{name} unpacks to more than {_size(limits.output)}.",
+                    fix="Split it, or add only the part that matters.",
+                )
+            case "crash":
+                error = FileDamaged(f"{name} made its reader crash.")
+            case "nonsense":
+                error = FileDamaged(f"{name} made its reader give an answer without sense.")
+        if note:
+            error.add_note(note)
+        return error
+
+
+def _decoded(answer: Answer, blob: Blob) -> Extraction | ReadError:
+    try:
+        if answer.verb == "read":
+            (structure,) = answer.rest
+            return unpack(structure, answer.attached)
+        first, *texts = [str(part) for part in answer.rest]
+        if answer.verb == "refused":
+            return _refusal(first, *texts)
+        if answer.verb != "bug":
+            raise ValueError(answer.verb)
+    except (ValueError, TypeError, KeyError, RecursionError, MemoryError):
+        raise Lost("nonsense") from None
+    error = FileDamaged(f"{blob.name} could not be read ({first}).")
+    for text in texts:
+        error.add_note(text)
+    return error
+
+
+def _refusal(kind: str, message: str, fix: str) -> ReadError:
+    """The error that the extractor raised."""
+    found = getattr(errors, kind, None)
+    if not (isinstance(found, type) and issubclass(found, ReadError)):
+        raise ValueError(kind)
+    error = found.__new__(found)
+    TriviumError.__init__(error, message, fix=fix)
+    return error
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
+
+
+def _is_done(future: Future[Extraction | ReadError] | None) -> bool:
+    return future is None or future.done()
+
+
+def _settled(
+    one: tuple[Key, Future[Extraction | ReadError] | None],
+) -> tuple[Key, Extraction | ReadError | None]:
+    key, future = one
+    return key, None if future is None else future.result()

@@ -1,0 +1,201 @@
+"""The process that reads files nobody trusts.
+
+Knows nothing of documents beyond one at a time; how long one may take, and what to do when it takes
+longer, is `sandbox`'s business, and the form of its answers is `wire`'s.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import cast
+
+from trivium.errors import ReadError
+from trivium.extract.detect import read
+from trivium.extract.wire import HEAD, STILL_WORKING, Order, frame, pack, structure_of
+from trivium.ports import Blob, Extractor
+from trivium.types import Extraction
+
+MAX_REASON = 2000  # characters of an error's sentence
+MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass
+OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
+
+_outbox = -1  # in a worker, the pipe to its parent
+_cpu_seconds = 0.0  # in a worker, processor time for each document
+
+
+def still_working() -> None:
+    """For an extractor whose work is long but moves, page after page of OCR: the clock starts
+    again. Outside a sandbox it does nothing."""
+    if _outbox >= 0:
+        _allow_time()
+        _write(STILL_WORKING)
+
+
+def main() -> None:
+    global _outbox, _cpu_seconds  # noqa: PLW0603 - this process is the worker
+    order = Order(**json.loads(sys.argv[1]))
+    # What a parser prints must not stand among the answers.
+    inbox, _outbox = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    faulthandler.enable(2)  # a file: its end becomes a note on the error
+    _cpu_seconds = order.seconds * (os.cpu_count() or 1) + 5
+    _die_with(order.parent)
+    _limit(order.memory_bytes)
+    try:
+        extractors = _load(order)
+    except Exception:
+        _tell(["bug", _peak(), "no extractors", traceback.format_exc()])
+        return
+    _tell(["ready", _peak()])
+    while blob := _receive(inbox):
+        os.lseek(2, 0, os.SEEK_SET)
+        with suppress(OSError):
+            os.ftruncate(2, 0)
+        _allow_time()
+        for piece in _answer(blob, extractors, order.max_bytes):
+            _write(piece)
+
+
+def _load(order: Order) -> Sequence[Extractor]:
+    module, _, attribute = order.extractors.partition(":")
+    found = getattr(importlib.import_module(module), attribute)
+    return cast(Sequence[Extractor], found(order.settings) if callable(found) else found)
+
+
+def _answer(blob: Blob, extractors: Sequence[Extractor], max_bytes: int) -> list[bytes]:
+    attached: list[bytes] = []
+    try:
+        extraction = read(blob, extractors=extractors, max_bytes=max_bytes)
+        if not isinstance(extraction, Extraction):
+            raise TypeError(f"the extractor gave {type(extraction).__name__}")
+        structure = pack(extraction, attached)
+        return frame(["read", _peak(), structure], attached)
+    except ReadError as error:
+        # The class that the other side knows, should a plugin have made one of its own.
+        known = next(k for k in type(error).__mro__ if k.__module__ == ReadError.__module__)
+        return frame(["refused", _peak(), known.__name__, _cut(error.message), _cut(error.fix)])
+    except MemoryError:
+        attached.clear()
+    except Exception as reason:
+        what = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
+        return frame(["bug", _peak(), _cut(what), traceback.format_exc()[-2 * MAX_REASON :]])
+    return frame(["memory", _peak()])  # here what the parser held is free again
+
+
+def _cut(text: str) -> str:
+    """The beginning and the end: what happened stands after a name of any length."""
+    half = MAX_REASON // 2
+    return text if len(text) <= MAX_REASON else f"{text[:half]}…{text[1 - half :]}"
+
+
+def _tell(structure: object) -> None:
+    for piece in frame(structure):
+        _write(piece)
+
+
+def _write(piece: bytes) -> None:
+    view = memoryview(piece)
+    while view:
+        view = view[os.write(_outbox, view) :]
+
+
+def _receive(inbox: int) -> Blob | None:
+    """The next request; nothing when the parent closed the pipe or is gone."""
+    head = _read_exactly(inbox, HEAD.size)
+    if head is None:
+        return None
+    name_size, size = HEAD.unpack(head)
+    name, data = _read_exactly(inbox, name_size), _read_exactly(inbox, size)
+    if name is None or data is None:
+        return None
+    return Blob(str(structure_of(name)), bytes(data))
+
+
+def _read_exactly(inbox: int, size: int) -> bytearray | None:
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        count = os.readv(inbox, [view])
+        if not count:
+            return None
+        view = view[count:]
+    return data
+
+
+# --- limits ------------------------------------------------------------------------------------
+
+
+def _peak() -> int:
+    """The most memory this process ever held, in bytes."""
+    if sys.platform == "linux":
+        # Not getrusage: there a process starts with the peak of the one that started it.
+        with open("/proc/self/status", "rb") as file:
+            return next((int(line.split()[1]) << 10 for line in file if line[:5] == b"VmHWM"), 0)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _limit(memory_bytes: int) -> None:
+    _set_limit(resource.RLIMIT_CORE, 0)
+    _set_limit(resource.RLIMIT_FSIZE, MAX_FILE)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing more fails, and the parser goes on
+    # What is written to counts as data; address space is also reserved for threads and for mapped
+    # files that cost nothing, so that its limit is only behind the other one.
+    _set_limit(resource.RLIMIT_DATA, memory_bytes)
+    _set_limit(resource.RLIMIT_AS, memory_bytes + (4 << 30))
+    if sys.platform == "linux":
+        # When memory runs out, this process goes first.
+        with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    else:
+        # macOS takes these limits and does not keep them: a thread looks, as long as the parser
+        # lets go of the interpreter's lock.
+        watch = threading.Thread(target=_watch, args=(memory_bytes, os.getppid()), daemon=True)
+        watch.start()
+
+
+def _set_limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    with suppress(ValueError, OSError):  # macOS refuses some
+        resource.setrlimit(kind, (value, value))
+
+
+def _allow_time() -> None:
+    """Processor time for one document, behind the clock that the parent holds."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(used.ru_utime + used.ru_stime + _cpu_seconds)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard == resource.RLIM_INFINITY or soft < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+def _die_with(parent: int) -> None:
+    """No parser outlives the process that asked for it, also when that is killed."""
+    if sys.platform == "linux":
+        set_parent_death_signal = 1
+        ctypes.CDLL(None).prctl(set_parent_death_signal, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it died before we asked
+        os._exit(0)
+
+
+def _watch(memory_bytes: int, parent: int) -> None:
+    while os.getppid() == parent:
+        if _peak() > memory_bytes:
+            os._exit(OUT_OF_MEMORY)
+        time.sleep(0.1)
+    os._exit(0)

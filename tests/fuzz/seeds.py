@@ -1,0 +1,321 @@
+"""One small valid file of every format, written byte by byte so that no library has to be there.
+
+Each holds the word "lantern". Knows nothing of extractors.
+"""
+
+import base64
+import io
+import json
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+
+SENTENCE = "The old lantern burns above the gate of the city until morning comes."
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+_OFFICE = "http://schemas.openxmlformats.org"
+_RELATION = f"{_OFFICE}/officeDocument/2006/relationships"
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+
+
+def zipped(members: Mapping[str, bytes | str]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            info = zipfile.ZipInfo(name)
+            info.compress_type = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return out.getvalue()
+
+
+def unzipped(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def pdf(content: bytes | None = None, *, box: str = "0 0 612 792", packed: bool = False) -> bytes:
+    """Two pages, a standard font, an outline and a cross-reference table with the right places."""
+    if content is None:
+        lines = b"".join(b"(%s) Tj T* " % SENTENCE.encode() for _ in range(12))
+        content = b"BT /F1 18 Tf 72 720 Td (Lanterns) Tj /F1 11 Tf 14 TL T* T* " + lines + b"ET"
+    stream = zlib.compress(content) if packed else content
+    filter_ = b"/Filter /FlateDecode " if packed else b""
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [%s] /Contents 4 0 R" % box.encode()
+    page += b" /Resources << /Font << /F1 5 0 R >> >> >>"
+    bodies = [
+        b"<< /Type /Catalog /Pages 2 0 R /Outlines 7 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R 6 0 R] /Count 2 >>",
+        page,
+        b"<< %s/Length %d >>\nstream\n%s\nendstream" % (filter_, len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        page,
+        b"<< /Type /Outlines /First 8 0 R /Last 8 0 R /Count 1 >>",
+        b"<< /Title (Lanterns) /Parent 7 0 R /Dest [3 0 R /Fit] >>",
+        b"<< /Title (Of lanterns) /Author (A. Keeper) >>",
+    ]
+    out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
+    places = []
+    for number, body in enumerate(bodies, start=1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    start = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"trailer\n<< /Size %d /Root 1 0 R /Info 9 0 R >>\n" % (len(bodies) + 1)
+    return bytes(out + b"startxref\n%d\n%%%%EOF\n" % start)
+
+
+def _package(main: str, kind: str, parts: Mapping[str, str]) -> bytes:
+    """An Office file: its list of types, the relation to its main part, and its parts."""
+    types = (
+        f'{_XML}<Types xmlns="{_OFFICE}/package/2006/content-types">'
+        '<Default Extension="xml" ContentType="application/xml"/><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/{main}" ContentType='
+        f'"application/vnd.openxmlformats-officedocument.{kind}.main+xml"/></Types>'
+    )
+    root = relations({"rId1": ("officeDocument", main)})
+    return zipped({"[Content_Types].xml": types, "_rels/.rels": root, **parts})
+
+
+def relations(targets: Mapping[str, tuple[str, str]]) -> str:
+    inner = "".join(
+        f'<Relationship Id="{id_}" Type="{_RELATION}/{kind}" Target="{target}"/>'
+        for id_, (kind, target) in targets.items()
+    )
+    start = f'{_XML}<Relationships xmlns="{_OFFICE}/package/2006/relationships">'
+    return f"{start}{inner}</Relationships>"
+
+
+def docx(body: str | None = None, prolog: str = _XML) -> bytes:
+    if body is None:
+        cell = "<w:tc><w:p><w:r><w:t>lantern</w:t></w:r></w:p></w:tc>"
+        body = (
+            '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Lanterns</w:t></w:r></w:p>'
+            f"<w:p><w:r><w:t>{SENTENCE}</w:t></w:r></w:p><w:tbl><w:tr>{cell}{cell}</w:tr></w:tbl>"
+        )
+    main = f'{prolog}<w:document xmlns:w="{_OFFICE}/wordprocessingml/2006/main">'
+    document = f"{main}<w:body>{body}</w:body></w:document>"
+    return _package(
+        "word/document.xml", "wordprocessingml.document", {"word/document.xml": document}
+    )
+
+
+def xlsx(rows: str | None = None, *, dimension: str = "A1:B2") -> bytes:
+    if rows is None:
+        rows = (
+            '<row r="1"><c r="A1" t="inlineStr"><is><t>thing</t></is></c>'
+            '<c r="B1" t="inlineStr"><is><t>count</t></is></c></row>'
+            '<row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2"><v>7</v></c></row>'
+        )
+    space = f'xmlns="{_OFFICE}/spreadsheetml/2006/main"'
+    parts = {
+        "xl/workbook.xml": f'{_XML}<workbook {space} xmlns:r="{_RELATION}"><sheets>'
+        '<sheet name="Stock" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": relations(
+            {
+                "rId1": ("worksheet", "worksheets/sheet1.xml"),
+                "rId2": ("sharedStrings", "sharedStrings.xml"),
+            }
+        ),
+        "xl/worksheets/sheet1.xml": f'{_XML}<worksheet {space}><dimension ref="{dimension}"/>'
+        f"<sheetData>{rows}</sheetData></worksheet>",
+        "xl/sharedStrings.xml": f"{_XML}<sst {space}><si><t>lantern</t></si></sst>",
+    }
+    return _package("xl/workbook.xml", "spreadsheetml.sheet", parts)
+
+
+def pptx() -> bytes:
+    space = f'xmlns:p="{_OFFICE}/presentationml/2006/main" xmlns:r="{_RELATION}"'
+    slide = (
+        f'{_XML}<p:sld {space} xmlns:a="{_OFFICE}/drawingml/2006/main"><p:cSld><p:spTree><p:sp>'
+        f"<p:txBody><a:p><a:r><a:t>{SENTENCE}</a:t></a:r></a:p></p:txBody>"
+        "</p:sp></p:spTree></p:cSld></p:sld>"
+    )
+    parts = {
+        "ppt/presentation.xml": f"{_XML}<p:presentation {space}><p:sldIdLst>"
+        '<p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>',
+        "ppt/_rels/presentation.xml.rels": relations({"rId1": ("slide", "slides/slide1.xml")}),
+        "ppt/slides/slide1.xml": slide,
+    }
+    return _package("ppt/presentation.xml", "presentationml.presentation", parts)
+
+
+def open_document(kind: str, body: str) -> bytes:
+    space = "urn:oasis:names:tc:opendocument:xmlns"
+    names = " ".join(f'xmlns:{name}="{space}:{name}:1.0"' for name in ("office", "text", "table"))
+    media = f"application/vnd.oasis.opendocument.{kind}"
+    manifest = (
+        f'<manifest:manifest xmlns:manifest="{space}:manifest:1.0"><manifest:file-entry '
+        f'manifest:full-path="/" manifest:media-type="{media}"/></manifest:manifest>'
+    )
+    content = (
+        f'{_XML}<office:document-content {names} office:version="1.2"><office:body>{body}'
+        "</office:body></office:document-content>"
+    )
+    return zipped(
+        {"mimetype": media, "META-INF/manifest.xml": _XML + manifest, "content.xml": content}
+    )
+
+
+def epub() -> bytes:
+    container = (
+        '<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+        '<rootfiles><rootfile full-path="book.opf" media-type="application/oebps-package+xml"/>'
+        "</rootfiles></container>"
+    )
+    book = (
+        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id">'
+        '<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="id">1'
+        "</dc:identifier><dc:title>Lanterns</dc:title><dc:language>en</dc:language></metadata>"
+        '<manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="a"/></spine></package>'
+    )
+    page = f'<html xmlns="http://www.w3.org/1999/xhtml"><body><p>{SENTENCE}</p></body></html>'
+    return zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": _XML + container,
+            "book.opf": _XML + book,
+            "a.xhtml": _XML + page,
+        }
+    )
+
+
+def tar() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        info = tarfile.TarInfo("notes/a.txt")
+        info.size = len(SENTENCE)
+        archive.addfile(info, io.BytesIO(SENTENCE.encode()))
+    return out.getvalue()
+
+
+def png(width: int, height: int) -> bytes:
+    """A picture whose header says how large it is, and whose data says little."""
+
+    def block(name: bytes, data: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        )
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    data = block(b"IHDR", header) + block(b"IDAT", zlib.compress(bytes(1000))) + block(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + data
+
+
+def eml() -> bytes:
+    picture = base64.encodebytes(PNG).decode()
+    text = f"""From: Ada <ada@example.org>
+To: Bob <bob@example.org>
+Subject: Lanterns
+Date: Mon, 02 Mar 2020 10:00:00 +0000
+Message-ID: <1@example.org>
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="b1"
+
+--b1
+Content-Type: text/plain; charset=utf-8
+
+{SENTENCE}
+--b1
+Content-Type: text/plain; name="a.txt"
+Content-Disposition: attachment; filename="a.txt"
+
+{SENTENCE}
+--b1
+Content-Type: image/png; name="a.png"
+Content-Transfer-Encoding: base64
+Content-Disposition: attachment; filename="a.png"
+
+{picture}
+--b1--
+"""
+    return text.encode()
+
+
+def html() -> bytes:
+    cells = "<tr><td>lantern</td><td>7</td></tr>" * 3
+    text = (
+        f"<!doctype html><html lang=en><head><title>Lanterns</title></head><body><h1>Lanterns</h1>"
+        f"<p>{SENTENCE}</p><ul><li>one<li>two</ul><table>{cells}</table><pre>code</pre></body></html>"
+    )
+    return text.encode()
+
+
+def notebook() -> bytes:
+    cell = {"cell_type": "markdown", "metadata": {}, "source": [f"# Lanterns\n\n{SENTENCE}"]}
+    code = {"cell_type": "code", "metadata": {}, "source": "x = 1", "outputs": []}
+    kernel = {"kernelspec": {"language": "python", "name": "p"}}
+    book = {"cells": [cell, code], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(book).encode()
+
+
+def slack() -> bytes:
+    messages = [{"type": "message", "user": "U1", "text": SENTENCE, "ts": "1580000000.000100"}]
+    return zipped(
+        {
+            "users.json": json.dumps([{"id": "U1", "name": "ada", "profile": {}}]),
+            "channels.json": json.dumps([{"id": "C1", "name": "general"}]),
+            "general/2020-01-26.json": json.dumps(messages),
+        }
+    )
+
+
+def _old_office() -> bytes:
+    """The header of a compound file, one empty table and a directory with its root."""
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)
+    none = 0xFFFFFFFE
+    header += struct.pack("<HHHHH6x", 62, 3, 0xFFFE, 9, 6)
+    header += struct.pack("<IIIIIIIII", 0, 1, 1, 0, 4096, none, 0, none, 0)
+    header += struct.pack("<I", 0) + b"\xff" * 4 * 108
+    table = struct.pack("<II", 0xFFFFFFFD, 0xFFFFFFFE) + b"\xff" * 504
+    name = "Root Entry".encode("utf-16-le")
+    root = name.ljust(64, b"\0") + struct.pack("<HBB", len(name) + 2, 5, 1) + b"\xff" * 12
+    return header + table + (root.ljust(128, b"\0")).ljust(512, b"\0")
+
+
+_CITE = {"id": "a", "type": "book", "title": "Lanterns", "author": [{"family": "Keeper"}]}
+_TEXT_BODY = f"<office:text><text:h>Lanterns</text:h><text:p>{SENTENCE}</text:p></office:text>"
+_SHEET_BODY = (
+    '<office:spreadsheet><table:table table:name="S"><table:table-row><table:table-cell>'
+    "<text:p>lantern</text:p></table:table-cell></table:table-row></table:table>"
+    "</office:spreadsheet>"
+)
+
+SEEDS: dict[str, bytes] = {
+    "a.txt": f"Lanterns\n\n{SENTENCE}\n\n{SENTENCE} Grüße.\n".encode(),
+    "a16.txt": f"Lanterns\n\n{SENTENCE}".encode("utf-16"),
+    "a.md": (
+        f"---\ntitle: Lanterns\ntags: [a, b]\n---\n# Lanterns\n\n{SENTENCE}\n\n- one\n  - two\n\n"
+        "> quoted\n\n| a | b |\n|---|---|\n| 1 | lantern |\n\n```python\nx = 1\n```\n"
+    ).encode(),
+    "a.pdf": pdf(),
+    "packed.pdf": pdf(packed=True),
+    "a.docx": docx(),
+    "a.xlsx": xlsx(),
+    "a.pptx": pptx(),
+    "a.odt": open_document("text", _TEXT_BODY),
+    "a.ods": open_document("spreadsheet", _SHEET_BODY),
+    "a.epub": epub(),
+    "a.html": html(),
+    "a.eml": eml(),
+    "a.mbox": b"From ada@example.org Mon Mar  2 10:00:00 2020\n" + eml() + b"\n",
+    "a.zip": zipped({"a.txt": SENTENCE, "b/a.md": f"# Lanterns\n\n{SENTENCE}", "b/a.pdf": pdf()}),
+    "a.tar": tar(),
+    "slack.zip": slack(),
+    "a.csv": b'thing,count\nlantern,7\n"a, b",8\n',
+    "a.tsv": b"thing\tcount\nlantern\t7\n",
+    "a.json": json.dumps({"title": "Lanterns", "list": [SENTENCE, 1, None, {"a": True}]}).encode(),
+    "a.jsonl": b'{"text": "lantern", "n": 1}\n{"text": "gate", "n": 2}\n',
+    "a.ipynb": notebook(),
+    "a.rtf": b"{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 %s\\par}" % SENTENCE.encode(),
+    "a.bib": b"@book{a, title = {Lanterns}, author = {Keeper, A. and Doe, J.}, year = 1999}\n",
+    "csl.json": json.dumps([_CITE]).encode(),
+    "a.py": b'"""About lanterns."""\n\n\ndef light(n: int) -> int:\n    return n + 1\n',
+    "a.doc": _old_office(),
+    "a.png": png(40, 8),
+}

@@ -392,7 +392,7 @@ def test_the_system_takes_a_parser_first_when_memory_runs_out(sandbox: Sandbox) 
 
 
 def test_a_parser_that_aborts_for_want_of_memory() -> None:
-    """In a small parent: a child's peak counts from its parent's, so that of a large one hides it."""
+    """In a small parent: a child's peak starts at its parent's, and a large one hides it."""
     code = (
         "from trivium.extract.sandbox import Sandbox\n"
         "from trivium.ports import Blob\n"

@@ -2,7 +2,7 @@
 
 Deterministic: the same data folder and seed give the same passages, and the first 10,000 of a
 million are the same as those of ten thousand. The words are real and so is how often they occur;
-but a million passages made of 190,000 sentences know no more distinct words than those sentences
+but a million passages made of 130,000 sentences know no more distinct words than those sentences
 do. Standard library only: the LanceDB side runs it in an environment without Trivium.
 """
 

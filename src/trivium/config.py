@@ -60,6 +60,12 @@ class Settings:
     )
     chunk_ceiling: int = _setting("chunk.ceiling", 2000, "greatest size of a section's chunk")
     chunk_most: int = _setting("chunk.most", 100, "chunks of a paper; what is beyond is said")
+    read_ocr: str = _setting(
+        "read.ocr", "auto", "off, auto: pages without usable text are recognised, force: all are"
+    )
+    read_languages: str = _setting(
+        "read.languages", "eng+deu", "languages of scans, by tesseract's names joined by +"
+    )
     read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
     read_max_bytes: int = _setting("read.max_bytes", 100 * 1024 * 1024, "greatest size of a file")

@@ -20,6 +20,7 @@ from trivium.config import Settings, load
 from trivium.errors import BadSetting, DocumentNotFound, ModelChanged, ModelUnavailable
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.pipeline import Fate, Outcome, Pipeline
+from trivium.ingest.reading import FACTORY, extractors
 from trivium.models.local import LocalEmbedder
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Chunker, Embedder, Source, Tokens, Waiting
@@ -171,6 +172,7 @@ class Library:
                 self._embedder,
                 self._chunker(),
                 sandbox.read,
+                extractors(self._reading()),
                 max_bytes=self._settings.read_max_bytes,
                 on_note=notes.append,
             )
@@ -308,7 +310,17 @@ class Library:
 
     def _sandbox(self) -> Sandbox:
         s = self._settings
-        return Sandbox(1, s.read_seconds, s.read_memory, max_bytes=s.read_max_bytes)
+        return Sandbox(
+            1,
+            s.read_seconds,
+            s.read_memory,
+            max_bytes=s.read_max_bytes,
+            extractors=FACTORY,
+            settings=self._reading(),
+        )
+
+    def _reading(self) -> dict[str, str]:
+        return {"ocr": self._settings.read_ocr, "languages": self._settings.read_languages}
 
     def _evidence(self) -> Evidence | None:
         """Weights move only for the model whose cosines they were fitted to."""

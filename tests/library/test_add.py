@@ -52,7 +52,7 @@ def test_an_unchanged_file_is_neither_read_again_nor_embedded(tmp_path: Path, fi
 
 def test_one_bad_file_does_not_stop_the_others(library: Library, files: Path) -> None:
     (files / "empty.md").write_text(" \n ")
-    (files / "binary.bin").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    (files / "binary.bin").write_bytes(b"\x7fELF\x02\x01\x00\x00")
     (files / "good.md").write_text("All is well.")
     (files / "zz.md").write_text("So here.")
     os.symlink(files / "nowhere.md", files / "link.md")

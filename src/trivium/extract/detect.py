@@ -9,16 +9,64 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.errors import FileEmpty, FileTooLarge, FormatUnknown
+from trivium.extract.archives import TarExtractor, ZipExtractor
+from trivium.extract.bibliography import BibtexExtractor, CslExtractor
+from trivium.extract.code import CodeExtractor
+from trivium.extract.docx import DocxExtractor
+from trivium.extract.email import MailboxExtractor, MailExtractor
+from trivium.extract.epub import EpubExtractor
+from trivium.extract.feeds import XmlExtractor
+from trivium.extract.html import HtmlExtractor
+from trivium.extract.legacy import DocExtractor, XlsExtractor
 from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.msg import MsgExtractor
+from trivium.extract.notebook import NotebookExtractor
+from trivium.extract.odf import OdfExtractor
+from trivium.extract.ole import LockedOfficeExtractor
+from trivium.extract.ppt import PptExtractor
+from trivium.extract.pptx import PptxExtractor
+from trivium.extract.rtf import RtfExtractor
+from trivium.extract.slack import SlackChannelExtractor, SlackExportExtractor
 from trivium.extract.sniff import binary_kind
+from trivium.extract.structured import JsonExtractor
+from trivium.extract.tables import TableExtractor
 from trivium.extract.text import TextExtractor
+from trivium.extract.xlsx import XlsxExtractor
 from trivium.ports import Blob, Extractor
 from trivium.types import Extraction
 
 MAX_BYTES = 100 * 1024 * 1024  # of text: some 25 million tokens, 80,000 chunks
 
 # The first that accepts a file reads it: specific formats first, plain text last.
-BUILT_IN: tuple[Extractor, ...] = (MarkdownExtractor(), TextExtractor())
+BUILT_IN: tuple[Extractor, ...] = (
+    DocxExtractor(),
+    PptxExtractor(),
+    XlsxExtractor(),
+    OdfExtractor(),
+    EpubExtractor(),
+    SlackExportExtractor(),
+    ZipExtractor(),
+    TarExtractor(),
+    MsgExtractor(),
+    DocExtractor(),
+    XlsExtractor(),
+    PptExtractor(),
+    LockedOfficeExtractor(),
+    RtfExtractor(),
+    SlackChannelExtractor(),
+    NotebookExtractor(),
+    CslExtractor(),
+    JsonExtractor(),
+    BibtexExtractor(),
+    MailboxExtractor(),
+    MailExtractor(),
+    HtmlExtractor(),
+    XmlExtractor(),
+    TableExtractor(),
+    CodeExtractor(),
+    MarkdownExtractor(),
+    TextExtractor(),
+)
 
 
 def choose(blob: Blob, extractors: Sequence[Extractor] = BUILT_IN) -> Extractor:

@@ -8,7 +8,7 @@ reported and the rest goes on. Knows sources, models and stores only through the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable, ReadError
 from trivium.extract.detect import choose
-from trivium.ports import Blob, Chunker, Embedder, Source, SourceItem, Store
+from trivium.ports import Blob, Chunker, Embedder, Extractor, Source, SourceItem, Store
 from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata, Processed
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Pipeline:
         embedder: Embedder | None,
         chunker: Chunker,
         read: Callable[[Blob], Extraction],
+        extractors: Sequence[Extractor],
         *,
         max_bytes: int,
         on_note: Callable[[str], None] = lambda note: None,
@@ -76,6 +77,7 @@ class Pipeline:
         self._embedder = embedder
         self._chunker = chunker
         self._read = read
+        self._extractors = extractors  # asked only for their versions; `read` runs them elsewhere
         self._max_bytes = max_bytes
         self._on_note = on_note
         self.embedding_seconds = 0.0
@@ -105,7 +107,7 @@ class Pipeline:
         try:
             content = self._content(item)
             digest = _digest(content)
-            fingerprint = f"{_reader(content)}/{self._chunker.fingerprint}"
+            fingerprint = f"{self._reader(content)}/{self._chunker.fingerprint}"
             before = self._store.find(item.uri, labels.collection)
             # The model has no part in this: vectors are kept by model and text, and change
             # without a new interpretation.
@@ -158,6 +160,13 @@ class Pipeline:
         except Exception as reason:  # a parser's bug must not stop the other documents
             what = f"{type(reason).__name__}: {reason}"
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
+
+    def _reader(self, content: Blob | Extraction) -> str:
+        """Names what turns the content into text: a better reader means reading it again."""
+        if isinstance(content, Extraction):
+            return "text"
+        extractor = choose(content, self._extractors)
+        return f"{type(extractor).__name__}-{extractor.version}"
 
     def _relabel(self, item: SourceItem, before: Document, labels: Labels) -> Outcome:
         category, audience, metadata = _labelled(labels, {}, before)
@@ -254,11 +263,3 @@ def _digest(content: Blob | Extraction) -> str:
     if isinstance(content, Extraction):
         return _hash(f"{content.title}\n{content.text}")
     return hashlib.sha256(content.data).hexdigest()
-
-
-def _reader(content: Blob | Extraction) -> str:
-    """Names what turns the content into text, so that a better reader means reading it again."""
-    if isinstance(content, Extraction):
-        return "text"
-    extractor = choose(content)
-    return f"{type(extractor).__name__}-{extractor.version}"

@@ -1,1 +1,114 @@
-class PdfExtractor: pass
+"""The PDF extractor: from bytes to text with headings, paragraphs, tables, pages and boxes.
+
+Reads the pages, one by one, as text or as images; `compose` does the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.extract.pdf.compose import Found, compose
+from trivium.extract.pdf.document import (
+    MAX_PAGES,
+    attachments,
+    bookmarks,
+    information,
+    opened,
+    opened_page,
+)
+from trivium.extract.pdf.marks import Page
+from trivium.extract.pdf.running import drop_line_numbers
+from trivium.extract.pdf.scans import (
+    OcrMode,
+    Recognise,
+    covered,
+    is_garbage,
+    needs_ocr,
+    recognise_page,
+)
+from trivium.ports import Blob
+from trivium.types import Extraction
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+MEDIA_TYPE = "application/pdf"
+HEAD = 1024  # bytes within which a PDF must say that it is one
+MAX_WORDS = 4_000_000  # of one document: about 1 GB of memory
+
+
+class PdfExtractor:
+    """Reads PDF files; pages without usable text by `recognise`, when there is one."""
+
+    def __init__(
+        self,
+        recognise: Recognise | None = None,
+        *,
+        ocr: OcrMode = "auto",
+        dpi: int = 300,
+        max_pages: int = MAX_PAGES,
+    ) -> None:
+        self._recognise = None if ocr == "off" else recognise
+        self._ocr = ocr
+        self._dpi = dpi
+        self._max_pages = max_pages
+        self.version = "pdf/1"
+        if self._recognise is not None:
+            self.version += f"+{ocr}:{self._recognise.name}@{dpi}"
+
+    def accepts(self, blob: Blob) -> bool:
+        return b"%PDF-" in blob.data[:HEAD]
+
+    def extract(self, blob: Blob) -> Extraction:
+        if not blob.data.strip():
+            raise FileEmpty(f"{blob.name} is empty.")
+        with opened(blob, max_pages=self._max_pages) as document:
+            found = self._read(document, blob)
+            marks, info = bookmarks(document), information(document)
+            enclosed = attachments(document)
+        return replace(compose(found, marks, info, blob, MEDIA_TYPE), enclosed=enclosed)
+
+    def _read(self, document: PdfDocument, blob: Blob) -> Found:
+        found = Found([], len(document))
+        words = 0
+        for index in range(found.count):
+            page = self._page(document, index, found)
+            if page is None:
+                continue
+            drop_line_numbers(page)
+            words += len(page.words)
+            if words > MAX_WORDS:
+                raise FileTooLarge(f"{blob.name} has more than {MAX_WORDS:,} words.")
+            found.pages.append(page)
+        if found.damaged == found.count:
+            raise FileDamaged(f"{blob.name} has no page that can be read.")
+        if not any(page.words for page in found.pages):
+            raise FileEmpty(f"{blob.name} has no text.", fix=self._advice(found))
+        return found
+
+    def _page(self, document: PdfDocument, index: int, found: Found) -> Page | None:
+        from trivium.extract.pdf.glyphs import read_page
+
+        with opened_page(document, index) as pair:
+            if pair is None:
+                found.damaged += 1
+                return None
+            page, text = pair
+            read = read_page(page.raw, text.raw, index + 1)
+            image = self._ocr == "force" or needs_ocr(read, covered(page))
+            if image and self._recognise is not None:
+                found.recognised += 1
+                return recognise_page(page, index + 1, self._recognise, self._dpi)
+            if image:
+                found.unread += 1
+            if is_garbage(read.words):
+                read.words = []
+            return read
+
+    def _advice(self, found: Found) -> str:
+        if not found.unread:
+            return "There is nothing in it to search."
+        reason = "OCR is off" if self._ocr == "off" else "no OCR program is installed"
+        return f"Its pages are images and {reason}: turn it on with `--ocr auto`."

@@ -1,7 +1,8 @@
 """Reads the words of a PDF page with position and font through pdfium. Knows nothing of layout.
 
 pdfium is asked once for the page's text and then only for the first and last character of every
-word: asking for every character took three times as long.
+word, by raw addresses: asking for every character took three times as long, and letting ctypes
+wrap every pointer doubled what remained.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,10 +18,11 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from trivium.extract.pdf.marks import Page, Style, Word
+from trivium.extract.pdf.typography import settle_accents
 
+SMALLEST = 3.0  # points; nobody reads smaller print
 MAX_CHARACTERS = 200_000  # of one page; a dense newspaper page has 30,000
-MAX_OBJECTS = 2_000  # looked at in search of rules; a plot can have 100,000 strokes
-HYPHEN = "\ufffe"  # pdfium's sign for a hyphen that ends a line
+UNMAPPED = "\ufffe"  # pdfium's sign for a hyphen that ends a line, and for glyphs without meaning
 
 _WORD = re.compile(r"[^\s\x00]+")
 _BOLD = re.compile(r"bold|black|heavy|demi|medi\b|\bcmbx|\bsfbx|\becbx|[-,]bd?$|-bx", re.I)
@@ -37,6 +38,7 @@ class _Run:
 
     style: Style
     turn: int  # quarter turns clockwise of its direction; -1 when it runs aslant
+    base: float  # baseline of its first character
 
 
 class Frame:
@@ -78,31 +80,51 @@ def read_page(page: Any, textpage: Any, number: int) -> Page:
     for turn, word in words:
         weights[turn] += len(word.text)
     main = max(weights, key=lambda turn: (weights[turn], -turn)) if weights else 0
-    main = max(main, 0)
-    read = Page(number=number, width=frame.width, height=frame.height, turn=main)
-    read.words = [word for turn, word in words if turn == main]
-    if main:
+    read = Page(number=number, width=frame.width, height=frame.height, turn=max(main, 0))
+    read.words = settle_accents([word for turn, word in words if turn == main])
+    if main > 0:
         _upright(read)
-    else:
-        read.rules = _rules(page, frame)
     return read
+
+
+def _bare(function: Any, *arguments: Any, result: Any) -> Any:
+    """The same function of pdfium, taking and giving addresses as numbers."""
+    address = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return ctypes.CFUNCTYPE(result, *arguments)(address)
+
+
+_ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int
+_text_object = _bare(pdfium.FPDFText_GetTextObject, _ADDRESS, _INT, result=_ADDRESS)
+_loose_box = _bare(pdfium.FPDFText_GetLooseCharBox, _ADDRESS, _INT, _ADDRESS, result=_INT)
+_char_matrix = _bare(pdfium.FPDFText_GetMatrix, _ADDRESS, _INT, _ADDRESS, result=_INT)
+_char_origin = _bare(pdfium.FPDFText_GetCharOrigin, _ADDRESS, _INT, _ADDRESS, _ADDRESS, result=_INT)
+_font_size = _bare(pdfium.FPDFTextObj_GetFontSize, _ADDRESS, _ADDRESS, result=_INT)
+_font_of = _bare(pdfium.FPDFTextObj_GetFont, _ADDRESS, result=_ADDRESS)
 
 
 class _Reader:
     def __init__(self, textpage: Any, frame: Frame) -> None:
         self._page = textpage
+        self._at = ctypes.cast(textpage, ctypes.c_void_p).value
         self._frame = frame
         self._runs: dict[int, _Run] = {}
+        self._fonts: dict[int, tuple[str, bool, bool]] = {}  # name, bold, italic
+        self._styles: dict[Style, Style] = {}
         self._box = pdfium.FS_RECTF()
+        self._box_at = ctypes.addressof(self._box)
+        self._matrix, self._size = pdfium.FS_MATRIX(), ctypes.c_float()
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
 
     def words(self) -> Iterator[tuple[int, Word]]:
         """Every word with the quarter turns of its direction."""
         for match in _WORD.finditer(self._text()):
             text, start = match[0], match.start()
-            while (cut := text.find(HYPHEN)) >= 0:
-                yield from self._parts(text[:cut] + "-", start)
-                text, start = text[cut + 1 :], start + cut + 1
+            while (cut := text.find(UNMAPPED)) >= 0:
+                if pdfium.FPDFText_IsHyphen(self._page, start + cut) == 1:
+                    yield from self._parts(text[:cut] + "-", start)
+                    text, start = text[cut + 1 :], start + cut + 1
+                else:
+                    text = f"{text[:cut]}\ufffd{text[cut + 1 :]}"
             if text:
                 yield from self._parts(text, start)
 
@@ -123,62 +145,72 @@ class _Reader:
     def _parts(self, text: str, start: int) -> Iterator[tuple[int, Word]]:
         """One word, or several where its style changes: a footnote's mark, an index."""
         end = start + len(text) - 1
-        first, last = self._run(start), self._run(end)
-        if first is last or first.style == last.style:
-            yield first.turn, self._word(text, start, end, first.style)
+        first = run = self._run(start)
+        last = self._run(end) if end > start else first
+        if first is last or (first.style is last.style and first.base == last.base):
+            yield first.turn, self._word(text, start, end, first)
             return
-        begin, run, glued = start, first, False
+        begin, glued = start, False
         for at in range(start + 1, end + 1):
             here = self._run(at)
-            if here.style != run.style:
+            if here is not run and (here.style is not run.style or here.base != run.base):
                 part = text[begin - start : at - start]
-                yield run.turn, self._word(part, begin, at - 1, run.style, glued=glued)
+                yield run.turn, self._word(part, begin, at - 1, run, glued=glued)
                 begin, run, glued = at, here, True
-        yield run.turn, self._word(text[begin - start :], begin, end, run.style, glued=glued)
+        yield run.turn, self._word(text[begin - start :], begin, end, run, glued=glued)
 
-    def _word(self, text: str, start: int, end: int, style: Style, *, glued: bool = False) -> Word:
+    def _word(self, text: str, start: int, end: int, run: _Run, *, glued: bool = False) -> Word:
         box = self._box
-        pdfium.FPDFText_GetLooseCharBox(self._page, start, box)
+        _loose_box(self._at, start, self._box_at)
         left, right, top, bottom = box.left, box.right, box.top, box.bottom
         if end > start:
-            pdfium.FPDFText_GetLooseCharBox(self._page, end, box)
+            _loose_box(self._at, end, self._box_at)
             left, right = min(left, box.left), max(right, box.right)
             top, bottom = max(top, box.top), min(bottom, box.bottom)
-        pdfium.FPDFText_GetCharOrigin(self._page, start, self._x, self._y)
         x0, y0 = self._frame.point(left, top)
         x1, y1 = self._frame.point(right, bottom)
-        _, base = self._frame.point(self._x.value, self._y.value)
-        return Word(
-            text, min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1), base, style, glued=glued
-        )
+        if x0 > x1:
+            x0, x1 = x1, x0
+        if y0 > y1:
+            y0, y1 = y1, y0
+        return Word(text, x0, y0, x1, y1, run.base, run.style, glued)
 
     def _run(self, index: int) -> _Run:
-        pointer = pdfium.FPDFText_GetTextObject(self._page, index)
-        address = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        address = _text_object(self._at, index) or 0
         run = self._runs.get(address)
         if run is None:
-            run = self._runs[address] = self._measure(pointer, index) if address else _PLAIN
+            run = self._runs[address] = self._measure(address, index) if address else _PLAIN
         return run
 
-    def _measure(self, pointer: Any, index: int) -> _Run:
-        matrix = pdfium.FS_MATRIX()
-        pdfium.FPDFText_GetMatrix(self._page, index, matrix)
-        size = ctypes.c_float()
-        pdfium.FPDFTextObj_GetFontSize(pointer, size)
+    def _measure(self, item: int, index: int) -> _Run:
+        matrix, size, x, y = self._matrix, self._size, self._x, self._y
+        _char_matrix(self._at, index, ctypes.addressof(matrix))
+        _char_origin(self._at, index, ctypes.addressof(x), ctypes.addressof(y))
+        _font_size(item, ctypes.addressof(size))
         scale = math.hypot(matrix.c, matrix.d) or math.hypot(matrix.a, matrix.b)
-        font = pdfium.FPDFTextObj_GetFont(pointer)
-        name = _font_name(font)
-        flags = max(pdfium.FPDFFont_GetFlags(font), 0)
-        style = Style(
-            font=name,
-            size=round(abs(size.value) * scale, 1),
-            bold=bool(_BOLD.search(name)) or bool(flags & _FORCE_BOLD),
-            italic=bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG),
-        )
-        return _Run(style, self._frame.turn(matrix.a, matrix.b))
+        name, bold, italic = self._font(item)
+        points = abs(size.value) * scale
+        if points < SMALLEST:  # bitmap fonts call their size 1: their letters are as tall as any
+            _loose_box(self._at, index, self._box_at)
+            points = max(points, 0.8 * abs(self._box.top - self._box.bottom))
+        style = Style(name, round(points, 1), bold, italic)
+        style = self._styles.setdefault(style, style)
+        base = round(self._frame.point(x.value, y.value)[1], 1)
+        return _Run(style, self._frame.turn(matrix.a, matrix.b), base)
+
+    def _font(self, item: int) -> tuple[str, bool, bool]:
+        address = _font_of(item) or 0
+        if address not in self._fonts:
+            font = ctypes.cast(address, pdfium.FPDF_FONT)
+            name = _font_name(font)
+            flags = max(pdfium.FPDFFont_GetFlags(font), 0)
+            bold = bool(_BOLD.search(name)) or bool(flags & _FORCE_BOLD)
+            italic = bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG)
+            self._fonts[address] = (name, bold, italic)
+        return self._fonts[address]
 
 
-_PLAIN = _Run(Style("", 10.0, False, False), 0)
+_PLAIN = _Run(Style("", 10.0, False, False), 0, 0.0)
 
 
 def _font_name(font: Any) -> str:
@@ -203,28 +235,3 @@ def _upright(page: Page) -> None:
             case _:  # upside down
                 word.left, word.right = width - right, width - left
                 word.top, word.bottom, word.base = height - bottom, height - top, height - base
-
-
-def _rules(page: Any, frame: Frame) -> list[tuple[float, float, float]]:
-    """Horizontal strokes, as tables and footnotes have them: left, right, and how far down."""
-    found = []
-    box = [ctypes.c_float() for _ in range(4)]
-    for index in range(min(pdfium.FPDFPage_CountObjects(page), MAX_OBJECTS)):
-        item = pdfium.FPDFPage_GetObject(page, index)
-        if pdfium.FPDFPageObj_GetType(item) != pdfium.FPDF_PAGEOBJ_PATH:
-            continue
-        if not pdfium.FPDFPageObj_GetBounds(item, *box):
-            continue
-        x0, y0 = frame.point(box[0].value, box[1].value)
-        x1, y1 = frame.point(box[2].value, box[3].value)
-        if abs(y1 - y0) <= 2.0 and abs(x1 - x0) >= 30.0:
-            found.append((min(x0, x1), max(x0, x1), (y0 + y1) / 2))
-    return found
-
-
-def is_garbage(words: list[Word]) -> bool:
-    """Whether a text layer says nothing: its font has no mapping to characters."""
-    text = "".join(word.text for word in words)
-    odd = sum(unicodedata.category(character) in ("Co", "Cn", "Cc", "Cs") for character in text)
-    odd += text.count("\ufffd")
-    return odd > 0.3 * len(text)

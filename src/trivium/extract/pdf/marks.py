@@ -5,7 +5,7 @@ Coordinates are points from the top left corner of the page as a person sees it.
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -13,6 +13,8 @@ from typing import Literal
 Role = Literal[
     "body", "heading", "caption", "table", "footnote", "list_item", "small", "formula", "title"
 ]
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,20 @@ class Fragment:
     top: float = 0.0
     right: float = 0.0
     bottom: float = 0.0
+    size: float = 0.0  # most of its characters have it
 
     def __post_init__(self) -> None:
-        self.left = min(word.left for word in self.words)
-        self.right = max(word.right for word in self.words)
-        self.top = min(word.top for word in self.words)
-        self.bottom = max(word.bottom for word in self.words)
+        words = self.words
+        if len(words) == 1:
+            word = words[0]
+            self.left, self.right = word.left, word.right
+            self.top, self.bottom, self.size = word.top, word.bottom, word.style.size
+            return
+        self.left = min([word.left for word in words])
+        self.right = max([word.right for word in words])
+        self.top = min([word.top for word in words])
+        self.bottom = max([word.bottom for word in words])
+        self.size = dominant((word.style.size, len(word.text)) for word in words)
 
     @property
     def text(self) -> str:
@@ -74,11 +84,6 @@ class Fragment:
     @property
     def middle(self) -> float:
         return (self.top + self.bottom) / 2
-
-    @property
-    def size(self) -> float:
-        """The size most of its characters have."""
-        return dominant((word.style.size, len(word.text)) for word in self.words)
 
 
 @dataclass(slots=True)
@@ -105,7 +110,9 @@ class Line:
     size: float = 0.0
     bold: bool = False
     italic: bool = False
+    peak: float = 0.0  # the greatest size of its letters: small capitals are set in two
     text: str = ""
+    formula: bool | None = None  # decided once, by `paragraphs`
 
     def __post_init__(self) -> None:
         words = [word for cell in self.cells for word in cell.words]
@@ -117,9 +124,20 @@ class Line:
         self.base = dominant(
             (word.base, len(word.text)) for word in words if word.style.size == self.size
         )
-        letters = sum(len(word.text) for word in words)
-        self.bold = sum(len(w.text) for w in words if w.style.bold) > 0.8 * letters
-        self.italic = sum(len(w.text) for w in words if w.style.italic) > 0.8 * letters
+        # Fonts lie about their height: a highlight must cover the letters all the same.
+        self.top = min(self.top, self.base - 0.85 * self.size)
+        self.bottom = max(self.bottom, self.base + 0.25 * self.size)
+        letters = bold = italic = 0
+        for word in words:
+            length, style = len(word.text), word.style
+            letters += length
+            bold += length * style.bold
+            italic += length * style.italic
+            if style.size > self.peak and _LETTER.search(word.text):
+                self.peak = style.size
+        self.peak = self.peak or self.size
+        self.bold = bold > 0.8 * letters
+        self.italic = italic > 0.8 * letters
         self.text = join_words(words)
 
     @property
@@ -154,17 +172,28 @@ class Page:
     width: float
     height: float
     words: list[Word] = field(default_factory=list)
-    rules: list[tuple[float, float, float]] = field(default_factory=list)  # left, right, y
     turn: int = 0  # quarter turns clockwise from the page as seen to the frame of the words
     recognised: bool = False  # the words come from OCR
+
+    @property
+    def across(self) -> float:
+        """Its width in the frame of the words."""
+        return self.height if self.turn % 2 else self.width
+
+    @property
+    def down(self) -> float:
+        """Its height in the frame of the words."""
+        return self.width if self.turn % 2 else self.height
 
 
 def dominant(weighed: Iterable[tuple[float, int]]) -> float:
     """The value with the greatest weight; the greater of equals."""
-    counts: Counter[float] = Counter()
+    counts: dict[float, int] = {}
     for value, weight in weighed:
-        counts[value] += weight
-    return max(counts, key=lambda value: (counts[value], value)) if counts else 0.0
+        counts[value] = counts.get(value, 0) + weight
+    if len(counts) <= 1:
+        return next(iter(counts), 0.0)
+    return max(counts, key=lambda value: (counts[value], value))
 
 
 def join_words(words: Iterable[Word]) -> str:

@@ -1,0 +1,282 @@
+"""How much of a PDF's structure and text the extractor keeps, and how fast it is.
+
+    python -m bench.extraction [--json] [--ocr] [--papers FOLDER]
+
+Every `NAME.pdf` of the folder is compared with `NAME.pdf.json` beside it: another parser's
+(science-parse's) sections, abstract and references. That parser errs too, so 100 % is out of reach.
+
+Words are letters only, two or more, NFKC, casefolded, accents dropped; a hyphen inside a word is
+dropped on both sides, because that parser joins every word that a line's end broke. A stretch of
+text is *kept* word by word: a word counts when at least one of the runs of three neighbouring words
+that contain it stands in our text. Parts of our text under a references heading do not count as
+text: the chunker leaves them out.
+
+headings      of the sections that have a heading, those where a heading element of ours, after the
+              one matched before, has the same letters (the number may be missing on either side;
+              one may be the beginning of the other from half of its length: the other parser cuts
+              headings of two lines), and at least half of the section's first 12 words stand among
+              the 60 words after it (a section without text needs only the match).
+abstract      of the papers with an abstract, those where 90 % of its words are kept in elements
+              under a heading "Abstract".
+bibliography  of the references with a title of three words or more, those whose title (its letters,
+              or 80 % of its words as above) stands under a references heading and, if it has four
+              words or more, is not also found as an element's beginning or end elsewhere.
+body          of all words of all sections with a heading, those kept. `body in order` is stricter:
+              the longest common subsequence of the section's words and ours, from difflib.
+pages/s       all papers, three times over, in two processes, start of the processes excluded;
+              `CPU ms a page` is one process's own time and does not depend on other load.
+--ocr         every scan with a text file beside it: 1 - (word edit distance / words of the text),
+              words as runs of two or more letters and digits, casefolded: the text beside linn
+              writes every bullet as a lone 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+import unicodedata
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from bench.scans import recognise, scans
+from trivium.extract.pdf import PdfExtractor
+from trivium.ports import Blob
+from trivium.types import Element, Extraction
+
+DOCUMENTS = Path(__file__).parents[2] / "shared" / "data" / "documents"
+ROUNDS = 3
+_REFERENCES = re.compile(
+    r"^\W*(?:[\dIVXA-Z]{0,4}[. ]+)?(?:references|bibliography|literatur)", re.I
+)
+_ABSTRACT = re.compile(r"^\W*(?:abstract|summary)\b", re.I)
+_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*|[IVX]+)\.?\s+")
+
+
+def _none() -> list[int]:
+    return [0, 0]  # found, of
+
+
+@dataclass(slots=True)
+class Score:
+    """Counts for one paper: what there is, and what was found."""
+
+    name: str
+    headings: list[int] = field(default_factory=_none)
+    abstract: list[int] = field(default_factory=_none)
+    bibliography: list[int] = field(default_factory=_none)
+    body: list[int] = field(default_factory=_none)
+    body_in_order: list[int] = field(default_factory=_none)
+    missed: list[str] = field(default_factory=list)  # what a person may want to look at
+
+
+MEASURES = ("headings", "abstract", "bibliography", "body", "body_in_order")
+
+
+def main() -> None:
+    asked = _arguments()
+    papers = sorted(asked.papers.glob("*.pdf"))
+    papers = [paper for paper in papers if Path(f"{paper}.json").exists()]
+    if not papers and not asked.ocr:
+        sys.exit(f"No papers with parsed JSON in {asked.papers}.")
+    found: dict[str, Any] = {"load_average": os.getloadavg()}
+    scores = [judge(paper) for paper in papers]
+    found["papers"] = [asdict(score) for score in scores]
+    found["total"] = {name: _share(scores, name) for name in MEASURES}
+    if papers and not asked.no_speed:
+        found["speed"] = speed(papers)
+    if asked.ocr:
+        found["ocr"] = [recognise(path) for path in scans(asked.scans)]
+    print(json.dumps(found, indent=1) if asked.json else table(found))
+
+
+def judge(paper: Path) -> Score:
+    """One paper against the other parser's reading of it."""
+    given = json.loads(Path(f"{paper}.json").read_text(encoding="utf-8"))["metadata"]
+    read = PdfExtractor().extract(Blob(paper.name, paper.read_bytes()))
+    ours = Reading(read)
+    score = Score(paper.name)
+    sections = [s for s in given["sections"] or [] if s["heading"]]
+    _judge_headings(score, ours, sections)
+    if given.get("abstractText"):
+        wanted = words(given["abstractText"])
+        kept = _kept(wanted, ours.trigrams(ours.abstract))
+        score.abstract = [int(kept >= 0.9 * len(wanted)), 1]
+        if not score.abstract[0]:
+            score.missed.append(f"abstract: {kept} of {len(wanted)} words")
+    _judge_bibliography(score, ours, given["references"] or [])
+    body = ours.trigrams(ours.body)
+    flat = [word for element in ours.body for word in element]
+    for section in sections:
+        wanted = words(section["text"])
+        kept = _kept(wanted, body)
+        score.body = [score.body[0] + kept, score.body[1] + len(wanted)]
+        if len(wanted) - kept > 0.05 * len(wanted) + 5:
+            score.missed.append(f"body: {kept} of {len(wanted)} words of {section['heading']!r}")
+    text = [word for section in sections for word in words(section["text"])]
+    blocks = SequenceMatcher(None, text, flat, autojunk=False).get_matching_blocks()
+    score.body_in_order = [sum(block.size for block in blocks), len(text)]
+    return score
+
+
+class Reading:
+    """Our extraction, as lists of words by where they stand."""
+
+    def __init__(self, read: Extraction) -> None:
+        self.headings: list[tuple[str, int]] = []  # letters, and the count of words up to its end
+        self.words: list[str] = []
+        self.body: list[list[str]] = []
+        self.abstract: list[list[str]] = []
+        self.references: list[list[str]] = []
+        self.outside: list[str] = []  # letters of the elements outside the references
+        for element in read.elements:
+            self._take(element, read.text[element.start : element.end])
+
+    def _take(self, element: Element, text: str) -> None:
+        found = words(text)
+        self.words.extend(found)
+        if element.kind == "heading":
+            self.headings.append((letters(text), len(self.words)))
+        if any(_REFERENCES.match(heading) for heading in element.headings):
+            self.references.append(found)
+            return
+        self.body.append(found)
+        self.outside.append("".join(found))
+        if any(_ABSTRACT.match(heading) for heading in element.headings):
+            self.abstract.append(found)
+
+    @staticmethod
+    def trigrams(elements: list[list[str]]) -> set[tuple[str, ...]]:
+        flat = [word for element in elements for word in element]
+        return {tuple(flat[i : i + 3]) for i in range(len(flat))}
+
+
+def _judge_headings(score: Score, ours: Reading, sections: list[dict[str, str]]) -> None:
+    after = 0
+    for section in sections:
+        score.headings[1] += 1
+        wanted = words(section["text"])[:12]
+        for index in range(after, len(ours.headings)):
+            text, end = ours.headings[index]
+            near = set(ours.words[end : end + 60])
+            if _same(text, letters(section["heading"])) and (
+                sum(word in near for word in wanted) >= 0.5 * len(wanted)
+            ):
+                score.headings[0] += 1
+                after = index + 1
+                break
+        else:
+            score.missed.append(f"heading: {section['heading']!r}")
+
+
+def _same(ours: str, theirs: str) -> bool:
+    if ours == theirs:
+        return True
+    short, long = sorted((ours, theirs), key=len)
+    return len(short) >= 0.5 * len(long) and long.startswith(short)
+
+
+def _judge_bibliography(score: Score, ours: Reading, references: list[dict[str, Any]]) -> None:
+    under = "".join(word for entry in ours.references for word in entry)
+    trigrams = ours.trigrams(ours.references)
+    for reference in references:
+        title = words(reference.get("title") or "")
+        if len(title) < 3:
+            continue
+        score.bibliography[1] += 1
+        whole = "".join(title)
+        inside = whole in under or _kept(title, trigrams) >= 0.8 * len(title)
+        leaked = len(title) >= 4 and any(
+            whole in text and len(whole) > 0.3 * len(text) for text in ours.outside
+        )
+        if inside and not leaked:
+            score.bibliography[0] += 1
+        else:
+            score.missed.append(f"reference: {reference['title']!r}")
+
+
+def _kept(wanted: list[str], trigrams: set[tuple[str, ...]]) -> int:
+    """How many of the words stand in a run of three that is among the trigrams."""
+    if len(wanted) < 3:
+        known = {word for trigram in trigrams for word in trigram}
+        return sum(word in known for word in wanted)
+    kept = [False] * len(wanted)
+    for at in range(len(wanted) - 2):
+        if tuple(wanted[at : at + 3]) in trigrams:
+            kept[at : at + 3] = (True, True, True)
+    return sum(kept)
+
+
+def words(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    plain = re.sub(r"(?<=[^\W\d_])[-‐‑\u00ad](?=[^\W\d_])", "", plain)
+    return re.findall(r"[^\W\d_]{2,}", plain)
+
+
+def letters(heading: str) -> str:
+    return "".join(words(_NUMBER.sub("", heading))) or heading.casefold()
+
+
+def speed(papers: list[Path]) -> dict[str, float]:
+    start = time.process_time()
+    pages = sum(_pages(paper) for paper in papers)
+    cpu = time.process_time() - start
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(_pages, papers[:2]))  # both processes have started and imported
+        begin = time.perf_counter()
+        total = sum(pool.map(_pages, papers * ROUNDS))
+        wall = time.perf_counter() - begin
+    return {
+        "pages_per_second": round(total / wall, 1),
+        "cpu_ms_per_page": round(1000 * cpu / pages, 1),
+    }
+
+
+def _pages(paper: Path) -> int:
+    read = PdfExtractor().extract(Blob(paper.name, paper.read_bytes()))
+    return int(str(read.metadata["pages"]))
+
+
+def _share(scores: list[Score], name: str) -> float:
+    pairs = [getattr(score, name) for score in scores]
+    of = sum(pair[1] for pair in pairs)
+    return round(sum(pair[0] for pair in pairs) / of, 4) if of else 0.0
+
+
+def table(found: dict[str, Any]) -> str:
+    lines = [f"{'':24}" + "".join(f"{name.replace('_', ' '):>15}" for name in MEASURES)]
+    for score in found["papers"]:
+        cells = (f"{score[name][0]}/{score[name][1]}" for name in MEASURES)
+        lines.append(f"{score['name']:24}" + "".join(f"{cell:>15}" for cell in cells))
+    cells = (f"{100 * found['total'][name]:.2f} %" for name in MEASURES)
+    lines.append(f"{'all':24}" + "".join(f"{cell:>15}" for cell in cells))
+    load = found["load_average"][0]
+    for name, value in found.get("speed", {}).items():
+        lines.append(f"{name.replace('_', ' ')}: {value}  (load {load:.1f})")
+    for scan in found.get("ocr", []):
+        lines.append(
+            f"{scan['name']}: {100 * scan['accuracy']:.2f} % of {scan['words']} words,"
+            f" {scan['seconds']} s"
+        )
+    return "\n".join(lines)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the extraction of PDF files.")
+    parser.add_argument("--json", action="store_true", help="also lists what was missed")
+    parser.add_argument("--ocr", action="store_true", help="measure OCR on the scans too")
+    parser.add_argument("--no-speed", action="store_true")
+    parser.add_argument("--papers", type=Path, default=DOCUMENTS / "papers")
+    parser.add_argument("--scans", type=Path, default=DOCUMENTS / "scans")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

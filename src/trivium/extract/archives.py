@@ -1,0 +1,203 @@
+"""Unpacks zip and tar archives and single compressed files; each member becomes a document.
+
+Counts, sizes and names are checked before and while unpacking. What is left out is said in the
+metadata. How deep archives may hold archives is for whoever reads the members to decide.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import PurePath, PurePosixPath
+
+from trivium.errors import FileDamaged, FileTooLarge
+from trivium.extract.composer import Composer, clean, describe
+from trivium.extract.package import ZIP_ERRORS, check_sizes, is_zip, open_zip
+from trivium.extract.text import stem
+from trivium.ports import Blob
+from trivium.types import Enclosed, Extraction
+
+MAX_MEMBERS = 10_000
+MAX_UNPACKED = 512 << 20  # of one archive: its members are in memory together
+MAX_LISTED = 1_000  # names in the overview
+MAX_NOTES = 20
+
+_CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+_COMPRESSED = (
+    (b"\x1f\x8b", "application/gzip"),
+    (b"BZh", "application/x-bzip2"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+)
+_STREAM_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
+
+
+class ZipExtractor:
+    """Takes every zip archive that no reader of documents wanted: list it after them."""
+
+    version = "zip/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        return is_zip(blob.data)
+
+    def extract(self, blob: Blob) -> Extraction:
+        archive = open_zip(blob)
+        members = [member for member in archive.infolist() if not member.is_dir()]
+        _check_count(blob.name, len(members))
+        check_sizes(
+            blob.name,
+            sum(member.file_size for member in members),
+            len(blob.data),
+            MAX_UNPACKED,
+        )
+        unpacked = _Unpacked(blob.name)
+        for member in members:
+            link = (member.external_attr >> 16) & 0o170000 == 0o120000
+            if link:
+                unpacked.skip(member.filename, "is a link")
+            elif member.flag_bits & 1:
+                unpacked.skip(member.filename, "is protected with a password")
+            else:
+                unpacked.add(member.filename, partial(archive.read, member))
+        return unpacked.finish(blob, "application/zip")
+
+
+class TarExtractor:
+    """Takes tar archives, packed or not, and single files packed by gzip, bzip2 or xz."""
+
+    version = "tar/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        return _is_tar(blob.data) or bool(_compression(blob.data))
+
+    def extract(self, blob: Blob) -> Extraction:
+        media_type = _compression(blob.data)
+        if not media_type:
+            return self._tar(blob, blob.data, "application/x-tar")
+        data = _expand(blob, media_type)
+        if _is_tar(data):
+            return self._tar(blob, data, media_type)
+        unpacked = _Unpacked(blob.name)
+        unpacked.add(_inner_name(blob), lambda: data)
+        return unpacked.finish(blob, media_type)
+
+    def _tar(self, blob: Blob, data: bytes, media_type: str) -> Extraction:
+        unpacked = _Unpacked(blob.name)
+        count = 0
+        try:
+            with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+                for member in archive:
+                    if member.isdir():
+                        continue
+                    count += 1
+                    _check_count(blob.name, count)
+                    if not member.isreg():
+                        unpacked.skip(member.name, "is a link or a device")
+                        continue
+                    stream = archive.extractfile(member)
+                    if stream is not None:
+                        unpacked.add(member.name, stream.read)
+        except (tarfile.TarError, *_STREAM_ERRORS) as reason:
+            if not unpacked.members:
+                raise FileDamaged(f"{blob.name} is a damaged archive.") from reason
+            unpacked.skip("the rest", "is damaged")
+        return unpacked.finish(blob, media_type)
+
+
+class _Unpacked:
+    """The members of an archive so far."""
+
+    def __init__(self, archive: str) -> None:
+        self.members: list[Enclosed] = []
+        self._archive = archive
+        self._skipped: list[str] = []
+        self._size = 0
+
+    def add(self, name: str, read: Callable[[], bytes]) -> None:
+        safe = safe_name(name)
+        if PurePath(safe).name in _CLUTTER or safe.startswith("__MACOSX/"):
+            return
+        try:
+            data = read()
+        except (RuntimeError, *ZIP_ERRORS):
+            self.skip(name, "cannot be unpacked")
+            return
+        self._size += len(data)
+        if self._size > MAX_UNPACKED:
+            raise FileTooLarge(f"{self._archive} unpacks to more than {MAX_UNPACKED:,} bytes.")
+        if data:
+            self.members.append(Enclosed(safe, data))
+
+    def skip(self, name: str, reason: str) -> None:
+        self._skipped.append(f"{safe_name(name)} {reason}")
+
+    def finish(self, blob: Blob, media_type: str) -> Extraction:
+        out = Composer(blob.name)
+        for member in self.members[:MAX_LISTED]:
+            out.add("list_item", member.name)
+        if not out and self._skipped:
+            locked = all(note.endswith("password") for note in self._skipped)
+            reason = "is protected with a password" if locked else f": {self._skipped[0]}"
+            raise FileDamaged(f"{blob.name} {reason}.", fix="Unpack it yourself, then add it.")
+        return out.finish(
+            blob,
+            title=stem(blob),
+            media_type=media_type,
+            metadata=describe({"files": len(self.members), "skipped": self._skipped[:MAX_NOTES]}),
+            enclosed=self.members,
+        )
+
+
+def safe_name(name: str) -> str:
+    """A path that stays inside: no roots, drives, or steps upwards."""
+    path = PurePosixPath(clean(name).replace("\\", "/").replace("\n", " "))
+    parts = [part for part in path.parts if part not in ("/", "//", "..", ".")]
+    if parts and len(parts[0]) == 2 and parts[0].endswith(":"):
+        del parts[0]
+    return "/".join(part[:200] for part in parts[-20:]) or "unnamed"
+
+
+def _check_count(name: str, count: int) -> None:
+    if count > MAX_MEMBERS:
+        raise FileTooLarge(f"{name} holds more than {MAX_MEMBERS:,} files.")
+
+
+def _is_tar(data: bytes) -> bool:
+    return data[257:262] == b"ustar"
+
+
+def _compression(data: bytes) -> str:
+    """The media type of a compressed file; empty for others."""
+    return next((kind for magic, kind in _COMPRESSED if data.startswith(magic)), "")
+
+
+def _opened(data: bytes, media_type: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:
+    raw = io.BytesIO(data)
+    if media_type == "application/gzip":
+        return gzip.GzipFile(fileobj=raw)
+    return bz2.BZ2File(raw) if media_type == "application/x-bzip2" else lzma.LZMAFile(raw)
+
+
+def _expand(blob: Blob, media_type: str) -> bytes:
+    """The content of a compressed file, unless it grows beyond measure."""
+    pieces = []
+    size = 0
+    try:
+        stream = _opened(blob.data, media_type)
+        while piece := stream.read(1 << 20):
+            size += len(piece)
+            check_sizes(blob.name, size, len(blob.data), MAX_UNPACKED)
+            pieces.append(piece)
+    except _STREAM_ERRORS as reason:
+        raise FileDamaged(f"{blob.name} is damaged and cannot be unpacked.") from reason
+    return b"".join(pieces)
+
+
+def _inner_name(blob: Blob) -> str:
+    path = PurePath(blob.name)
+    return path.stem if path.suffix.lower() in (".gz", ".bz2", ".xz") else f"{path.name}.unpacked"

@@ -1,0 +1,206 @@
+"""Reads libraries of references: BibTeX, BibLaTeX and CSL-JSON.
+
+A file with several entries becomes a short overview that encloses each entry as `KEY.csl.json`; a
+file with one entry is that entry's document, with title, authors and year. The paths of attached
+files are in its metadata as `file`, to be resolved by whoever knows where the library lies.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from trivium.errors import FileEmpty
+from trivium.extract.bibtex import Item, parse_bibtex
+from trivium.extract.composer import Composer, describe
+from trivium.extract.sniff import binary_kind
+from trivium.extract.text import decode, stem
+from trivium.ports import Blob
+from trivium.types import Enclosed, Extraction, Metadata
+
+MAX_CSL_SNIFF = 4096
+
+_BIBTEX = re.compile(rb"^\s*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]*\s*,", re.MULTILINE)
+_TAG = re.compile(r"</?(?:i|b|sub|sup|span|sc|em|strong)\b[^>]*>", re.IGNORECASE)
+_TELLING = ("author", "issued", "container-title", "editor", "publisher", "DOI", "citation-key")
+_NAME_PARTS = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix", "literal")
+_EXTRA = {
+    "doi": "DOI", "link": "URL", "container": "container-title", "publisher": "publisher",
+    "volume": "volume", "issue": "issue", "page": "page", "isbn": "ISBN", "issn": "ISSN",
+    "reference_type": "type", "file_directory": "file-directory",
+}  # fmt: skip
+
+
+class BibtexExtractor:
+    """Takes texts with entries as BibTeX writes them."""
+
+    version = "bibtex/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        if binary_kind(blob.data):
+            return False
+        named = PurePath(blob.name).suffix.lower() in (".bib", ".bibtex", ".biblatex")
+        if PurePath(blob.name).suffix and not named:
+            return False
+        return bool(_BIBTEX.search(blob.data))
+
+    def extract(self, blob: Blob) -> Extraction:
+        return library(blob, parse_bibtex(decode(blob)), "application/x-bibtex")
+
+
+class CslExtractor:
+    """Takes JSON that is a list of CSL items, or one of them."""
+
+    version = "csl/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        head = blob.data[:MAX_CSL_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
+        if not head.startswith((b"[", b"{")) or b'"type"' not in blob.data[:65536]:
+            return False
+        items = _items(blob)
+        return bool(items) and all(_is_reference(item) for item in items[:20])
+
+    def extract(self, blob: Blob) -> Extraction:
+        return library(blob, _items(blob), "application/vnd.citationstyles.csl+json")
+
+
+def library(blob: Blob, items: list[Item], media_type: str) -> Extraction:
+    """One entry as a document, several as an overview with the entries enclosed."""
+    if not items:
+        raise FileEmpty(f"{blob.name} holds no references.")
+    if len(items) == 1:
+        return reference(blob, items[0], media_type)
+    years = sorted(year for year in map(_year, items) if year)
+    kinds = Counter(str(item.get("type", "")) for item in items)
+    listed = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    span = f", from {years[0]} to {years[-1]}" if years else ""
+    out = Composer(blob.name)
+    out.add("paragraph", f"{len(items)} references{span}: {listed}.")
+    return out.finish(
+        blob,
+        title=stem(blob),
+        media_type=media_type,
+        metadata={"references": len(items)},
+        enclosed=[
+            Enclosed(name, json.dumps([item], ensure_ascii=False).encode("utf-8", "replace"))
+            for name, item in zip(_names(items), items, strict=True)
+        ],
+    )
+
+
+def reference(blob: Blob, item: Item, media_type: str) -> Extraction:
+    """An entry: its citation, its abstract, its keywords and notes."""
+    title = _text(item, "title")
+    authors = _people(item, "author") or _people(item, "editor")
+    out = Composer(blob.name)
+    out.add("paragraph", _citation(item, title, authors))
+    if abstract := _text(item, "abstract"):
+        out.heading(2, "Abstract")
+        out.add("paragraph", abstract)
+        out.leave()
+    for label, field in (("Keywords", "keyword"), ("Note", "note"), ("Annotation", "annote")):
+        if text := _text(item, field):
+            out.add("paragraph", f"{label}: {text}")
+    key = _text(item, "citation-key") or _text(item, "id")
+    return out.finish(
+        blob,
+        title=title or key or stem(blob),
+        media_type=media_type,
+        language=_text(item, "language"),
+        metadata=_metadata(item, authors, key),
+    )
+
+
+def _metadata(item: Item, authors: list[str], key: str) -> Metadata:
+    files = item.get("file")
+    return describe(
+        {
+            "authors": authors,
+            "year": _year(item) or "",
+            "date": _date(item),
+            "citation_key": key,
+            "keywords": [word.strip() for word in re.split(r"[,;]", _text(item, "keyword"))],
+            "file": files if isinstance(files, list) else [_text(item, "file")],
+            **{name: _text(item, field) for name, field in _EXTRA.items()},
+        }
+    )
+
+
+def _citation(item: Item, title: str, authors: list[str]) -> str:
+    year = _year(item)
+    container = _text(item, "container-title")
+    issue, page = _text(item, "issue"), _text(item, "page")
+    wanted = (_text(item, "volume"), issue and f"({issue})", page and f"pp. {page}")
+    numbers = " ".join(part for part in wanted if part)
+    by = ", ".join(authors) + (f" ({year})" if year else "")
+    parts = (by, title, f"{container} {numbers}".strip(), _text(item, "publisher"))
+    return ". ".join(part.strip().rstrip(".") for part in parts if part.strip()) + "."
+
+
+def _people(item: Item, role: str) -> list[str]:
+    people = item.get(role)
+    found = (
+        " ".join(part for field in _NAME_PARTS if (part := _text(person, field)))
+        for person in (people if isinstance(people, list) else ())
+        if isinstance(person, Mapping)
+    )
+    return [name for name in found if name]
+
+
+def _date(item: Item) -> str:
+    """When it was published, as far as it is known: 2016, 2016-02, 2016-02-19."""
+    issued = item.get("issued")
+    if not isinstance(issued, Mapping):
+        return ""
+    dates = issued.get("date-parts")
+    first = dates[0] if isinstance(dates, list) and dates else None
+    if not isinstance(first, list) or not first:
+        return str(issued.get("raw") or issued.get("literal") or "")
+    parts = [str(part) for part in first[:3]]
+    return "-".join(part.zfill(4 if at == 0 else 2) for at, part in enumerate(parts))
+
+
+def _year(item: Item) -> int:
+    match = re.search(r"\b(1[0-9]\d\d|20\d\d)\b", _date(item))
+    return int(match[1]) if match else 0
+
+
+def _text(item: Mapping[str, object], field: str) -> str:
+    value = item.get(field)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return " ".join(_TAG.sub("", str(value)).split())
+
+
+def _names(items: list[Item]) -> list[str]:
+    """A file name for each entry, none twice."""
+    seen: Counter[str] = Counter()
+    names = []
+    for item in items:
+        key = _text(item, "citation-key") or _text(item, "id") or "reference"
+        base = re.sub(r"[^\w.,+-]", "_", key.rsplit("/", 1)[-1])[:100] or "reference"
+        seen[base.lower()] += 1
+        count = seen[base.lower()]
+        names.append(f"{base}.csl.json" if count == 1 else f"{base}-{count}.csl.json")
+    return names
+
+
+def _items(blob: Blob) -> list[Item]:
+    try:
+        loaded = json.loads(blob.data)
+    except (ValueError, RecursionError):
+        return []
+    if isinstance(loaded, dict):
+        loaded = [loaded]
+    if not isinstance(loaded, list) or not all(isinstance(item, dict) for item in loaded):
+        return []
+    return loaded
+
+
+def _is_reference(item: Item) -> bool:
+    return isinstance(item.get("type"), str) and (
+        ("id" in item or "citation-key" in item) and any(field in item for field in _TELLING)
+    )

@@ -1,0 +1,187 @@
+"""Collects what a reader finds, in order, into the text and elements of an extraction.
+
+Knows how pieces are joined, numbered and placed under headings; knows no file format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from trivium.errors import FileEmpty, FileTooLarge
+from trivium.extract.text import stem
+from trivium.ports import Blob
+from trivium.text.languages import detect_language
+from trivium.types import Element, ElementKind, Enclosed, Extraction, Kind, Metadata, Place
+
+# 50 million characters are 30,000 pages; as wide characters, text and parts take 400 MB.
+MAX_CHARS = 50_000_000
+MAX_ELEMENTS = 1_000_000  # some 400 bytes each
+MAX_HEADER_CHARS = 1_000  # of a table: it is repeated in every chunk, and must leave room there
+MAX_HEADING_CHARS = 300  # a longer one is a paragraph in the wrong style
+
+NOWHERE = Place()
+
+_YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+_LANGUAGE = re.compile(r"([a-z]{2})(?=$|[-_])", re.IGNORECASE)
+# Half surrogate pairs and control characters, which no store or model takes.
+_UNPRINTABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+
+
+class Composer:
+    """Text and elements of one document, growing from top to bottom."""
+
+    def __init__(self, name: str) -> None:
+        self.first_heading = ""
+        self._name = name
+        self._parts: list[str] = []
+        self._elements: list[Element] = []
+        self._length = 0
+        self._paragraphs = 0
+        self._path: list[tuple[int, str]] = []  # level and text of the headings above
+        self._last: ElementKind | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._elements)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def heading(self, level: int, text: str, place: Place = NOWHERE) -> None:
+        text = " ".join(text.split())
+        if len(text) > MAX_HEADING_CHARS:
+            self.add("paragraph", text, place=place)
+            return
+        self.leave(level)
+        if self.add("heading", text, level=level, place=place):
+            self._path.append((level, text))
+            self.first_heading = self.first_heading or text
+
+    def leave(self, level: int = 0) -> None:
+        """What follows stands no longer under headings of this level or below."""
+        while self._path and self._path[-1][0] >= level:
+            self._path.pop()
+
+    def add(
+        self,
+        kind: ElementKind,
+        text: str,
+        *,
+        level: int = 0,
+        header: str = "",
+        place: Place = NOWHERE,
+    ) -> bool:
+        """Append a piece; whether there was anything in it. Items of a list and rows of a table
+        stand on lines of their own, everything else is a paragraph apart."""
+        text = clean(text).strip("\n").rstrip()
+        text = text if kind == "code" else text.lstrip()
+        if not text:
+            return False
+        if self._parts:
+            self._append("\n" if kind in ("list_item", "row") and self._last == kind else "\n\n")
+        if kind != "heading":
+            self._paragraphs += 1
+        self._elements.append(
+            Element(
+                kind=kind,
+                start=self._length,
+                end=self._length + len(text),
+                headings=tuple(heading for _, heading in self._path),
+                level=level,
+                paragraph=None if kind == "heading" else self._paragraphs,
+                header=header,
+                place=place,
+            )
+        )
+        self._append(text)
+        self._last = kind
+        if self._length > MAX_CHARS or len(self._elements) > MAX_ELEMENTS:
+            raise FileTooLarge(
+                f"{self._name} holds more than {MAX_CHARS:,} characters "
+                f"or {MAX_ELEMENTS:,} paragraphs and rows."
+            )
+        return True
+
+    def table(
+        self, rows: Iterable[Sequence[str]], *, has_header: bool = True, place: Place = NOWHERE
+    ) -> None:
+        """A small table inside a text: one element, a line for every row."""
+        lines = [line for line in map(line_of, rows) if line]
+        header = cut_header(lines[0]) if has_header and len(lines) > 1 else ""
+        self.add("table", "\n".join(lines), header=header, place=place)
+
+    def finish(
+        self,
+        blob: Blob,
+        *,
+        media_type: str,
+        title: str = "",
+        language: str = "",
+        metadata: Metadata | None = None,
+        kind: Kind = Kind.TEXT,
+        enclosed: Sequence[Enclosed] = (),
+    ) -> Extraction:
+        """The extraction. Without a title the first heading is one, else the file's name."""
+        if not self._elements:
+            raise FileEmpty(f"{blob.name} has no text in it.")
+        text = self.text
+        declared = _LANGUAGE.match(language)
+        return Extraction(
+            text=text,
+            elements=tuple(self._elements),
+            title=" ".join(clean(title).split()) or self.first_heading or stem(blob),
+            media_type=media_type,
+            language=declared[1].lower() if declared else detect_language(text),
+            metadata=metadata or {},
+            kind=kind,
+            enclosed=tuple(enclosed),
+        )
+
+    def _append(self, text: str) -> None:
+        self._parts.append(text)
+        self._length += len(text)
+
+
+def clean(text: str) -> str:
+    """Without characters that nothing downstream can keep."""
+    return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def line_of(cells: Sequence[str]) -> str:
+    """A row of a table as one line; empty cells at its end are left out."""
+    flat = [" ".join(cell.split()) for cell in cells]
+    while flat and not flat[-1]:
+        flat.pop()
+    return " | ".join(flat)
+
+
+def cut_header(line: str) -> str:
+    """A header row that can be repeated: whole columns up to the limit."""
+    if len(line) <= MAX_HEADER_CHARS:
+        return line
+    cut = line.rfind(" | ", 0, MAX_HEADER_CHARS)
+    return line[: cut if cut > 0 else MAX_HEADER_CHARS]
+
+
+def describe(fields: Mapping[str, object]) -> Metadata:
+    """Metadata without empty fields; `authors` as a tuple, `year` from it or from the date."""
+    known: dict[str, str | int | float | bool | tuple[str, ...]] = {}
+    for name, value in fields.items():
+        if isinstance(value, str) and clean(value).strip():
+            known[name] = " ".join(clean(value).split())
+        elif isinstance(value, list | tuple):
+            if values := tuple(dict.fromkeys(" ".join(clean(str(v)).split()) for v in value if v)):
+                known[name] = values
+        elif isinstance(value, int | float) and value:
+            known[name] = value
+    said = str(fields["year"] or "") if "year" in fields else str(known.get("date", ""))[:4]
+    known.pop("year", None)
+    if year := _YEAR.search(said):
+        known["year"] = int(year[1])
+    return known
+
+
+def people(line: str) -> tuple[str, ...]:
+    """The names in a by-line, as office programs write them."""
+    return tuple(name for part in re.split(r"[;\n]", line) if (name := part.strip()))

@@ -1,0 +1,187 @@
+"""Reads e-mail: single messages (EML) and mailboxes (MBOX).
+
+A message is a document with its subject as title; its attachments become documents of their own.
+A mailbox is a conversation document, its threads under headings. The letter itself is `letter`'s
+business; Outlook's MSG files are `msg`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from trivium.errors import FileEmpty, FileTooLarge
+from trivium.extract.composer import Composer, describe
+from trivium.extract.html_tree import TreeReader, parse_html
+from trivium.extract.letter import Letter, parse_letter
+from trivium.extract.sniff import BOMS, binary_kind
+from trivium.extract.text import stem
+from trivium.ports import Blob
+from trivium.types import Extraction, Kind, Place
+
+MAX_MESSAGES = 100_000
+HEAD_BYTES = 16_384
+
+_FIELD = re.compile(rb"[A-Za-z][A-Za-z0-9-]*:[ \t]|[A-Za-z][A-Za-z0-9-]*:\r?\n")
+_KNOWN = re.compile(
+    rb"^(from|to|subject|date|received|message-id|mime-version|return-path|delivered-to"
+    rb"|content-type|reply-to|cc|x-[a-z-]+):",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ENVELOPE = re.compile(rb"^From [^\r\n]*\r?\n(?=[!-9;-~]+:|>From )", re.MULTILINE)
+_FIRST_ENVELOPE = re.compile(rb"\A>?From [^\r\n]*\r?\n")
+_ENVELOPE_START = re.compile(rb"From [^\r\n]+\r?\n(?:[!-9;-~]+:|\r?\n)")
+_TELLING = frozenset(
+    {b"from", b"received", b"message-id", b"return-path", b"date", b"mime-version"}
+)
+_PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re.IGNORECASE)
+
+
+class MailExtractor:
+    """Takes what begins with the fields of a message; names help only with few fields."""
+
+    version = "mail/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        if blob.data.startswith(BOMS):
+            return PurePath(blob.name).suffix.lower() == ".eml"
+        head = _FIRST_ENVELOPE.sub(b"", blob.data[:HEAD_BYTES].lstrip(), count=1)
+        if not _FIELD.match(head) or (binary_kind(head) and b"\x00" in head):
+            return False
+        block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
+        known = {match[1].lower() for match in _KNOWN.finditer(block)}
+        named = PurePath(blob.name).suffix.lower() == ".eml"
+        return len(known) >= 1 if named else len(known & _TELLING) >= 2 and len(known) >= 3
+
+    def extract(self, blob: Blob) -> Extraction:
+        letter = parse_letter(_narrow(blob.data))
+        return letter_document(blob, letter, "message/rfc822")
+
+
+class MailboxExtractor:
+    """Takes files that begin with the envelope line of a mailbox."""
+
+    version = "mailbox/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        if not _ENVELOPE_START.match(blob.data[:HEAD_BYTES]):
+            return False
+        named = PurePath(blob.name).suffix.lower() in (".mbox", ".mbx", "")
+        return named or len(_ENVELOPE.findall(blob.data)) > 1
+
+    def extract(self, blob: Blob) -> Extraction:
+        starts = sorted({0, *(match.start() for match in _ENVELOPE.finditer(blob.data))})
+        if len(starts) > MAX_MESSAGES:
+            raise FileTooLarge(f"{blob.name} holds {len(starts):,} messages.")
+        letters = []
+        for start, end in zip(starts, [*starts[1:], len(blob.data)], strict=True):
+            body = blob.data[blob.data.index(b"\n", start) + 1 : end]
+            letters.append(parse_letter(re.sub(rb"(?m)^>(>*From )", rb"\1", body)))
+        out = Composer(blob.name)
+        threads = _threads(letters)
+        for thread in threads:
+            out.heading(2, bare_subject(thread[0].subject) or "(no subject)")
+            for letter in thread:
+                add_message(out, letter)
+        dates = sorted(letter.time for letter in letters if letter.time)
+        return out.finish(
+            blob,
+            title=stem(blob),
+            media_type="application/mbox",
+            metadata=describe(
+                {
+                    "messages": len(letters),
+                    "threads": len(threads),
+                    "authors": [letter.sender for letter in letters][:200],
+                    "date": dates[0] if dates else "",
+                    "last": dates[-1] if dates else "",
+                }
+            ),
+            kind=Kind.MESSAGES,
+            enclosed=[part for letter in letters for part in letter.attachments],
+        )
+
+
+def letter_document(blob: Blob, letter: Letter, media_type: str) -> Extraction:
+    """One message as a document."""
+    out = Composer(blob.name)
+    place = Place(authors=(letter.sender,) if letter.sender else (), time=letter.time)
+    if letter.html:
+        root = parse_html(letter.html)
+        if root is not None:
+            TreeReader(out, place).read(root)
+    if not out:
+        for paragraph in re.split(r"\n[ \t]*\n", letter.text):
+            quoted = paragraph.lstrip().startswith(">")
+            out.add("quote" if quoted else "paragraph", paragraph, place=place)
+    if not out:  # nothing but a subject or attachments: they still can be found
+        names = [part.name for part in letter.attachments]
+        lines = [letter.subject, *(f"Attachment: {name}" for name in names)]
+        out.add("paragraph", "\n".join(line for line in lines if line), place=place)
+    if not out:
+        raise FileEmpty(f"{blob.name} is a message without subject, text or attachments.")
+    return out.finish(
+        blob,
+        title=letter.subject or stem(blob),
+        media_type=media_type,
+        metadata=describe(
+            {
+                "authors": [letter.sender],
+                "from": letter.address,
+                "to": letter.recipients,
+                "date": letter.time,
+                "message_id": letter.id,
+                "in_reply_to": letter.reply_to,
+                "attachments": [part.name for part in letter.attachments],
+                "encrypted": letter.encrypted,
+            }
+        ),
+        enclosed=letter.attachments,
+    )
+
+
+def add_message(out: Composer, letter: Letter) -> None:
+    """One message of a conversation, as one element."""
+    body = Composer("")
+    if letter.text.strip():
+        text = letter.text
+    else:
+        root = parse_html(letter.html) if letter.html else None
+        if root is not None:
+            TreeReader(body).read(root)
+        text = body.text
+    names = [f"[{part.name}]" for part in letter.attachments]
+    text = "\n".join(part for part in (text.strip(), *names) if part) or letter.subject
+    authors = (letter.sender,) if letter.sender else ()
+    out.add("message", text, place=Place(authors=authors, time=letter.time, link=letter.link))
+
+
+def bare_subject(subject: str) -> str:
+    return _PREFIX.sub("", subject).strip()
+
+
+def _threads(letters: list[Letter]) -> list[list[Letter]]:
+    """Messages by conversation: answers follow what they answer, else those of one subject."""
+    threads: list[list[Letter]] = []
+    known: dict[str, list[Letter]] = {}
+    for letter in letters:
+        subject = bare_subject(letter.subject).lower()
+        keys = [letter.reply_to, *letter.references]
+        thread = next((known[key] for key in keys if key and key in known), None)
+        answers = subject and _PREFIX.match(letter.subject)
+        if thread is None and answers:
+            thread = known.get(f"subject {subject}")
+        if thread is None:
+            thread = []
+            threads.append(thread)
+        thread.append(letter)
+        for key in (letter.id, f"subject {subject}" if subject else ""):
+            known.setdefault(key, thread)
+    return threads
+
+
+def _narrow(data: bytes) -> bytes:
+    """A message saved as UTF-16, as bytes that can be parsed."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace").encode("utf-8")
+    return data

@@ -1,0 +1,101 @@
+"""Reads XML: feeds (RSS, Atom) entry by entry, any other document by its text.
+
+Knows nothing of schemas: an element with text of its own is a paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from email.utils import parsedate_to_datetime
+from pathlib import PurePath
+from xml.etree.ElementTree import Element
+
+from trivium.extract.composer import Composer, describe
+from trivium.extract.html_tree import TreeReader, parse_html
+from trivium.extract.package import parse_xml
+from trivium.extract.properties import iso
+from trivium.extract.sniff import binary_kind
+from trivium.ports import Blob
+from trivium.types import Extraction, Place
+
+_BEGINNING = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml\s|rss[\s>]|feed[\s>]|!DOCTYPE\s+(?!html))", re.I
+)
+_BODIES = ("encoded", "content", "description", "summary")
+
+
+class XmlExtractor:
+    """Takes what begins as XML does and is no web page: list it after the reader of HTML."""
+
+    version = "xml/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        named = PurePath(blob.name).suffix.lower() in ("", ".xml", ".rss", ".atom", ".rdf", ".opml")
+        return named and bool(_BEGINNING.match(blob.data[:1024])) and not binary_kind(blob.data)
+
+    def extract(self, blob: Blob) -> Extraction:
+        root = parse_xml(blob.data, blob.name)
+        out = Composer(blob.name)
+        entries = [element for element in root.iter() if element.tag in ("item", "entry")]
+        if root.tag in ("rss", "feed", "RDF") and entries:
+            channel = root.find("channel")
+            head = root if channel is None else channel
+            for entry in entries:
+                _entry(out, entry)
+            return out.finish(
+                blob,
+                title=head.findtext("title") or "",
+                media_type=f"application/{'atom' if root.tag == 'feed' else 'rss'}+xml",
+                language=head.findtext("language") or "",
+                metadata=describe({"entries": len(entries)}),
+            )
+        _document(out, root)
+        title = root.find(".//title")
+        return out.finish(
+            blob,
+            title="" if title is None else "".join(title.itertext())[:200],
+            media_type="application/xml",
+        )
+
+
+def _entry(out: Composer, entry: Element) -> None:
+    author = entry.findtext("creator") or entry.findtext("author/name") or entry.findtext("author")
+    link = entry.find("link")
+    address = "" if link is None else (link.text or link.get("href") or "")
+    place = Place(
+        authors=(author.strip(),) if author and author.strip() else (),
+        time=_time(entry),
+        link=address.strip(),
+    )
+    out.heading(2, entry.findtext("title") or address or "Entry", place)
+    bodies = (
+        "".join(found.itertext()) for name in _BODIES if (found := entry.find(name)) is not None
+    )
+    body = max(bodies, key=len, default="")  # the summary repeats the beginning of the content
+    tree = parse_html(body) if body.strip() else None
+    if tree is not None:
+        for heading in tree.iter("h1", "h2"):
+            heading.tag = "h3"  # below the entry's own
+        TreeReader(out, place).read(tree)
+
+
+def _document(out: Composer, element: Element) -> None:
+    """Mixed content as one paragraph; elements that only hold others are walked through."""
+    own = (element.text or "").strip() or any((child.tail or "").strip() for child in element)
+    if own or not len(element):
+        out.add("paragraph", " ".join("".join(element.itertext()).split()))
+        return
+    for child in element:
+        _document(out, child)
+
+
+def _time(entry: Element) -> str:
+    for name in ("pubDate", "published", "updated", "date"):
+        if text := entry.findtext(name):
+            if found := iso(text):
+                return found
+            try:
+                return parsedate_to_datetime(text).isoformat()
+            except (ValueError, TypeError):
+                continue
+    return ""

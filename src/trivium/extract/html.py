@@ -1,0 +1,118 @@
+"""Reads HTML pages into what a person came for: headings, paragraphs, lists, tables, code.
+
+Menus, footers, forms and hidden parts are left out, gently: a page without a main part is read
+whole. The walk over the tree is `html_tree`'s; this file knows bytes, charsets and meta tags.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from trivium.errors import FileEmpty
+from trivium.extract.composer import Composer, describe
+from trivium.extract.html_tree import TreeReader, main_part, parse_html
+from trivium.extract.properties import iso
+from trivium.extract.sniff import BOMS, binary_kind
+from trivium.extract.text import decode
+from trivium.ports import Blob
+from trivium.types import Extraction, Metadata
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+SUFFIXES = frozenset({".html", ".htm", ".xhtml", ".xht", ".shtml"})
+
+_HEAD_BYTES = 4096
+_BEGINNING = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.{0,2000}?-->|<\?xml[^>]{0,200}\?>)*"
+    rb"<(?:!doctype\s+html|html|head|body)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
+_CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_AUTHORS = ("citation_author", "author", "article:author", "dc.creator", "dcterms.creator")
+_DATES = (
+    "citation_publication_date",
+    "article:published_time",
+    "date",
+    "dc.date",
+    "dcterms.date",
+    "datepublished",
+    "article:modified_time",
+)
+
+
+class HtmlExtractor:
+    """Takes files that begin as HTML does, and texts named so."""
+
+    version = "html/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        if _BEGINNING.match(_narrow(blob.data[:_HEAD_BYTES])):
+            return True
+        named = PurePath(blob.name).suffix.lower() in SUFFIXES
+        return named and not binary_kind(blob.data)
+
+    def extract(self, blob: Blob) -> Extraction:
+        root = parse_html(decode_html(blob))
+        if root is None:
+            raise FileEmpty(f"{blob.name} has no visible text.")
+        out = Composer(blob.name)
+        TreeReader(out).read(main_part(root))
+        metadata = dict(meta_tags(root))
+        return out.finish(
+            blob,
+            title=str(metadata.pop("title", "")),
+            media_type="text/html",
+            language=root.get("lang") or "",
+            metadata=metadata,
+        )
+
+
+def decode_html(blob: Blob) -> str:
+    """The characters of a page: by its mark, its declaration, else as any text."""
+    declared = _CHARSET.search(blob.data[:_HEAD_BYTES])
+    if declared and not blob.data.startswith(BOMS):
+        name = declared[1].decode("ascii").lower()
+        # Browsers read these as Windows does; "utf-16" in readable bytes is a mistake.
+        name = {"iso-8859-1": "cp1252", "latin1": "cp1252", "ascii": "cp1252"}.get(name, name)
+        if not name.startswith(("utf-8", "utf8", "utf-16", "utf-32")):
+            try:
+                return blob.data.decode(name, "replace")
+            except LookupError:
+                pass
+    return decode(blob)
+
+
+def meta_tags(root: _Element) -> Metadata:
+    """Title, authors, date and description from the head of a page."""
+    found: dict[str, list[str]] = {}
+    for tag in root.iter("meta"):
+        name = (tag.get("name") or tag.get("property") or tag.get("itemprop") or "").lower()
+        content = (tag.get("content") or "").strip()
+        if name and content:
+            found.setdefault(name, []).append(content)
+    title = root.find(".//title")
+    link = root.find(".//link[@rel='canonical']")
+    authors = next((found[name] for name in _AUTHORS if name in found), [])
+    dates = (iso(found[name][0].replace("/", "-")) for name in _DATES if name in found)
+    return describe(
+        {
+            "title": (found.get("citation_title") or [""])[0]
+            or ("".join(title.itertext()) if title is not None else "")
+            or (found.get("og:title") or [""])[0],
+            "authors": [name for name in authors if not name.startswith("http")],
+            "date": next((date for date in dates if date), ""),
+            "description": (found.get("description") or found.get("og:description") or [""])[0],
+            "link": "" if link is None else link.get("href") or "",
+            "keywords": [
+                word.strip() for line in found.get("keywords", [])[:1] for word in line.split(",")
+            ],
+        }
+    )
+
+
+def _narrow(head: bytes) -> bytes:
+    """UTF-16 with a mark as bytes that can be looked at."""
+    return head[2:].replace(b"\x00", b"") if head.startswith(BOMS) else head

@@ -1,0 +1,226 @@
+"""Walks a tree of HTML and tells a composer what a reader sees.
+
+Used for pages, chapters of books and bodies of e-mail. Knows nothing of files or charsets.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from trivium.extract.composer import NOWHERE, Composer
+from trivium.types import ElementKind, Place
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+MAX_DEPTH = 150  # three calls a level; libxml2 itself stops at 256
+# A main part with less than this share of a page's text is not what it claims to be.
+MIN_MAIN_SHARE = 0.3
+MIN_MENU_ITEMS = 15  # fewer links may well be the content: see also
+MAX_TABLE_CELL = 1000  # characters; longer cells hold a layout, not data
+
+_INVISIBLE = frozenset(
+    {"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "canvas"}
+    | {"button", "select", "input", "textarea", "datalist", "nav", "dialog", "audio", "video"}
+)
+_FURNITURE = frozenset({"footer", "aside", "form"})  # of the page, not of an article in it
+_BLOCKS = frozenset(
+    {"p", "div", "section", "article", "main", "header", "footer", "aside", "address", "figure"}
+    | {"figcaption", "ul", "ol", "dl", "dt", "dd", "li", "table", "tr", "td", "th", "tbody", "hr"}
+    | {"thead", "tfoot", "caption", "form", "fieldset", "legend", "details", "summary", "center"}
+    | {"blockquote", "body", "html", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
+)
+_ROLES = frozenset({"navigation", "search", "banner", "contentinfo", "dialog", "menu", "menubar"})
+_MARKS = frozenset({"mw-editsection", "navbox", "noprint", "visually-hidden", "sr-only"})
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
+
+
+def parse_html(source: str) -> _Element | None:
+    """The tree of a page, however broken; None if there is nothing in it."""
+    from lxml import etree
+
+    parser = etree.HTMLParser(
+        encoding="utf-8", recover=True, remove_comments=True, remove_pis=True, no_network=True
+    )
+    data = _DECLARATION.sub("", source, count=1).replace("\x00", "")
+    try:
+        return etree.fromstring(data.encode("utf-8", "replace"), parser)
+    except (etree.XMLSyntaxError, etree.ParserError):
+        return None
+
+
+def main_part(root: _Element) -> _Element:
+    """The part of a page that is its content: `main` or the longest article, else its body."""
+    body = root.find("body")
+    page = root if body is None else body
+    found = [e for e in page.iter("main", "article") if not is_hidden(e)]
+    found += page.xpath(".//*[@role='main']")
+    best = max(found, key=_weight, default=None)
+    if best is not None and _weight(best) >= max(MIN_MAIN_SHARE * _weight(page), 200):
+        return best
+    return page
+
+
+def is_hidden(element: _Element) -> bool:
+    return (
+        element.tag in _INVISIBLE
+        or element.get("hidden") is not None
+        or element.get("aria-hidden") == "true"
+        or element.get("role") in _ROLES
+        or bool(_MARKS.intersection((element.get("class") or "").split()))
+        or bool(_HIDDEN.search(element.get("style") or ""))
+    )
+
+
+class TreeReader:
+    """Writes visible text into a composer, block by block."""
+
+    def __init__(self, out: Composer, place: Place = NOWHERE) -> None:
+        self._out = out
+        self._place = place
+        self._inline: list[str] = []
+        self._lists: list[int] = []  # number of the next item of each open list, 0 for bullets
+        self._marker = ""
+        self._quotes = 0
+
+    def read(self, element: _Element) -> None:
+        self._walk(element, 0)
+        self._flush()
+
+    def _walk(self, element: _Element, depth: int) -> None:
+        if is_hidden(element) and depth:
+            return
+        tag = element.tag
+        if depth > MAX_DEPTH:
+            self._inline.append(" ".join(element.itertext()))
+        elif tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
+            self._flush()
+            self._out.heading(int(tag[1]), inline_text(element), self._place)
+        elif tag == "pre":
+            self._flush()
+            self._out.add("code", "".join(element.itertext()), place=self._place)
+        elif tag == "table" and is_data(element):
+            self._flush()
+            self._table(element)
+        elif tag in _BLOCKS:
+            self._block(element, depth)
+        elif tag == "br":
+            self._inline.append("\n")
+        elif tag == "img":
+            alt = element.get("alt") or ""
+            self._inline.append(f" {alt} " if " " in alt.strip() else "")
+        else:
+            self._inside(element, depth)
+
+    def _block(self, element: _Element, depth: int) -> None:
+        if element.tag in _FURNITURE and not _has_prose(element):
+            return
+        tag = element.tag
+        if tag in ("ul", "ol") and is_menu(element):
+            return
+        self._flush()
+        if tag in ("ul", "ol"):
+            start = element.get("start") or "1"
+            self._lists.append(int(start) if tag == "ol" and start.isdecimal() else tag == "ol")
+        elif tag == "li" and self._lists:
+            self._marker = f"{self._lists[-1]}. " if self._lists[-1] else ""
+            self._lists[-1] += bool(self._lists[-1])
+        elif tag == "blockquote":
+            self._quotes += 1
+        self._inside(element, depth)
+        self._flush()
+        if tag in ("ul", "ol"):
+            self._lists.pop()
+        elif tag == "blockquote":
+            self._quotes -= 1
+
+    def _inside(self, element: _Element, depth: int) -> None:
+        self._inline.append((element.text or "").replace("\n", " "))
+        for child in element:
+            if isinstance(child.tag, str):
+                self._walk(child, depth + 1)
+            self._inline.append((child.tail or "").replace("\n", " "))
+
+    def _flush(self) -> None:
+        text = fold("".join(self._inline))
+        self._inline.clear()
+        if not text:
+            return
+        kind: ElementKind = "quote" if self._quotes else "paragraph"
+        if self._lists:
+            kind, text = "list_item", f"{self._marker}{text}"
+            self._marker = ""
+        self._out.add(kind, text, place=self._place)
+
+    def _table(self, table: _Element) -> None:
+        caption = table.find("caption")
+        if caption is not None:
+            self._out.add("paragraph", inline_text(caption), place=self._place)
+        rows = []
+        for row in table.iter("tr"):
+            cells: list[str] = []
+            for cell in row.iter("td", "th"):
+                cells.append(inline_text(cell))
+                span = cell.get("colspan") or "1"
+                cells.extend([""] * (min(int(span), 50) - 1 if span.isdecimal() else 0))
+            rows.append(cells)
+        self._out.table(rows, place=self._place)
+
+
+def is_data(table: _Element) -> bool:
+    """Whether a table holds data; the others only arrange a page."""
+    if next(table.iterdescendants("table", "h1", "h2", "h3", "form", "ul"), None) is not None:
+        return next(table.iterdescendants("table", "h1", "h2", "form"), None) is None and (
+            next(table.iter("th"), None) is not None
+        )
+    rows = list(table.iter("tr"))
+    if len(rows) < 2 or max(len(row) for row in rows) < 2:
+        return False
+    return all(len(inline_text(cell)) <= MAX_TABLE_CELL for cell in table.iter("td"))
+
+
+def is_menu(items: _Element) -> bool:
+    """Whether a list is nothing but many links: other languages, other pages."""
+    return len(items) >= MIN_MENU_ITEMS and _weight(items, blank=False) == 0
+
+
+def inline_text(element: _Element) -> str:
+    """The visible text of an element as one paragraph."""
+    parts: list[str] = []
+
+    def collect(node: _Element, depth: int) -> None:
+        if (is_hidden(node) and depth) or depth > MAX_DEPTH:
+            return
+        space = " " if node.tag in _BLOCKS or node.tag == "br" else ""
+        parts.append(space + (node.text or ""))
+        for child in node:
+            if isinstance(child.tag, str):
+                collect(child, depth + 1)
+            parts.append(child.tail or "")
+        parts.append(space)
+
+    collect(element, 0)
+    return " ".join("".join(parts).split())
+
+
+def fold(text: str) -> str:
+    """White space as a browser shows it: `br` broke the lines, everything else is one space."""
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _weight(element: _Element, *, blank: bool = True) -> int:
+    """Characters of a part outside its links."""
+
+    def size(part: _Element) -> int:
+        text = "".join(part.itertext())
+        return len(text) if blank else len("".join(text.split()))
+
+    return size(element) - sum(size(link) for link in element.iter("a"))
+
+
+def _has_prose(element: _Element) -> bool:
+    """Whether an aside or form holds paragraphs worth reading: whole pages can be a form."""
+    return len(inline_text(element)) > 500 and _weight(element) > 500

@@ -1,0 +1,122 @@
+"""Reads pictures of text, such as scans and screenshots, by OCR. Knows no OCR program.
+
+A picture is a page: what was recognised goes the way of a PDF's page. Boxes are in points; the
+metadata's `dpi` says how many pixels make 72 of them.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.extract.pdf.compose import Found, compose
+from trivium.extract.pdf.marks import Page
+from trivium.extract.pdf.scans import MAX_PIXELS, OcrMode, Recognise, as_words, upright
+from trivium.ports import Blob
+from trivium.types import Extraction
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_SOURCE_PIXELS = 120_000_000  # A0 at 200 dpi has 62 million; decoding takes up to 4 bytes each
+MAX_FRAMES = 500  # of a TIFF; a fax has a few
+USUAL_DPI = 200  # assumed of a picture that does not say: a page of 1654 pixels across
+_TYPES = (
+    (b"\x89PNG\r\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+class ImageExtractor:
+    """Takes PNG, JPEG, TIFF, GIF and WebP by their first bytes."""
+
+    def __init__(self, recognise: Recognise | None = None, *, ocr: OcrMode = "auto") -> None:
+        self._recognise = None if ocr == "off" else recognise
+        self.version = "image/1"
+        if self._recognise is not None:
+            self.version += f"+{self._recognise.name}"
+
+    def accepts(self, blob: Blob) -> bool:
+        return bool(_media_type(blob.data))
+
+    def extract(self, blob: Blob) -> Extraction:
+        if self._recognise is None:
+            raise FileEmpty(
+                f"{blob.name} is an image.",
+                fix="Reading text off images needs OCR: turn it on with `--ocr auto`.",
+            )
+        found = Found([], 0)
+        dpi = USUAL_DPI
+        for number, frame in enumerate(_frames(blob), start=1):
+            page, dpi = _read(frame, number, self._recognise)
+            found.pages.append(page)
+            found.count = found.recognised = number
+        if not any(page.words for page in found.pages):
+            raise FileEmpty(f"{blob.name} shows no text that can be read.")
+        read = compose(found, [], {}, blob, _media_type(blob.data))
+        return replace(read, metadata={**read.metadata, "dpi": dpi})
+
+
+def _media_type(data: bytes) -> str:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for magic, kind in _TYPES if data.startswith(magic)), "")
+
+
+def _frames(blob: Blob) -> Iterator[Image]:
+    """Each picture of the file in grey, upright as its camera says, none larger than allowed."""
+    from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a large picture is no news: the limit is below
+        try:
+            with Image.open(io.BytesIO(blob.data)) as image:
+                for index, frame in enumerate(ImageSequence.Iterator(image)):
+                    if frame.width * frame.height > MAX_SOURCE_PIXELS or index >= MAX_FRAMES:
+                        raise FileTooLarge(_too_large(blob, frame), fix="Make it smaller.")
+                    if index and image.format == "GIF":
+                        return  # the rest is animation
+                    yield ImageOps.exif_transpose(frame).convert("L")
+        except Image.DecompressionBombError:
+            raise FileTooLarge(
+                f"{blob.name} has too many pixels.", fix="Make it smaller."
+            ) from None
+        except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, TypeError):
+            raise FileDamaged(f"{blob.name} is no image that can be read.") from None
+
+
+def _too_large(blob: Blob, frame: Image) -> str:
+    return f"{blob.name} is too large an image: {frame.width:,} × {frame.height:,} pixels."
+
+
+def _read(frame: Image, number: int, recognise: Recognise) -> tuple[Page, int]:
+    """A page from a picture, and its resolution."""
+    import numpy as np
+
+    dpi = _resolution(frame)
+    excess = frame.width * frame.height / MAX_PIXELS
+    if excess > 1:
+        shrink = math.ceil(math.sqrt(excess))
+        frame, dpi = frame.reduce(shrink), dpi // shrink
+    page = Page(number, frame.width * 72 / dpi, frame.height * 72 / dpi, recognised=True)
+    words, page.turn = upright(np.asarray(frame, dtype=np.uint8), recognise, dpi)
+    page.words = as_words(words, dpi / 72)
+    return page, dpi
+
+
+def _resolution(frame: Image) -> int:
+    declared = frame.info.get("dpi")
+    try:
+        dpi = round(float(declared[0])) if declared else 0
+    except (TypeError, ValueError, ZeroDivisionError, IndexError):
+        dpi = 0
+    return dpi if 70 <= dpi <= 1200 else USUAL_DPI

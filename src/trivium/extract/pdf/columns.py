@@ -1,0 +1,93 @@
+"""Finds the white between columns of prose, on a page and shared by a document's pages.
+
+Knows positions only, not what the text says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from trivium.extract.pdf.marks import Fragment, Page
+
+MIN_SIDE = 0.15  # of the text's height must stand on either side of a gutter
+MAX_CROSSING = 0.6  # of the text's height may cross a gutter: a page half filled by a wide table
+
+
+@dataclass(frozen=True, slots=True)
+class Gutter:
+    x: float
+    crossing: float  # share of the text's height that crosses it
+
+
+def find_gutter(fragments: list[Fragment], narrowest: float = 60.0) -> Gutter | None:
+    """Where white runs down between two columns of prose; None when nothing says so."""
+    if len(fragments) < 8:
+        return None
+    left = min(f.left for f in fragments)
+    right = max(f.right for f in fragments)
+    cover = _coverage(fragments, left, right)
+    low, high = int(0.2 * len(cover)), int(0.8 * len(cover))
+    if high - low < 10:
+        return None
+    least = min(cover[low:high])
+    total = sum(f.height for f in fragments)
+    if least > MAX_CROSSING * total:
+        return None
+    x = left + _widest(cover, low, high, least + 0.02 * total)
+    sides = ((left, x), (x, right))
+    if all(_is_column(fragments, start, end, total, narrowest) for start, end in sides):
+        return Gutter(x, least / total)
+    return None
+
+
+def _coverage(fragments: list[Fragment], left: float, right: float) -> list[float]:
+    """For every point across, the height of the fragments that lie over it."""
+    steps = [0.0] * (int(right - left) + 3)
+    for fragment in fragments:
+        steps[int(fragment.left - left)] += fragment.height
+        steps[int(fragment.right - left) + 1] -= fragment.height
+    cover, running = [], 0.0
+    for step in steps:
+        running += step
+        cover.append(running)
+    return cover
+
+
+def _widest(cover: list[float], low: int, high: int, ceiling: float) -> float:
+    """The middle of the widest stretch that hardly anything covers."""
+    best, start = (0, low), None
+    for at in range(low, high + 1):
+        if at < high and cover[at] <= ceiling:
+            start = at if start is None else start
+        elif start is not None:
+            best = max(best, (at - start, start))
+            start = None
+    return best[1] + best[0] / 2
+
+
+def _is_column(
+    fragments: list[Fragment], left: float, right: float, total: float, narrowest: float
+) -> bool:
+    """Whether what lies between is prose: enough of it, in lines that fill the width."""
+    inside = [f for f in fragments if f.left >= left - 1 and f.right <= right + 1]
+    if not inside:
+        return False
+    height = sum(f.height for f in inside)
+    width = max(f.right for f in inside) - min(f.left for f in inside)
+    area = sum(f.height * f.width for f in inside)
+    full = sum(f.height * f.width for f in inside if f.width >= 0.6 * width)
+    return height >= MIN_SIDE * total and full >= 0.5 * area and width > narrowest
+
+
+def common_gutter(pages: list[tuple[Page, list[Fragment]]]) -> float | None:
+    """The gutter that the document's pages share, as a share of the width."""
+    found: Counter[float] = Counter()
+    for page, fragments in pages:
+        if (gutter := find_gutter(fragments)) is not None:
+            found[round(gutter.x / page.across, 2)] += 1
+    if not found:
+        return None
+    near = {x: sum(n for other, n in found.items() if abs(other - x) <= 0.03) for x in found}
+    best = max(near, key=lambda x: (near[x], found[x], -x))
+    return best if near[best] >= max(1, 0.4 * len(pages)) else None

@@ -1,0 +1,111 @@
+"""Puts a document together from its pages: lines, blocks, headings, text, metadata.
+
+The recipe, top to bottom; each step has a file of its own. Knows nothing of where pages come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trivium.errors import FileEmpty
+from trivium.extract.pdf import front
+from trivium.extract.pdf.assemble import assemble
+from trivium.extract.pdf.columns import common_gutter
+from trivium.extract.pdf.flow import join_flow, lift_floats
+from trivium.extract.pdf.headings import Bookmark, HeadingRules, drop_items, set_levels
+from trivium.extract.pdf.layout import fragments_of, read_lines
+from trivium.extract.pdf.marks import Block, Line, Page
+from trivium.extract.pdf.paragraphs import build_blocks
+from trivium.extract.pdf.running import drop_running
+from trivium.extract.pdf.typography import Typography, measure
+from trivium.extract.text import stem
+from trivium.ports import Blob
+from trivium.text.languages import detect_language
+from trivium.types import Extraction, Kind, MetaValue
+
+
+@dataclass(slots=True)
+class Found:
+    """The pages that were read, and how."""
+
+    pages: list[Page]
+    count: int
+    recognised: int = 0  # read as images
+    unread: int = 0  # would have had to be
+    damaged: int = 0
+
+
+def compose(
+    found: Found, marks: list[Bookmark], info: dict[str, str], blob: Blob, media_type: str
+) -> Extraction:
+    """The document from its pages, its outline and what its file declares."""
+    lines, margins = _lines(found.pages)
+    if not lines:
+        raise FileEmpty(f"{blob.name} has no text.")
+    typography = measure(lines)
+    start, end = front.find_title(lines, typography, info.get("Title", ""))
+    title = front.title_text(lines[start:end], typography) if end else ""
+    blocks = _blocks(lines, start, end, typography, marks)
+    text, elements = assemble(blocks, {page.number: page for page in found.pages})
+    declared = info.get("Title", "")
+    return Extraction(
+        text=text,
+        elements=elements,
+        title=title or (declared if front.is_title(declared) else stem(blob)),
+        media_type=media_type,
+        language=detect_language(text),
+        metadata=_metadata(found, info, front.front_matter(lines, end), margins),
+        kind=Kind.PAPER if front.is_paper(blocks) else Kind.TEXT,
+    )
+
+
+def _lines(pages: list[Page]) -> tuple[list[Line], str]:
+    """Every line of the document in reading order, and what its first page's margins say."""
+    pairs = [(page, fragments_of(page)) for page in pages]
+    kept = drop_running(pairs)
+    left = {id(fragment) for fragment in kept[0]}
+    dropped = [fragment.text for fragment in pairs[0][1] if id(fragment) not in left]
+    pairs = [(page, fragments) for (page, _), fragments in zip(pairs, kept, strict=True)]
+    shared = common_gutter(pairs)
+    lines = [line for page, fragments in pairs for line in read_lines(page, fragments, shared)]
+    return lines, " ".join(dropped)
+
+
+def _blocks(
+    lines: list[Line], start: int, end: int, typography: Typography, marks: list[Bookmark]
+) -> list[Block]:
+    """The document's blocks, its title first among equals."""
+    rules = HeadingRules(typography, marks)
+    before = build_blocks(lines[:start], typography, rules)
+    after = build_blocks(lines[end:], typography, rules)
+    blocks = join_flow([*before, *after], typography)
+    drop_items(blocks)
+    blocks = lift_floats(blocks)
+    set_levels(blocks, marks, typography)
+    if end:
+        front.clear_front(blocks[len(before) :])
+        for block in blocks:
+            block.level += block.role == "heading"
+        heading = Block(
+            lines[start:end], "title", front.title_text(lines[start:end], typography), level=1
+        )
+        blocks.insert(len(before) if blocks[: len(before)] == before else 0, heading)
+    return blocks
+
+
+def _metadata(
+    found: Found, info: dict[str, str], matter: list[Line], margins: str
+) -> dict[str, MetaValue]:
+    metadata: dict[str, MetaValue] = {"pages": found.count}
+    if authors := front.find_authors(matter, info.get("Author", "")):
+        metadata["authors"] = authors
+    printed = " ".join([margins, *(line.text for line in matter)])
+    if (year := front.find_year(printed, info)) is not None:
+        metadata["year"] = year
+    counts = {
+        "pages_recognised": found.recognised,
+        "pages_without_text": found.unread,
+        "pages_damaged": found.damaged,
+    }
+    metadata.update({name: count for name, count in counts.items() if count})
+    return metadata

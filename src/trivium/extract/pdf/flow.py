@@ -1,0 +1,103 @@
+"""Puts paragraphs together that a column's end, a page's end, a formula or a figure parts.
+
+Knows the roles of blocks, not how they were found.
+"""
+
+from __future__ import annotations
+
+import re
+
+from trivium.extract.pdf.headings import REFERENCES
+from trivium.extract.pdf.marks import Block
+from trivium.extract.pdf.typography import Typography, join_lines
+
+_FINISHED = re.compile(r"(?<!\bal)(?<!e\.g)(?<!i\.e)(?<!\bFig)(?<!\bcf)[.!?:][\"”’)\]]*\d{0,2}$")
+MAX_CHARACTERS = 20_000  # of a paragraph put together: some five pages; more is a listing
+MAX_ASIDES = 40  # blocks between two halves: labels of a figure are many
+
+
+def join_flow(blocks: list[Block], typography: Typography) -> list[Block]:
+    """Blocks in order, each paragraph whole; what stood between its halves follows it."""
+    joined: list[Block] = []
+    opened: Block | None = None
+    asides = 0
+    for block in blocks:
+        if block.role == "heading":
+            opened = None
+        elif block.role == "formula" and opened is not None and joined[-1] is opened:
+            if _below(opened, block):
+                _append(opened, block, typography)
+                continue
+        elif block.role in ("body", "list_item", "small"):
+            if opened is not None and block.role != "list_item" and _continues(opened, block):
+                _append(opened, block, typography)
+                asides = 0
+                continue
+            if opened is None or _replaces(opened, block, typography):
+                opened, asides = block, 0
+        asides += 1
+        if asides > MAX_ASIDES:
+            opened = None
+        joined.append(block)
+    return joined
+
+
+def lift_floats(blocks: list[Block]) -> list[Block]:
+    """Captions and their tables that stand among the references put before them: who leaves out
+    the bibliography must not lose them."""
+    lifted: list[Block] = []
+    start: int | None = None
+    for index, block in enumerate(blocks):
+        if block.role == "heading":
+            start = len(lifted) if REFERENCES.match(block.text) else None
+        elif start is not None and _is_float(blocks, index):
+            lifted.insert(start, block)
+            start += 1
+            continue
+        lifted.append(block)
+    return lifted
+
+
+def _is_float(blocks: list[Block], index: int) -> bool:
+    if blocks[index].role == "caption":
+        return True
+    near = [*blocks[max(0, index - 1) : index], *blocks[index + 1 : index + 2]]
+    return blocks[index].role == "table" and any(block.role == "caption" for block in near)
+
+
+def _append(block: Block, more: Block, typography: Typography) -> None:
+    block.text = join_lines([block.text, more.text], typography.words)
+    block.lines = [*block.lines, *more.lines]
+
+
+def _below(block: Block, formula: Block) -> bool:
+    """Whether a formula stands in the column of the paragraph, right under it."""
+    last, first = block.lines[-1], formula.lines[0]
+    return last.column is first.column and 0 < first.base - last.base < 5 * last.size
+
+
+def _replaces(opened: Block, block: Block, typography: Typography) -> bool:
+    """Whether the open paragraph is given up for a new one: small print does not close body."""
+    if block.role == "small" and opened.role != "small":
+        return False
+    return abs(block.size - opened.size) < 0.05 * opened.size or block.size >= typography.size
+
+
+def _continues(opened: Block, block: Block) -> bool:
+    """Whether the block is the second half of the open one."""
+    last, first = opened.lines[-1], block.lines[0]
+    if abs(block.size - opened.size) > 0.05 * opened.size or first.page - last.page > 1:
+        return False
+    text, more = opened.text, block.text
+    if _FINISHED.search(text[-12:]) or len(text) > MAX_CHARACTERS:
+        return False
+    broken = text.endswith(("-", "‐", "\u00ad")) and more[0].isalpha()
+    lower = more[0].islower()
+    if last.column is first.column and last.page == first.page:
+        after_formula = 0 < first.base - last.base < 3 * first.size
+        return after_formula and (lower or more[0] in "([,;")
+    full = last.right > last.column.right - 2.5 * last.size
+    flush = first.left < first.column.left + 0.6 * first.size
+    if not full:
+        return False
+    return broken or lower or (flush and len(more) > 30 and more[0] not in "•[")

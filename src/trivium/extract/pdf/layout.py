@@ -1,0 +1,133 @@
+"""Puts the fragments of a page in reading order: columns, bands that cross them, rows in each.
+
+Knows positions only, not what the text says.
+"""
+
+from __future__ import annotations
+
+from trivium.extract.pdf.bands import column_sides, find_bands
+from trivium.extract.pdf.columns import Gutter, find_gutter
+from trivium.extract.pdf.marks import Column, Fragment, Line, Page, Word
+
+WIDE_GAP = 1.0  # in sizes of the font: a wider gap parts cells; justified lines seldom have one
+SHELF = 8.0  # points
+MAX_DEPTH = 3  # of columns within columns
+NARROWEST = 0.2  # of the page: a column within a column is not narrower
+
+
+def fragments_of(page: Page) -> list[Fragment]:
+    """Neighbouring words of the file's order that stand beside each other on a line."""
+    fragments: list[Fragment] = []
+    current: list[Word] = []
+    for word in page.words:
+        if current and not _follows(current[-1], word):
+            fragments.append(Fragment(current))
+            current = []
+        current.append(word)
+    if current:
+        fragments.append(Fragment(current))
+    return fragments
+
+
+def _follows(last: Word, word: Word) -> bool:
+    size = max(last.style.size, word.style.size)
+    gap = word.left - last.right
+    if abs(word.base - last.base) > 0.65 * size and not _overlap(last, word):
+        return False
+    return -0.6 * size < gap < WIDE_GAP * size
+
+
+def _overlap(a: Word, b: Word) -> bool:
+    """Whether two words share most of their height: an index that hangs low still does."""
+    shared = min(a.bottom, b.bottom) - max(a.top, b.top)
+    return shared > 0.5 * min(a.height, b.height)
+
+
+def read_lines(page: Page, fragments: list[Fragment], shared: float | None = None) -> list[Line]:
+    """The page's lines in the order a person reads them."""
+    if not fragments:
+        return []
+    gutter = find_gutter(fragments)
+    if gutter is None and shared is not None:
+        gutter = _apply(fragments, shared * page.across)
+    lines: list[Line] = []
+    for column, part in _regions(fragments, gutter, NARROWEST * page.across):
+        rows = _rows(part)
+        for index, row in enumerate(rows):
+            lines.append(Line(page.number, row, column, first=index == 0))
+    return lines
+
+
+def _apply(fragments: list[Fragment], x: float) -> Gutter | None:
+    """The document's gutter on a page that by itself would not show one."""
+    total = sum(f.height for f in fragments)
+    crossing = sum(f.height for f in fragments if f.left < x - 2 and f.right > x + 2)
+    return Gutter(x, crossing / total) if crossing < 0.5 * total else None
+
+
+def _regions(
+    fragments: list[Fragment], gutter: Gutter | None, narrowest: float, depth: int = 0
+) -> list[tuple[Column, list[Fragment]]]:
+    whole = Column(min(f.left for f in fragments), max(f.right for f in fragments))
+    if gutter is None or depth >= MAX_DEPTH:
+        return [(whole, fragments)]
+    x = gutter.x
+    crossing: list[Fragment] = []
+    others: list[Fragment] = []
+    for fragment in fragments:
+        crosses = fragment.left < x - 2 and fragment.right > x + 2
+        (crossing if crosses else others).append(fragment)
+    zones = find_bands(crossing, others, x)
+    regions: list[tuple[Column, list[Fragment]]] = []
+    rest = sorted(fragments, key=lambda f: f.middle)
+    sides = column_sides(fragments, x)
+    for top, bottom in [*zones, (float("inf"), float("inf"))]:
+        above = [f for f in rest if f.middle < top]
+        inside = [f for f in rest if top <= f.middle <= bottom]
+        rest = [f for f in rest if f.middle > bottom]
+        for side, column in zip((0, 1), sides, strict=True):
+            part = [f for f in above if ((f.left + f.right) / 2 >= x) == bool(side)]
+            if part:
+                deeper = find_gutter(part, narrowest) if len(part) > 20 else None
+                if deeper is None:
+                    regions.append((column, part))
+                else:
+                    regions.extend(_regions(part, deeper, narrowest, depth + 1))
+        if inside:
+            regions.append((whole, inside))
+    return regions
+
+
+def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
+    """Fragments of one column grouped by the line they stand on, each row from left to right."""
+    rows: list[tuple[float, float, list[Fragment]]] = []  # baseline, size
+    shelves: dict[int, list[int]] = {}  # rows by baseline: a page may have thousands
+    for fragment in sorted(fragments, key=lambda f: (-round(f.size), _base(f), f.left)):
+        base, size = _base(fragment), fragment.size
+        shelf = int(base // SHELF)
+        for index in [row for at in range(shelf - 2, shelf + 3) for row in shelves.get(at, ())]:
+            row_base, row_size, row = rows[index]
+            small = size <= 0.8 * row_size  # an index may stand above another
+            reach = 0.6 if small else 0.35
+            if abs(base - row_base) < reach * row_size and (small or _fits(fragment, row)):
+                row.append(fragment)
+                break
+        else:
+            shelves.setdefault(shelf, []).append(len(rows))
+            rows.append((base, size, [fragment]))
+    rows.sort(key=lambda row: (row[0], row[2][0].left))
+    return [sorted(row, key=lambda f: (f.left, f.right)) for _, _, row in rows]
+
+
+def _fits(fragment: Fragment, row: list[Fragment]) -> bool:
+    """Whether the fragment's place in the row is free."""
+    return all(
+        min(fragment.right, other.right) - max(fragment.left, other.left)
+        < 0.5 * min(fragment.width, other.width) + 1
+        for other in row
+    )
+
+
+def _base(fragment: Fragment) -> float:
+    size = fragment.size
+    return next(word.base for word in fragment.words if word.style.size == size)

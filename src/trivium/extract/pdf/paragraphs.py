@@ -1,0 +1,167 @@
+"""Groups lines into blocks: headings, tables, captions and paragraphs of one column.
+
+What runs over columns and pages is put together by `flow`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from trivium.extract.pdf.headings import CAPTION, HeadingRules
+from trivium.extract.pdf.marks import Block, Line, Role
+from trivium.extract.pdf.tables import find_tables, table_rows
+from trivium.extract.pdf.typography import Typography, join_lines
+
+BULLET = re.compile(r"(?:[•‣◦▪■●○∙·⁃–—*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+\S")
+_ENTRY = re.compile(r"\[\w{1,12}\]\s*\S|\d{1,3}\.\s+[A-Z]")
+_RUN_IN = re.compile(r"(abstract|summary|zusammenfassung)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))", re.I)
+_WORDLIKE = re.compile(r"[^\W\d_]{3,}")
+_SIGN = re.compile(r"[^\w\s]|_")
+_END = re.compile(r"[.!?:;…][\"”’)\]]*\d{0,2}$")
+SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
+
+
+def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules) -> list[Block]:
+    """The blocks of a document in reading order."""
+    headings = _headings(lines, rules)
+    tables = dict(find_tables(lines, headings.keys()))
+    blocks: list[Block] = []
+    at = 0
+    while at < len(lines):
+        if at in tables:
+            blocks.append(_table(lines[at : tables[at]]))
+            at = tables[at]
+            continue
+        if at in headings:
+            end = headings[at]
+            blocks.append(_heading(lines[at:end], typography))
+            at = end
+            continue
+        stops = {*tables, *headings, len(lines)}
+        end = at + 1
+        while end not in stops and _goes_on(lines, at, end, typography):
+            end += 1
+        blocks.extend(_paragraph(lines[at:end], typography))
+        at = end
+    return blocks
+
+
+def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:
+    """Where headings begin, and where each ends."""
+    found: dict[int, int] = {}
+    at = 0
+    while at < len(lines):
+        above = lines[at - 1] if at else None
+        below = lines[at + 1] if at + 1 < len(lines) else None
+        end = at + 1
+        if rules.accepts(lines[at], above, below):
+            while end < len(lines) and end - at < 4 and rules.continues(lines[end], lines[end - 1]):
+                end += 1
+            found[at] = end
+        at = end
+    return found
+
+
+def _table(lines: list[Line]) -> Block:
+    rows = table_rows(lines)
+    return Block(lines, "table", "\n".join(rows), header=rows[0] if rows else "")
+
+
+def _heading(lines: list[Line], typography: Typography) -> Block:
+    return Block(lines, "heading", join_lines([line.text for line in lines], typography.words))
+
+
+def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> bool:
+    """Whether a line belongs to the paragraph that began at `start`."""
+    above, line = lines[at - 1], lines[at]
+    if line.first or line.page != above.page or line.column is not above.column:
+        return False
+    formula = is_formula(line) or is_formula(above)
+    gap = line.base - above.base
+    lead = max(typography.leading(min(above.size, line.size)), 1.05 * line.size)
+    if gap > (1.9 if formula else 1.3) * lead:
+        return False
+    if abs(line.size - above.size) > 0.07 * above.size and not formula:
+        return False
+    if CAPTION.match(line.text) and gap > 1.1 * lead:
+        return False
+    if _marks_item(line, lines[start]):
+        return False
+    return not _indents(lines, start, at)
+
+
+def _marks_item(line: Line, first: Line) -> bool:
+    """Whether the line begins a list item or a numbered entry."""
+    text = line.text
+    if _ENTRY.match(text) and _ENTRY.match(first.text):
+        return abs(line.left - first.left) < 12
+    if not BULLET.match(text):
+        return False
+    mark = text[0]
+    if mark in "•‣◦▪■●○∙⁃" or line.left > line.column.left + 4:
+        return True
+    return BULLET.match(first.text) is not None
+
+
+def _indents(lines: list[Line], start: int, at: int) -> bool:
+    """Whether the left edge says that a new paragraph begins: indented, or back from hanging."""
+    line, above = lines[at], lines[at - 1]
+    em = line.size
+    shift = line.left - above.left
+    ended = above.right < line.column.right - 2 * em
+    if at - start >= 2 and lines[start + 1].left - lines[start].left > 0.5 * em:
+        hanging = all(abs(x.left - lines[start + 1].left) < 0.4 * em for x in lines[start + 1 : at])
+        if hanging and abs(line.left - lines[start].left) < 0.4 * em:
+            return at - start > 1 and not _first_line_outdent(lines, start, at)
+    if at - start == 1 and abs(shift) < 0.4 * em and ended and _END.search(above.text):
+        return True  # an entry of one line above another
+    if shift > 0.5 * em:
+        nxt = lines[at + 1] if at + 1 < len(lines) else None
+        back = nxt is None or nxt.column is not line.column or nxt.left < line.left - 0.4 * em
+        return (back or ended) and shift < 5 * em and not is_formula(line)
+    far = above.right < line.column.right - 0.25 * (line.column.right - line.column.left)
+    capital = line.text[:1].isupper() or not line.text[:1].isalnum()
+    return far and bool(_END.search(above.text)) and capital and abs(shift) < 0.4 * em
+
+
+def _first_line_outdent(lines: list[Line], start: int, at: int) -> bool:
+    """Whether the first line merely stands out, as behind an initial, and the text runs on."""
+    return not _END.search(lines[at - 1].text) and lines[at].text[:1].islower()
+
+
+def is_formula(line: Line) -> bool:
+    """Whether a line is mathematics set apart: few words, many signs, away from the edges."""
+    if line.formula is None:
+        line.formula = _is_formula(line)
+    return line.formula
+
+
+def _is_formula(line: Line) -> bool:
+    text = line.text
+    words = sum(map(len, _WORDLIKE.findall(text)))
+    signs = len(_SIGN.findall(text))
+    if words > 0.5 * len(text) and signs < 0.2 * len(text):
+        return False
+    inset = line.left > line.column.left + line.size
+    return words < 0.35 * len(text) and (signs > 0.15 * len(text) or inset)
+
+
+def _paragraph(lines: list[Line], typography: Typography) -> list[Block]:
+    text = join_lines([line.text for line in lines], typography.words)
+    if not text:
+        return []
+    first = lines[0]
+    role: Role = "body"
+    if CAPTION.match(text):
+        role = "caption"
+    elif all(is_formula(line) for line in lines):
+        role = "formula"
+    elif BULLET.match(text) and not _ENTRY.match(text):
+        role = "list_item"
+    elif first.size < SMALL * typography.size:
+        role = "small"
+    run_in = _RUN_IN.match(text)
+    if run_in and run_in.end() < len(text) and first.words[0].style != first.words[-1].style:
+        heading = Block(lines[:1], "heading", run_in[1])
+        return [heading, Block(lines, "body", text[run_in.end() :])]
+    return [Block(lines, role, text)]

@@ -1,0 +1,166 @@
+"""Decides which pages have to be read as images, renders them, and turns what was recognised into
+words like those of a text layer. Knows no OCR program: it is given one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from trivium.extract.pdf.marks import Page, Style, Word, dominant
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Grey: TypeAlias = NDArray[np.uint8]
+
+OcrMode: TypeAlias = Literal["off", "auto", "force"]
+MIN_LETTERS = 16  # fewer on a page with a picture: a stamp or a page number on a scan
+MAX_PIXELS = 30_000_000  # 30 MB in grey; A3 at 300 dpi has 17 million
+POOR = 70.0  # mean confidence below which a page may lie on its side; upright pages have 85 to 95
+MIN_SURE = 8  # words
+# Controls, private use, what cannot be a character, pdfium's own sign for what it cannot map.
+_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff\ufff0-\uffff\U000f0000-\U0010ffff]")
+_MISREAD_BULLETS = frozenset("e¢°©®«»*·o")  # what tesseract makes of a black dot
+
+
+class RecognisedWord(Protocol):
+    """A word on an image, in pixels from its top left corner."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def left(self) -> float: ...
+    @property
+    def top(self) -> float: ...
+    @property
+    def right(self) -> float: ...
+    @property
+    def bottom(self) -> float: ...
+    @property
+    def line(self) -> int: ...  # words of one line share it
+    @property
+    def confidence(self) -> float: ...  # 0..100
+
+
+class Recognise(Protocol):
+    """Reads the words on an image file (PNM, PNG, JPEG, TIFF), in reading order."""
+
+    @property
+    def name(self) -> str: ...  # program and languages: part of the extractor's version
+
+    def __call__(self, image: bytes, *, dpi: int) -> Sequence[RecognisedWord]: ...
+
+
+def needs_ocr(page: Page, picture: float) -> bool:
+    """Whether a page has no usable text but something to look at; `picture` is the share of it
+    that images and drawings cover."""
+    letters = sum(len(word.text) for word in page.words)
+    if letters and is_garbage(page.words):
+        return True
+    return letters < MIN_LETTERS and picture > 0.02
+
+
+def is_garbage(words: list[Word]) -> bool:
+    """Whether a text layer says nothing: its font has no mapping to characters."""
+    text = "".join([word.text for word in words])
+    return len(_ODD.findall(text)) > 0.3 * len(text)
+
+
+def covered(page: Any) -> float:
+    """The share of the page under its largest image or drawing."""
+    import ctypes
+
+    import pypdfium2.raw as pdfium
+
+    width, height = map(float, page.get_size())
+    box = [ctypes.c_float() for _ in range(4)]
+    largest = 0.0
+    for index in range(min(pdfium.FPDFPage_CountObjects(page.raw), 200)):
+        item = pdfium.FPDFPage_GetObject(page.raw, index)
+        if pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_TEXT:
+            continue
+        if pdfium.FPDFPageObj_GetBounds(item, *box):
+            left, bottom, right, top = (side.value for side in box)
+            largest = max(largest, abs(right - left) * abs(top - bottom))
+    return float(min(1.0, largest / max(1.0, width * height)))
+
+
+def recognise_page(page: Any, number: int, recognise: Recognise, dpi: int) -> Page:
+    """A page read as an image, turned upright if it lies on its side."""
+    import numpy as np
+
+    width, height = page.get_size()
+    scale = min(dpi / 72, math.sqrt(MAX_PIXELS / max(1.0, width * height)))
+    bitmap = page.render(scale=scale, grayscale=True)
+    image = np.array(bitmap.to_numpy(), dtype=np.uint8).reshape(bitmap.height, bitmap.width)
+    bitmap.close()
+    read = Page(number=number, width=width, height=height, recognised=True)
+    words, read.turn = upright(image, recognise, round(scale * 72))
+    read.words = as_words(words, scale)
+    return read
+
+
+def upright(image: Grey, recognise: Recognise, dpi: int) -> tuple[Sequence[RecognisedWord], int]:
+    """The words of the image in the position that reads best, and its quarter turns clockwise."""
+    import numpy as np
+
+    words = recognise(pgm(image), dpi=dpi)
+    if _sure(words):
+        return words, 0
+    # Half the resolution tells the right way up in a quarter of the time.
+    small = image[::2, ::2]
+    best_score, turn = 1.2 * _score(recognise(pgm(small), dpi=dpi // 2)) + 200, 0
+    for quarters in (1, 3, 2):
+        trial = recognise(pgm(np.rot90(small, quarters)), dpi=dpi // 2)
+        if (score := _score(trial)) > best_score:
+            best_score, turn = score, quarters
+            if _sure(trial):
+                break
+    return (recognise(pgm(np.rot90(image, turn)), dpi=dpi), turn) if turn else (words, 0)
+
+
+def _sure(words: Sequence[RecognisedWord]) -> bool:
+    return len(words) >= MIN_SURE and sum(w.confidence for w in words) >= POOR * len(words)
+
+
+def _score(words: Sequence[RecognisedWord]) -> float:
+    """How much was read how surely. Short scraps count little: noise is made of them."""
+    return sum(word.confidence * min(1.0, len(word.text) / 4) for word in words)
+
+
+def pgm(image: Grey) -> bytes:
+    """The image as a portable grey map, which every OCR program reads."""
+    height, width = image.shape
+    return b"P5 %d %d 255\n" % (width, height) + image.tobytes()
+
+
+def as_words(found: Sequence[RecognisedWord], scale: float) -> list[Word]:
+    """Recognised words in points. A line's size is its height, rounded to the page's usual one:
+    letters without ascenders must not look like small print."""
+    lines: dict[int, list[RecognisedWord]] = defaultdict(list)
+    for word in found:
+        lines[word.line].append(word)
+    heights = {
+        line: max(w.bottom for w in words) - min(w.top for w in words)
+        for line, words in lines.items()
+    }
+    usual = dominant((round(h / 4) * 4.0, len(lines[line])) for line, h in heights.items())
+    words: list[Word] = []
+    for line, members in lines.items():
+        height = usual if abs(heights[line] - usual) < 0.35 * usual else heights[line]
+        style = Style("", round(0.8 * height / scale, 1), bold=False, italic=False)
+        base = max(word.bottom for word in members) / scale
+        texts = [word.text for word in members]
+        if len(texts) > 1 and texts[0] in _MISREAD_BULLETS and texts[1][0].isupper():
+            texts[0] = "•"
+        top = min(word.top for word in members) / scale
+        words.extend(
+            Word(text, w.left / scale, top, w.right / scale, base, base, style)
+            for text, w in zip(texts, members, strict=True)
+        )
+    return words

@@ -1,0 +1,147 @@
+"""What is normal in a document: size and weight of its body text, the distance of its lines, the
+words it uses. Everything else is recognised by differing from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+from trivium.extract.pdf.marks import Line, Word, dominant
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_HYPHENS = "-‐\u00ad"
+_SPACES = re.compile(r"[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+")
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+)
+# TeX's old fonts print an accent before the letter it belongs on. A hat or a tilde between letters
+# may as well be mathematics: they count only on letters that commonly have them.
+_ACCENTS = {"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303"}
+_ACCENTS |= {"ˇ": "\u030c", "˚": "\u030a"}
+_ACCENTED = re.compile(r"([´`¨ˇ˚]) ?([^\W\d_])|(?<=[^\W\d_])(ˆ|˜)([aeiou](?=[^\W\d_])|[no])")
+_STRAY = re.compile(rf"(?<=[^\W\d_])[{''.join(_ACCENTS)}](?![^\W\d_])|(?:^| )[´`¨ˇ˚](?= |$)")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
+# What fonts without a mapping leave of ligatures: pdfium's replacement for ffi, an arrow for ff.
+_LOST_FFI = re.compile(r"(?<=[^\W\d_])\ufffd ?(?=[^\W\d_])")
+_LOST_FF = re.compile(r"(?<=[^\W\d_])↵ ?(?=[^\W\d_]|$|-)|(?<=^)↵(?=[^\W\d_])")
+
+
+@dataclass(frozen=True, slots=True)
+class Typography:
+    size: float  # of body text
+    bold: bool  # body text is bold
+    leadings: dict[float, float]  # distance of baselines by size
+    words: Counter[str]  # casefolded, those broken at a line's end left out
+
+    def leading(self, size: float) -> float:
+        return self.leadings.get(size, 1.2 * size)
+
+
+def measure(lines: list[Line]) -> Typography:
+    """The habits of a document."""
+    size = dominant((line.size, len(line.text)) for line in lines if len(line.cells) == 1)
+    size = size or dominant((line.size, len(line.text)) for line in lines)
+    body = [line for line in lines if line.size == size]
+    letters = sum(len(line.text) for line in body) or 1
+    steps: dict[float, Counter[float]] = {}
+    for above, below in pairwise(lines):
+        step = round(below.base - above.base, 0)
+        same = above.column is below.column and above.size == below.size
+        if same and 0.8 * above.size < step < 3 * above.size:
+            steps.setdefault(above.size, Counter())[step] += 1
+    return Typography(
+        size=size,
+        bold=sum(len(line.text) for line in body if line.bold) > 0.5 * letters,
+        leadings={
+            size: min(step for step, n in found.items() if n >= 0.5 * max(found.values())) + 0.5
+            for size, found in steps.items()
+        },
+        words=_vocabulary(lines),
+    )
+
+
+def _vocabulary(lines: list[Line]) -> Counter[str]:
+    words: Counter[str] = Counter()
+    broken = False
+    for line in lines:
+        text = line.text.casefold()
+        found = _WORD.findall(text)
+        if broken:
+            found = found[1:]
+        broken = text.endswith(tuple(_HYPHENS))
+        if broken and found:
+            found.pop()
+        words.update(found)
+        words.update(part for word in found if "-" in word for part in word.split("-"))
+    return words
+
+
+def join_lines(lines: list[str], words: Counter[str]) -> str:
+    """The text of a paragraph from its lines, words that a line's end broke put together."""
+    text = ""
+    for line in map(clean, lines):
+        if not text or not line:
+            text += line
+        elif text[-1] in _HYPHENS and len(text) > 1 and text[-2].isalnum() and line[0].isalnum():
+            text = text[:-1] + ("-" if _keeps_hyphen(text, line, words) else "") + line
+        elif text[-1] in "–—/" and not text[-2:-1].isspace():
+            text += line  # a dash or slash without a space before it has none behind it
+        else:
+            text += " " + line
+    return text
+
+
+def _keeps_hyphen(text: str, line: str, words: Counter[str]) -> bool:
+    """Whether the hyphen at the end of a line belongs to the word. The document's own use decides,
+    then whether both halves are words of it."""
+    if text[-1] == "\u00ad":
+        return False
+    before = re.search(r"[^\W\d_]+(?:-[^\W\d_]+)*-$", text)
+    after = _WORD.match(line)
+    if before is None or after is None or line[0].isupper():
+        return True
+    first, second = before[0][:-1].casefold(), after[0].casefold()
+    joined, parted = words[first + second], words[f"{first}-{second}"]
+    if joined or parted:
+        return parted > joined
+    if "-" in first or first.endswith("ly"):  # state-of-the-|art, widely-|used
+        return True
+    return len(first) > 3 and len(second) > 3 and words[first] > 0 and words[second] > 0
+
+
+def settle_accents(words: list[Word]) -> list[Word]:
+    """Accents that stand alone put on the letter they are printed over, if it begins a word."""
+    settled: list[Word] = []
+    accent: Word | None = None
+    for word in words:
+        if word.text in _ACCENTS:
+            accent = word
+            continue
+        if accent is not None and settled and abs(word.left - accent.left) < 0.4 * word.style.size:
+            before = settled[-1]
+            word.text = _ACCENTED.sub(_compose, accent.text + word.text)
+            word.glued |= abs(word.left - before.right) < 0.1 * word.style.size
+        accent = None
+        settled.append(word)
+    return settled
+
+
+def clean(text: str) -> str:
+    """Ligatures taken apart, accents put on their letters, every kind of space one space."""
+    text = _CONTROLS.sub("", _SPACES.sub(" ", text)).translate(_LIGATURES).strip()
+    if "\ufffd" in text or "↵" in text:
+        text = _LOST_FF.sub("ff", _LOST_FFI.sub("ffi", text)).replace("\ufffd", "").strip()
+    if any(accent in text for accent in _ACCENTS):
+        text = _STRAY.sub("", _ACCENTED.sub(_compose, text)).strip()
+    return text
+
+
+def _compose(match: re.Match[str]) -> str:
+    from unicodedata import normalize
+
+    accent, letter = match[1] or match[3], match[2] or match[4]
+    composed = normalize("NFC", {"ı": "i", "ȷ": "j"}.get(letter, letter) + _ACCENTS[accent])
+    return composed if len(composed) == 1 else match[0]

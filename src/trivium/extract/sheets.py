@@ -1,0 +1,116 @@
+"""Writes the rows of a sheet as elements, finding the header row of each block on the way.
+
+Every reader of tables (CSV, XLSX, XLS, ODS) brings rows of strings; knows nothing of files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from trivium.errors import FileTooLarge
+from trivium.extract.composer import Composer, cut_header, line_of
+from trivium.types import Place
+
+MAX_COLUMNS = 16_384  # Excel's own limit
+MAX_CELLS = 20_000_000
+MAX_HEADER_CELL = 100  # longer ones are prose
+
+_FIGURE = re.compile(
+    r"[-+(]?\s*[$€£¥]?\s*[-+]?\d[\d.,'\s ]*(?:[eE][-+]?\d+)?\s*[%€$£)]?"
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+Z?)?|\d{1,2}:\d\d(?::\d\d)?|TRUE|FALSE"
+)
+
+
+class SheetWriter:
+    """One sheet on its way into a composer, row by row."""
+
+    def __init__(self, out: Composer, name: str, sheet: str = "") -> None:
+        self._out = out
+        self._name = name
+        self._sheet = sheet
+        self._header = ""
+        self._columns: set[int] = set()  # that the header names
+        self._margin = 0
+        self._candidate: tuple[int, Sequence[str]] | None = None
+        self._fresh = True  # at the top of a block of rows
+        self._cells = 0
+        self.rows = 0
+
+    def write(self, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
+        """Rows by number, rising; empty ones may be left out, they end a block."""
+        last = 0
+        for number, cells in rows:
+            self._measure(cells)
+            filled = [cell for cell in cells if cell.strip()]
+            if not filled:
+                continue
+            if number != last + 1:
+                self._end_block()
+            last = number
+            self._row(number, cells, filled)
+        self._end_block()
+
+    def _row(self, number: int, cells: Sequence[str], filled: list[str]) -> None:
+        if self._candidate is not None:
+            self._settle(cells)
+        if self._fresh and len(filled) > 1:
+            self._fresh = False
+            if _could_head(filled):
+                self._candidate = (number, cells)
+                return
+            if not _columns(cells) <= self._columns:  # another table, without a header of its own
+                self._header = ""
+        elif self._fresh and len(filled) == 1:  # a title above the table
+            self._add(number, cells, "")
+            return
+        self._add(number, cells, self._header)
+
+    def _settle(self, following: Sequence[str]) -> None:
+        """Decide about the row held back, now that the one below it is known."""
+        assert self._candidate is not None
+        number, cells = self._candidate
+        self._candidate = None
+        # Below the first block only figures under words make a header: else it is a gap.
+        figures = any(_FIGURE.fullmatch(cell.strip()) for cell in following)
+        if self._header and not figures and _columns(cells) <= self._columns:
+            self._add(number, cells, self._header)
+            return
+        self._columns = _columns(cells)
+        self._margin = min(self._columns)
+        self._header = cut_header(line_of(cells[self._margin :]))
+        self._add(number, cells, "")
+
+    def _end_block(self) -> None:
+        if self._candidate is not None:
+            number, cells = self._candidate
+            self._candidate = None
+            self._add(number, cells, self._header)
+        self._fresh = True
+
+    def _add(self, number: int, cells: Sequence[str], header: str) -> None:
+        place = Place(sheet=self._sheet, rows=(number, number))
+        # Columns left of the table hold nothing in it; a row that begins there keeps them.
+        margin = self._margin if not any(cells[: self._margin]) else 0
+        if self._out.add("row", line_of(cells[margin:]), header=header, place=place):
+            self.rows += 1
+
+    def _measure(self, cells: Sequence[str]) -> None:
+        self._cells += len(cells)
+        if len(cells) > MAX_COLUMNS:
+            raise FileTooLarge(
+                f"{self._name} has a row of {len(cells):,} columns, the limit is {MAX_COLUMNS:,}."
+            )
+        if self._cells > MAX_CELLS:
+            raise FileTooLarge(f"{self._name} has more than {MAX_CELLS:,} cells.")
+
+
+def _could_head(filled: list[str]) -> bool:
+    """Words, all different, none of them prose."""
+    return len(set(filled)) == len(filled) and not any(
+        len(cell) > MAX_HEADER_CELL or _FIGURE.fullmatch(cell.strip()) for cell in filled
+    )
+
+
+def _columns(cells: Sequence[str]) -> set[int]:
+    return {at for at, cell in enumerate(cells) if cell.strip()}

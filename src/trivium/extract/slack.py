@@ -1,0 +1,225 @@
+"""Reads Slack's export archives: every channel becomes a document of messages.
+
+The archive itself is a short overview; its channels are enclosed as `NAME.slack.json`, in a form
+of our own with the names of people filled in, which `SlackChannelExtractor` reads.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from trivium.errors import FileDamaged
+from trivium.extract.composer import Composer, describe
+from trivium.extract.package import Package, member_names
+from trivium.ports import Blob
+from trivium.types import Enclosed, Extraction, Kind, Place
+
+FORMAT = "trivium-channel/1"
+MAX_DAY_BYTES = 64 << 20
+
+_DAY = re.compile(r"(?:.*/)?([^/]+)/(\d{4}-\d\d-\d\d)\.json")
+_LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
+_MARK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
+_SILENT = frozenset({"channel_join", "channel_leave", "group_join", "group_leave", "bot_add"})
+
+Json = Mapping[str, object]
+
+
+class SlackExportExtractor:
+    """Takes zip archives with Slack's lists of channels and users, and a file for each day."""
+
+    version = "slack/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        names = member_names(blob)
+        return "users.json" in names and any(name in names for name in _LISTS)
+
+    def extract(self, blob: Blob) -> Extraction:
+        package = Package(blob)
+        people = _people(package)
+        channels = _channels(package)
+        days: dict[str, list[str]] = {}
+        for name in sorted(package.names):
+            if match := _DAY.fullmatch(name):
+                days.setdefault(match[1], []).append(name)
+        out = Composer(blob.name)
+        enclosed = []
+        for channel in sorted(days):
+            messages = [m for day in days[channel] for m in _messages(package, day, people)]
+            if not messages:
+                continue
+            about = channels.get(channel, {})
+            title = _title(channel, about, people)
+            enclosed.append(_enclose(channel, title, about, messages))
+            span = f"{str(messages[0]['time'])[:10]} to {str(messages[-1]['time'])[:10]}"
+            out.add("list_item", f"{title}: {len(messages)} messages, {span}")
+        return out.finish(
+            blob,
+            title=f"Slack export {blob.name.rsplit('/', 1)[-1]}",
+            media_type="application/zip",
+            metadata=describe({"channels": len(enclosed), "authors": list(people.values())[:200]}),
+            enclosed=enclosed,
+        )
+
+
+class SlackChannelExtractor:
+    """Takes a channel as the export's reader encloses it."""
+
+    version = "slack-channel/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        return blob.data.startswith(b'{"format": "' + FORMAT.encode() + b'"')
+
+    def extract(self, blob: Blob) -> Extraction:
+        try:
+            channel = json.loads(blob.data)
+            messages = [m for m in channel["messages"] if isinstance(m, dict)]
+        except (ValueError, KeyError, TypeError, RecursionError) as reason:
+            raise FileDamaged(f"{blob.name} is a damaged Slack channel.") from reason
+        out = Composer(blob.name)
+        for message in messages:
+            author = str(message.get("author", ""))
+            place = Place(
+                authors=(author,) if author else (),
+                time=str(message.get("time", "")),
+                link=str(message.get("link", "")),
+            )
+            out.add("message", str(message.get("text", "")), place=place)
+        times = [str(m.get("time", "")) for m in messages]
+        return out.finish(
+            blob,
+            title=str(channel.get("title", "")),
+            media_type="application/vnd.slack.channel+json",
+            metadata=describe(
+                {
+                    "channel": channel.get("channel", ""),
+                    "topic": channel.get("topic", ""),
+                    "purpose": channel.get("purpose", ""),
+                    "messages": len(messages),
+                    "authors": [m.get("author", "") for m in messages],
+                    "date": min(times, default=""),
+                    "last": max(times, default=""),
+                }
+            ),
+            kind=Kind.MESSAGES,
+        )
+
+
+def _people(package: Package) -> dict[str, str]:
+    """Names by id: the one people see, else the real one, else the account."""
+    names = {}
+    for user in _items(package, "users.json"):
+        profile = user.get("profile")
+        profile = profile if isinstance(profile, dict) else {}
+        name = profile.get("display_name") or profile.get("real_name") or user.get("real_name")
+        names[str(user.get("id", ""))] = str(name or user.get("name") or "")
+    return names
+
+
+def _channels(package: Package) -> dict[str, Json]:
+    """What the lists say about each folder of messages: by name, for direct ones by id."""
+    found: dict[str, Json] = {}
+    for name in _LISTS:
+        for channel in _items(package, name):
+            found[str(channel.get("name") or channel.get("id") or "")] = channel
+    return found
+
+
+def _title(folder: str, about: Json, people: Mapping[str, str]) -> str:
+    members = about.get("members")
+    if about.get("name") or not isinstance(members, list):
+        return f"#{folder}"
+    return ", ".join(people.get(str(member), str(member)) for member in members)
+
+
+def _messages(package: Package, name: str, people: Mapping[str, str]) -> Iterator[Json]:
+    for message in _items(package, name):
+        if message.get("subtype") in _SILENT:
+            continue
+        text = "\n".join(_texts(message, people))
+        if text.strip():
+            yield {
+                "author": _author(message, people),
+                "time": _time(message.get("ts")),
+                "text": text,
+                "link": str(message.get("permalink", "")),
+            }
+
+
+def _texts(message: Json, people: Mapping[str, str]) -> Iterator[str]:
+    """The words of a message, of what it quotes, and the names of its files."""
+    yield readable(str(message.get("text") or ""), people)
+    attachments = message.get("attachments")
+    for part in attachments if isinstance(attachments, list) else ():
+        if isinstance(part, dict):
+            words = (part.get(key) for key in ("pretext", "title", "text"))
+            said = [readable(str(word), people) for word in words if word]
+            yield "\n".join(said) or readable(str(part.get("fallback") or ""), people)
+    files = message.get("files") or [message.get("file")]
+    for file in files if isinstance(files, list) else ():
+        if isinstance(file, dict) and (file.get("title") or file.get("name")):
+            yield f"[{file.get('title') or file.get('name')}]"
+
+
+def readable(text: str, people: Mapping[str, str]) -> str:
+    """Slack's marks as people see them: @names, #channels, the words of links."""
+
+    def show(mark: re.Match[str]) -> str:
+        sign, target, label = mark[1], mark[2], mark[3]
+        if sign == "@":
+            return f"@{label or people.get(target) or target}"
+        if sign == "#":
+            return f"#{label or target}"
+        if sign == "!":
+            return f"@{label or target.split('^')[0]}"
+        return f"{label} ({target})" if label and label not in target else target
+
+    return html.unescape(_MARK.sub(show, text)).strip()
+
+
+def _author(message: Json, people: Mapping[str, str]) -> str:
+    profile = message.get("user_profile")
+    shown = (
+        profile.get("display_name") or profile.get("real_name") if isinstance(profile, dict) else ""
+    )
+    known = people.get(str(message.get("user") or ""))
+    return str(known or shown or message.get("username") or message.get("user") or "")
+
+
+def _time(stamp: object) -> str:
+    try:
+        moment = datetime.fromtimestamp(float(str(stamp)), UTC)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return moment.replace(microsecond=0).isoformat()
+
+
+def _enclose(channel: str, title: str, about: Json, messages: list[Json]) -> Enclosed:
+    def said(field: str) -> str:
+        value = about.get(field)
+        return str(value.get("value", "")) if isinstance(value, dict) else ""
+
+    document = {
+        "format": FORMAT,
+        "channel": channel,
+        "title": title,
+        "topic": said("topic"),
+        "purpose": said("purpose"),
+        "messages": sorted(messages, key=lambda message: str(message["time"])),
+    }
+    return Enclosed(
+        f"{channel}.slack.json", json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+    )
+
+
+def _items(package: Package, name: str) -> list[Json]:
+    data = package.read(name, MAX_DAY_BYTES)
+    try:
+        loaded = json.loads(data) if data else []
+    except (ValueError, RecursionError):
+        return []  # one damaged day must not hide the others
+    return [item for item in loaded if isinstance(item, dict)] if isinstance(loaded, list) else []

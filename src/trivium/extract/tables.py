@@ -1,0 +1,122 @@
+"""Reads tables written as text: comma, semicolon, tab or bar between the cells.
+
+The separator is found from the rows, not from the name. Knows nothing of spreadsheets.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, FormatUnknown
+from trivium.extract.composer import Composer
+from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
+from trivium.extract.sniff import binary_kind
+from trivium.extract.text import decode, stem
+from trivium.ports import Blob
+from trivium.types import Extraction, Kind
+
+SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".psv"})
+SEPARATORS = ",;\t|"
+SAMPLE_ROWS = 50
+MAX_FIELD = 10_000_000  # characters of one cell
+MIN_NAMELESS_ROWS = 3  # prose with a comma in every line is seldom that regular
+
+_WIDE = r"[\u3040-\u30ff\u3400-\u9fff]"
+_WIDE_WORD = re.compile(rf"{_WIDE}{{2,}}")
+
+
+class TableExtractor:
+    """Takes texts named as tables, and nameless ones whose rows all have the same cells."""
+
+    version = "tables/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        if binary_kind(blob.data):
+            return False
+        suffix = PurePath(blob.name).suffix.lower()
+        if suffix:
+            return suffix in SUFFIXES
+        try:
+            head = decode(Blob(blob.name, blob.data[:65536]))
+        except (FormatUnknown, FileEmpty):
+            return False
+        widths = [len(row) for row in _sample(head, find_separator(head))][:-1]
+        return len(widths) >= MIN_NAMELESS_ROWS and len(set(widths)) == 1 and widths[0] > 2
+
+    def extract(self, blob: Blob) -> Extraction:
+        text = _decode(blob)
+        separator = find_separator(text)
+        _check_width(blob.name, text, separator)
+        out = Composer(blob.name)
+        writer = SheetWriter(out, blob.name)
+        writer.write(_rows(text, separator, blob.name))
+        return out.finish(
+            blob,
+            title=stem(blob),
+            media_type="text/tab-separated-values" if separator == "\t" else "text/csv",
+            metadata={"rows": writer.rows},
+            kind=Kind.TABLE,
+        )
+
+
+def find_separator(text: str) -> str:
+    """The separator that gives the most rows the same number of cells."""
+
+    def regularity(separator: str) -> tuple[float, int]:
+        widths = Counter(len(row) for row in _sample(text, separator) if row)
+        if not widths:
+            return (0.0, 0)
+        width, rows = max(widths.items(), key=lambda item: (item[1], item[0]))
+        return (rows / widths.total(), width) if width > 1 else (0.0, 0)
+
+    return max(SEPARATORS, key=regularity)
+
+
+def _sample(text: str, separator: str) -> list[list[str]]:
+    rows = []
+    try:
+        for row in csv.reader(io.StringIO(text[:65536], newline=""), delimiter=separator):
+            rows.append(row)
+            if len(rows) == SAMPLE_ROWS:
+                break
+    except csv.Error:
+        return []
+    return rows
+
+
+def _rows(text: str, separator: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(MAX_FIELD)
+    try:
+        yield from enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), 1)
+    except csv.Error as reason:
+        raise FileDamaged(f"{name} cannot be read as a table: {reason}.") from reason
+
+
+def _check_width(name: str, text: str, separator: str) -> None:
+    """Before a line of a million cells is taken apart."""
+    longest = max((line.count(separator) for line in text.split("\n")), default=0)
+    if longest >= MAX_COLUMNS:
+        raise FileTooLarge(
+            f"{name} has a row of {longest + 1:,} columns, the limit is {MAX_COLUMNS:,}."
+        )
+
+
+def _decode(blob: Blob) -> str:
+    """As for any text, but Japanese spreadsheets still write Shift JIS."""
+    try:
+        blob.data.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            text = blob.data.decode("cp932")
+        except UnicodeDecodeError:
+            return decode(blob)
+        beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
+        # Accented letters taken for Shift JIS give ideographs too, but single ones.
+        if sum(map(len, _WIDE_WORD.findall(text))) >= 0.8 * beyond_ascii:
+            return text
+    return decode(blob)

@@ -1,0 +1,216 @@
+"""Reads Excel workbooks (XLSX, XLSM) row by row: values as Excel shows them, dates in ISO form.
+
+Formulas give the value they had when saved. Sheets are streamed, so memory holds one row and the
+shared strings. Knows nothing of old XLS files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from xml.etree.ElementTree import Element
+
+from trivium.errors import FileDamaged, FileTooLarge
+from trivium.extract.composer import Composer, describe
+from trivium.extract.package import Package, member_names, stream_elements
+from trivium.extract.properties import office_properties
+from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
+from trivium.extract.text import stem
+from trivium.ports import Blob
+from trivium.types import Extraction, Kind
+
+_MAIN = "xl/workbook.xml"
+_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # of a number format
+_DATE_FORMATS = frozenset({*range(14, 18), 22, *range(27, 37), *range(50, 59)})
+_TIME_FORMATS = frozenset({*range(18, 22), *range(45, 48)})
+_PERCENT_FORMATS = frozenset({9, 10})
+MAX_STRINGS = 5_000_000
+
+
+class XlsxExtractor:
+    """Takes zip archives with a workbook inside."""
+
+    version = "xlsx/1"
+
+    def accepts(self, blob: Blob) -> bool:
+        return bool(member_names(blob) & {_MAIN, "xl/workbook.bin"})
+
+    def extract(self, blob: Blob) -> Extraction:
+        package = Package(blob)
+        root = package.xml(_MAIN)
+        if root is None:
+            raise FileDamaged(
+                f"{blob.name} is a binary Excel workbook (XLSB).", fix="Save it as XLSX."
+            )
+        relations = package.relations(_MAIN)
+        targets = [
+            (sheet.get("name", ""), relations.get(sheet.get("r:id", ""), ("", "")))
+            for sheet in root.findall("sheets/sheet")
+        ]
+        sheets = [(name, target) for name, (kind, target) in targets if kind == "worksheet"]
+        properties = root.find("workbookPr")
+        reader = _Cells(
+            package, properties is not None and properties.get("date1904") in ("1", "true")
+        )
+        out = Composer(blob.name)
+        for name, target in sheets:
+            rows = reader.rows(target, f"{blob.name}, sheet {name}")
+            write_sheet(out, blob.name, name, rows, alone=len(sheets) == 1)
+        metadata = dict(office_properties(package))
+        metadata.pop("pages", None)
+        metadata.pop("language", None)
+        return out.finish(
+            blob,
+            title=str(metadata.pop("title", "")) or stem(blob),
+            media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            metadata=describe({**metadata, "sheets": len(sheets)}),
+            kind=Kind.TABLE,
+        )
+
+
+def write_sheet(
+    out: Composer, name: str, sheet: str, rows: Iterator[tuple[int, list[str]]], *, alone: bool
+) -> None:
+    """A sheet under its name; the only one of a file needs no heading."""
+    writer = SheetWriter(out, name, sheet)
+    first = next(((n, cells) for n, cells in rows if any(cells)), None)
+    if first is None:
+        return
+    if not alone:
+        out.heading(1, sheet)
+
+    def all_rows() -> Iterator[tuple[int, list[str]]]:
+        yield first
+        yield from rows
+
+    writer.write(all_rows())
+
+
+class _Cells:
+    """Turns cells into what a person sees in them."""
+
+    def __init__(self, package: Package, since_1904: bool) -> None:
+        self._package = package
+        self._epoch = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30)
+        self._strings = self._shared_strings()
+        self._formats = self._number_formats()
+
+    def rows(self, target: str, name: str) -> Iterator[tuple[int, list[str]]]:
+        stream = self._package.stream(target)
+        if stream is None:
+            return
+        number = 0
+        for row in stream_elements(stream, name, wanted=frozenset({"row"})):
+            given = row.get("r", "")
+            number = int(given) if given.isdecimal() and int(given) > number else number + 1
+            yield number, self._row(row, name)
+
+    def _row(self, row: Element, name: str) -> list[str]:
+        cells: list[str] = []
+        for cell in row:
+            match = _REFERENCE.fullmatch(cell.get("r", ""))
+            column = _column(match[1]) if match else len(cells)
+            if column >= MAX_COLUMNS:
+                raise FileTooLarge(f"{name} has more than {MAX_COLUMNS:,} columns.")
+            text = self._text(cell)
+            if text and column >= len(cells):
+                cells.extend([""] * (column - len(cells)))
+                cells.append(text)
+            elif text:
+                cells[column] = text
+        return cells
+
+    def _text(self, cell: Element) -> str:
+        kind = cell.get("t", "n")
+        if kind == "inlineStr":
+            return _string(cell)
+        raw = next((part.text or "" for part in cell if _local(part) == "v"), "")
+        if kind == "s":
+            return (
+                self._strings[int(raw)] if raw.isdecimal() and int(raw) < len(self._strings) else ""
+            )
+        if kind == "b":
+            return "TRUE" if raw == "1" else "FALSE"
+        if kind != "n" or not raw:
+            return raw  # text of a formula, an error, a date in ISO form
+        style = cell.get("s", "")
+        return self._number(raw, self._formats.get(int(style) if style.isdecimal() else 0, ""))
+
+    def _number(self, raw: str, look: str) -> str:
+        try:
+            number = float(raw)
+            if look == "percent":
+                return f"{number * 100:.10g}%"
+            if look in ("date", "time") and 0 <= number < 2_958_466:
+                return self._date(number, look)
+        except (ValueError, OverflowError):
+            return raw
+        return f"{number:.15g}" if abs(number) < 1e15 else raw
+
+    def _date(self, number: float, look: str) -> str:
+        moment = self._epoch + timedelta(seconds=round(number * 86400))
+        if look == "time" and number < 1:
+            return f"{moment:%H:%M:%S}"
+        return moment.date().isoformat() if number == int(number) else moment.isoformat(" ")
+
+    def _shared_strings(self) -> list[str]:
+        stream = self._package.stream("xl/sharedStrings.xml")
+        strings: list[str] = []
+        if stream is not None:
+            for item in stream_elements(stream, "the shared strings", wanted=frozenset({"si"})):
+                strings.append(_string(item))
+                if len(strings) > MAX_STRINGS:
+                    raise FileTooLarge(f"The workbook has more than {MAX_STRINGS:,} strings.")
+        return strings
+
+    def _number_formats(self) -> dict[int, str]:
+        root = self._package.xml("xl/styles.xml")
+        if root is None:
+            return {}
+        own = {f.get("numFmtId"): f.get("formatCode", "") for f in root.iter("numFmt")}
+        used = [xf.get("numFmtId", "0") for xf in root.findall("cellXfs/xf")]
+        looks = (look_of(int(i) if i.isdecimal() else 0, own.get(i, "")) for i in used)
+        return {at: look for at, look in enumerate(looks) if look}
+
+
+def look_of(format_id: int, code: str) -> str:
+    """Whether a number format shows a date, a time, a percentage, or (empty) the number."""
+    if format_id in _DATE_FORMATS:
+        return "date"
+    if format_id in _TIME_FORMATS:
+        return "time"
+    bare = _LITERAL.sub("", code).lower().split(";")[0]
+    if format_id in _PERCENT_FORMATS or "%" in bare:
+        return "percent"
+    if "y" in bare or "d" in bare:
+        return "date"
+    return "time" if "h" in bare or "ss" in bare else ""
+
+
+def _string(item: Element) -> str:
+    """A string in pieces of different looks; the readings of Japanese words left out."""
+    parts: list[str] = []
+
+    def collect(element: Element) -> None:
+        for child in element:
+            name = _local(child)
+            if name == "t":
+                parts.append(child.text or "")
+            elif name in ("r", "is"):
+                collect(child)
+
+    collect(item)
+    return "".join(parts)
+
+
+def _local(element: Element) -> str:
+    return element.tag.rsplit("}", 1)[-1]
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1

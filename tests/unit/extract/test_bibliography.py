@@ -1,0 +1,120 @@
+"""References become documents with title, authors, year and the paths of their files."""
+
+import json
+import time
+
+import pytest
+from tests.unit.extract.making import pieces
+
+from trivium.errors import FileEmpty
+from trivium.extract.bibliography import BibtexExtractor, CslExtractor
+from trivium.extract.bibtex import parse_bibtex
+from trivium.extract.latex import readable
+from trivium.ports import Blob
+
+LIBRARY = r"""
+@string{nat = "Nature"}
+@comment{jabref-meta: fileDirectory:/papers;}
+@ARTICLE{Key1,
+  author = {M{\"o}ller, Niklas and {The {Big} Institute} and Costa, Jr., P. T. and Ada Byron},
+  title = "The {P}hysics of {$\mu$J} pulses",
+  journal = nat # " Physics", year = 2001, month = feb, pages = {3--7}, volume = 5, number = {2},
+  abstract = {We show, at 5\,\% level, it.},
+  file = {:sub/a.pdf:PDF;My paper:C\:\\b.pdf:application/pdf},
+  keywords = {one, two},
+}
+@book{broken, title = {No end
+@misc(Key2, title = {Second}, date = {2013-05-06}, doi = {10.1/x_y})
+"""
+
+
+def test_a_library_encloses_its_entries() -> None:
+    blob = Blob("my.bib", LIBRARY.encode())
+    assert BibtexExtractor().accepts(blob)
+    overview = BibtexExtractor().extract(blob)
+    assert [part.name for part in overview.enclosed] == [
+        "Key1.csl.json",
+        "broken.csl.json",
+        "Key2.csl.json",
+    ]
+    assert overview.text.startswith("3 references, from 2001 to 2013")
+    entry = Blob(overview.enclosed[0].name, overview.enclosed[0].data)
+    assert CslExtractor().accepts(entry)
+    result = CslExtractor().extract(entry)
+    assert result.title == "The Physics of μJ pulses"
+    assert pieces(result) == [
+        (
+            "paragraph",
+            "Niklas Möller, The Big Institute, P. T. Costa Jr., Ada Byron (2001). "
+            "The Physics of μJ pulses. Nature Physics 5 (2) pp. 3–7.",
+        ),
+        ("heading", "Abstract"),
+        ("paragraph", "We show, at 5 % level, it."),
+        ("paragraph", "Keywords: one, two"),
+    ]
+    metadata = result.metadata
+    assert metadata["authors"] == (
+        "Niklas Möller",
+        "The Big Institute",
+        "P. T. Costa Jr.",
+        "Ada Byron",
+    )
+    assert (metadata["year"], metadata["date"]) == (2001, "2001-02")
+    assert metadata["file"] == ("sub/a.pdf", "C:\\b.pdf")
+    assert metadata["file_directory"] == "/papers"
+
+
+def test_one_entry_is_the_document_itself() -> None:
+    result = BibtexExtractor().extract(Blob("x.bib", b"@misc{k, title={Alone}, year={1999}}"))
+    assert (result.title, result.metadata["year"], result.enclosed) == ("Alone", 1999, ())
+
+
+def test_csl_json() -> None:
+    item = {
+        "id": "x",
+        "type": "book",
+        "title": "On <i>Boats</i>",
+        "author": [{"family": "Lee", "given": "Ann"}, {"literal": "Institute"}],
+        "issued": {"date-parts": [["1966", 10, 19]]},
+        "DOI": "10.1/2",
+    }
+    result = CslExtractor().extract(Blob("x.json", json.dumps([item]).encode()))
+    assert result.title == "On Boats"
+    assert result.metadata["authors"] == ("Ann Lee", "Institute")
+    assert (result.metadata["date"], result.metadata["doi"]) == ("1966-10-19", "10.1/2")
+    twice = CslExtractor().extract(Blob("x.json", json.dumps([item, item]).encode()))
+    assert [part.name for part in twice.enclosed] == ["x.csl.json", "x-2.csl.json"]
+
+
+def test_other_json_is_no_library() -> None:
+    accepts = CslExtractor().accepts
+    assert not accepts(Blob("x.json", b'[{"type": "a", "id": 1}]'))
+    assert not accepts(Blob("x.json", b'{"type": "FeatureCollection", "author": "x"}'))
+    assert not accepts(Blob("x.json", b"[1, 2]"))
+    assert not BibtexExtractor().accepts(Blob("x.py", b"@property{x,\n"))
+
+
+def test_no_entries_is_empty() -> None:
+    with pytest.raises(FileEmpty):
+        BibtexExtractor().extract(Blob("x.bib", b"@comment{k, x}"))
+
+
+@pytest.mark.parametrize(
+    ("latex", "text"),
+    [
+        (r"Fran{\c c}ois Tr\`{e}s \'Elan", "François Très Élan"),
+        (r"{\O}rsted {\ss} \v{C}ech \r{A}", "Ørsted ß Čech Å"),
+        (r"10\,mm$^2$ and H$_2$O, $\alpha$-x", "10 mm² and H₂O, α-x"),
+        (r"A \& B---C \textit{D} \textendash{} E", "A & B—C D – E"),
+        (r"Na\"{\i}ve \"{\i}", "Naïve ï"),
+    ],
+)
+def test_latex(latex: str, text: str) -> None:
+    assert readable(latex) == text
+
+
+def test_unclosed_entries_end_soon() -> None:
+    started = time.perf_counter()
+    for source in ("@a{k,\n" * 100_000, "@a{k, t={" * 50_000, '@a{k, t="' * 50_000):
+        parse_bibtex(source)
+    assert time.perf_counter() - started < 20

@@ -1,0 +1,107 @@
+"""HTML becomes what a person came for; menus, footers and hidden parts stay out."""
+
+import time
+
+import pytest
+from tests.unit.extract.making import check_offsets, pieces
+
+from trivium.errors import FileEmpty, ReadError
+from trivium.extract.html import HtmlExtractor
+from trivium.ports import Blob
+from trivium.types import Extraction
+
+
+def extract(source: str | bytes, name: str = "page") -> Extraction:
+    blob = Blob(name, source.encode() if isinstance(source, str) else source)
+    assert HtmlExtractor().accepts(blob)
+    result = HtmlExtractor().extract(blob)
+    check_offsets(result)
+    return result
+
+
+PAGE = """<!DOCTYPE html><html lang="en-GB"><head><title>Boats | Site</title>
+<meta name="author" content="Ann Lee"><meta property="article:published_time" content="2020-05-06">
+<script>var x = "never";</script></head><body>
+<nav><a href="/">Home</a></nav><header>Site</header>
+<h1>Boats</h1><p>A <b>boat</b> on
+the <a href="x">river</a>.<br>Second line.</p>
+<ul><li>oar<ul><li>blade</li></ul></li></ul><ol start="3"><li>third</li></ol>
+<blockquote><p>Row on.</p></blockquote>
+<table><caption>Fleet</caption><tr><th>Name</th><th>Oars</th></tr><tr><td>Kiel</td><td>4</td></tr></table>
+<pre>a = 1
+  b</pre><div style="display: none">hidden</div>
+<footer>© nobody</footer></body></html>"""
+
+
+def test_structure_and_metadata() -> None:
+    result = extract(PAGE)
+    assert pieces(result) == [
+        ("paragraph", "Site"),
+        ("heading", "Boats"),
+        ("paragraph", "A boat on the river.\nSecond line."),
+        ("list_item", "oar"),
+        ("list_item", "blade"),
+        ("list_item", "3. third"),
+        ("quote", "Row on."),
+        ("paragraph", "Fleet"),
+        ("table", "Name | Oars\nKiel | 4"),
+        ("code", "a = 1\n  b"),
+    ]
+    assert (result.title, result.language) == ("Boats | Site", "en")
+    assert result.metadata == {"authors": ("Ann Lee",), "date": "2020-05-06", "year": 2020}
+
+
+def test_the_main_part_is_enough_when_it_holds_the_text() -> None:
+    prose = "A long and useful sentence about rivers. " * 10
+    page = f"<html><body><p>Advert</p><main><p>{prose}</p></main><p>More</p></body></html>"
+    assert extract(page).text == prose.strip()
+    thin = f"<html><body><p>{prose * 5}</p><main><p>Short.</p></main></body></html>"
+    assert "Short." in extract(thin).text
+    assert prose.strip() in extract(thin).text
+
+
+def test_lists_of_nothing_but_links_are_menus() -> None:
+    menu = "<ul>" + "<li><a href=x>Sprache</a></li>" * 20 + "</ul>"
+    few = "<ul>" + "<li><a href=x>See also</a></li>" * 3 + "</ul>"
+    result = extract(f"<html><body><p>Text</p>{menu}{few}</body></html>")
+    assert result.text == "Text\n\nSee also\nSee also\nSee also"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<html><meta charset="iso-8859-1"><p>Über'.encode("cp1252"),
+        "<html><p>Über".encode("utf-16"),
+        "<html><p>Über".encode(),
+        '<?xml version="1.0" encoding="utf-8"?><html><p>Über</p></html>'.encode(),
+    ],
+)
+def test_charsets(source: bytes) -> None:
+    assert extract(source).text == "Über"
+
+
+def test_layout_tables_are_read_as_text() -> None:
+    result = extract("<html><table><tr><td><h2>Left</h2><p>a</p></td><td>b</td></tr></table>")
+    assert pieces(result) == [("heading", "Left"), ("paragraph", "a"), ("paragraph", "b")]
+
+
+def test_what_is_not_html() -> None:
+    assert not HtmlExtractor().accepts(Blob("x.txt", b"plain <b>text</b>"))
+    assert HtmlExtractor().accepts(Blob("x.html", b"<p>fragment"))
+    assert not HtmlExtractor().accepts(Blob("x.html", b"%PDF-1.4"))
+    with pytest.raises(FileEmpty):
+        extract("<html><script>x</script></html>")
+
+
+def test_hostile_nesting_ends_soon() -> None:
+    started = time.perf_counter()
+    for source in ("<div>" * 1_000_000, "<b>" * 300_000, "<" * 1_000_000, "<p a=b " * 100_000):
+        try:
+            extract(f"<html>start{source}end")
+        except ReadError:
+            continue
+    assert time.perf_counter() - started < 30
+
+
+def test_depth_that_real_pages_have() -> None:
+    assert extract("<html>" + "<div>" * 140 + "deep").text == "deep"

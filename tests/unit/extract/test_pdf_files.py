@@ -1,0 +1,187 @@
+"""PDF files that are locked, damaged, empty or too large, and pages that are images."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from tests.unit.extract.test_pdf_maker import PdfMaker, column, paper
+
+from trivium.errors import FileDamaged, FileEmpty, FileLocked, FileTooLarge, ReadError
+from trivium.extract.pdf import PdfExtractor
+from trivium.ports import Blob
+
+# --- files that cannot be read ---------------------------------------------------------------
+
+
+def simple() -> bytes:
+    maker = PdfMaker()
+    maker.page().lines(72, 100, column("text", 10, 60))
+    return maker.build()
+
+
+def test_a_locked_file_says_so() -> None:
+    maker = PdfMaker()
+    maker.page().text(72, 100, "secret")
+    with pytest.raises(FileLocked, match="locked with a password"):
+        PdfExtractor().extract(Blob("a.pdf", maker.build(password="x")))
+
+
+@pytest.mark.parametrize("data", [b"%PDF-1.4\n", b"%PDF-1.4 nonsense" * 9, simple()[:60]])
+def test_a_damaged_file_says_so(data: bytes) -> None:
+    with pytest.raises(FileDamaged, match=r"a\.pdf"):
+        PdfExtractor().extract(Blob("a.pdf", data))
+
+
+def test_a_file_with_a_wrong_table_of_objects_is_mended() -> None:
+    data = simple().replace(b"0000000009 00000 n", b"0000000077 00000 n")
+    read = PdfExtractor().extract(Blob("a.pdf", data[: data.rindex(b"startxref")]))
+    assert read.text.startswith("text")
+
+
+def test_files_without_pages_or_text_are_empty() -> None:
+    with pytest.raises(FileEmpty, match="is empty"):
+        PdfExtractor().extract(Blob("a.pdf", b"  "))
+    with pytest.raises(ReadError):
+        PdfExtractor().extract(Blob("a.pdf", PdfMaker().build()))
+    blank = PdfMaker()
+    blank.page()
+    with pytest.raises(FileEmpty, match="nothing in it to search"):
+        PdfExtractor().extract(Blob("a.pdf", blank.build()))
+
+
+def test_too_many_pages_are_refused() -> None:
+    maker = PdfMaker()
+    for _ in range(3):
+        maker.page().text(72, 100, "text")
+    with pytest.raises(FileTooLarge, match="3 pages, the limit is 2"):
+        PdfExtractor(max_pages=2).extract(Blob("a.pdf", maker.build()))
+
+
+def test_a_pdf_is_known_by_its_bytes_even_behind_some_junk() -> None:
+    assert PdfExtractor().accepts(Blob("note.txt", b"\r\n\x00junk" + simple()))
+    assert not PdfExtractor().accepts(Blob("a.pdf", b"plain text about %PDF"))
+
+
+def test_mutated_files_are_read_or_refused_and_never_crash() -> None:
+    source = paper().build()
+    chance = random.Random(7)
+    for _ in range(150):
+        data = bytearray(source)
+        for _ in range(chance.randint(1, 30)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        if chance.random() < 0.3:
+            del data[chance.randrange(len(data)) :]
+        try:
+            read = PdfExtractor().extract(Blob("a.pdf", bytes(data)))
+        except ReadError:
+            continue
+        assert all(0 <= e.start < e.end <= len(read.text) for e in read.elements)
+
+
+# --- pages that are images -------------------------------------------------------------------
+
+
+class Word:
+    """What an OCR program says of one word."""
+
+    def __init__(self, text: str, left: float, top: float, line: int, confidence: float) -> None:
+        self.text, self.line, self.confidence = text, line, confidence
+        self.left, self.top = left, top
+        self.right, self.bottom = left + 25.0 * len(text), top + 40.0
+
+
+class Reader:
+    """Stands in for an OCR program: reads three lines, but only off an upright page."""
+
+    name = "reader"
+
+    def __init__(self, upright_at: int = 0) -> None:
+        self._upright_at = upright_at
+        self.images: list[tuple[int, int]] = []
+
+    def __call__(self, image: bytes, *, dpi: int) -> Sequence[Word]:
+        width, height = (int(part) for part in image.split(b" ", 3)[1:3])
+        self.images.append((width, height))
+        sure = 95.0 if len(self.images) > self._upright_at else 20.0
+        return [
+            Word(text, 300.0 + 200 * at, 300.0 + 60 * line, line, sure)
+            for line in range(3)
+            for at, text in enumerate(("seen", "on", "the", "image"))
+        ]
+
+
+def scan() -> PdfMaker:
+    """A page of text, then a page that is only a picture."""
+    maker = PdfMaker()
+    maker.page().lines(72, 100, column("printed", 10, 60))
+    maker.page().image = (8, 8, bytes(range(64)))
+    return maker
+
+
+def test_only_the_page_without_text_is_read_as_an_image() -> None:
+    reader = Reader()
+    read = PdfExtractor(reader, dpi=100).extract(Blob("a.pdf", scan().build()))
+    assert reader.images == [(850, 1100)]
+    assert read.text.startswith("printed")
+    assert "seen on the image" in read.text
+    assert read.metadata["pages_recognised"] == 1
+    element = read.elements[-1]
+    assert element.place.pages == (2,)
+    assert element.place.boxes[0].left == pytest.approx(300 * 0.72, abs=1)
+
+
+def test_without_ocr_the_page_is_counted_as_unread() -> None:
+    read = PdfExtractor(Reader(), ocr="off").extract(Blob("a.pdf", scan().build()))
+    assert "seen" not in read.text
+    assert read.metadata["pages_without_text"] == 1
+
+
+def test_a_file_of_images_without_ocr_says_what_to_do() -> None:
+    maker = scan()
+    del maker.pages[0]
+    with pytest.raises(FileEmpty, match="OCR is off"):
+        PdfExtractor(ocr="off").extract(Blob("a.pdf", maker.build()))
+
+
+def test_every_page_is_read_as_an_image_when_forced() -> None:
+    reader = Reader()
+    read = PdfExtractor(reader, ocr="force").extract(Blob("a.pdf", scan().build()))
+    assert len(reader.images) == 2
+    assert "printed" not in read.text
+
+
+def test_letters_without_a_meaning_are_read_as_an_image() -> None:
+    maker = PdfMaker(unmapped=True)
+    maker.page().lines(72, 100, column("printed", 10, 60))
+    read = PdfExtractor(Reader()).extract(Blob("a.pdf", maker.build()))
+    assert read.text.startswith("seen on the image")
+    with pytest.raises(FileEmpty):
+        PdfExtractor().extract(Blob("a.pdf", maker.build()))
+
+
+def test_a_scan_that_lies_on_its_side_is_turned() -> None:
+    reader = Reader(upright_at=2)  # the page as it is, and once more small: both poor
+    maker = scan()
+    del maker.pages[0]
+    read = PdfExtractor(reader, dpi=72).extract(Blob("a.pdf", maker.build()))
+    assert reader.images == [(612, 792), (306, 396), (396, 306), (792, 612)]
+    box = read.elements[0].place.boxes[0]
+    assert 0 <= box.left < box.right <= 612
+    assert 0 <= box.top < box.bottom <= 792
+
+
+def test_a_huge_page_is_rendered_within_bounds() -> None:
+    reader = Reader()
+    maker = PdfMaker()
+    maker.page(14_000, 14_000).image = (8, 8, bytes(64))
+    PdfExtractor(reader).extract(Blob("a.pdf", maker.build()))
+    width, height = reader.images[0]
+    assert width * height <= 31_000_000
+
+
+def test_the_version_names_what_changes_the_text() -> None:
+    assert PdfExtractor().version == PdfExtractor(Reader(), ocr="off").version
+    assert PdfExtractor(Reader()).version != PdfExtractor().version
+    assert PdfExtractor(Reader(), ocr="force").version != PdfExtractor(Reader()).version

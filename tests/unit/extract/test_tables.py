@@ -1,0 +1,74 @@
+"""Tables written as text: the separator, the header and the encoding are found, not told."""
+
+import pytest
+from tests.unit.extract.making import pieces
+
+from trivium.errors import FileTooLarge
+from trivium.extract.tables import TableExtractor, find_separator
+from trivium.ports import Blob
+from trivium.types import Kind
+
+
+@pytest.mark.parametrize(
+    ("text", "separator"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1,5;2,5\n", ";"),
+        ("a\tb\nx, y\tz\n", "\t"),
+        ("a|b\n1|2\n", "|"),
+        ('a,b\n"1,1;",2\n', ","),
+    ],
+)
+def test_separator(text: str, separator: str) -> None:
+    assert find_separator(text) == separator
+
+
+def test_rows_with_header_and_number() -> None:
+    result = TableExtractor().extract(
+        Blob("x.csv", b'name,town\n"Lee, Ann","New\nYork"\n\nBo,Ulm\n')
+    )
+    assert pieces(result) == [
+        ("row", "name | town"),
+        ("row", "Lee, Ann | New York"),
+        ("row", "Bo | Ulm"),
+    ]
+    assert [(e.header, e.place.rows) for e in result.elements] == [
+        ("", (1, 1)),
+        ("name | town", (2, 2)),
+        ("name | town", (4, 4)),
+    ]
+    assert (result.kind, result.title, result.metadata["rows"]) == (Kind.TABLE, "x", 3)
+
+
+def test_figures_in_the_first_row_are_no_header() -> None:
+    result = TableExtractor().extract(Blob("x.csv", b"1,2\n3,4\n"))
+    assert [e.header for e in result.elements] == ["", ""]
+
+
+def test_encodings() -> None:
+    japanese = "名前,住所\n佐藤太郎,東京\n".encode("cp932")
+    assert TableExtractor().extract(Blob("x.csv", japanese)).text == "名前 | 住所\n佐藤太郎 | 東京"
+    french = "nom,âge\nHélène Prévôt,à côté\n".encode("cp1252")
+    assert "Hélène Prévôt | à côté" in TableExtractor().extract(Blob("x.csv", french)).text
+
+
+def test_accepts_by_name_or_by_regular_rows() -> None:
+    accepts = TableExtractor().accepts
+    assert accepts(Blob("x.tsv", b"a\tb"))
+    assert accepts(Blob("nameless", b"a,b,c\n1,2,3\n4,5,6\n7,8,9\n"))
+    assert not accepts(Blob("nameless", b"Well, then, no.\nThis is prose.\nIt is, really.\n"))
+    assert not accepts(Blob("x.txt", b"a,b,c\n1,2,3\n4,5,6\n7,8,9\n"))
+    assert not accepts(Blob("x.csv", b"\x89PNG\x00"))
+
+
+def test_a_million_columns_are_refused_at_once() -> None:
+    with pytest.raises(FileTooLarge, match="1,000,000 columns"):
+        TableExtractor().extract(Blob("x.csv", b",".join([b"x"] * 1_000_000)))
+
+
+def test_a_long_header_is_cut_between_columns() -> None:
+    names = [f"column{n}" for n in range(500)]
+    source = ",".join(names) + "\n" + ",".join("1" * 500) + "\n"
+    header = TableExtractor().extract(Blob("x.csv", source.encode())).elements[1].header
+    assert len(header) <= 1000
+    assert header.endswith(tuple(names))

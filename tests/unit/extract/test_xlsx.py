@@ -1,0 +1,124 @@
+"""A workbook becomes rows with their header, sheet and number; values as Excel shows them."""
+
+import pytest
+from tests.unit.extract.making import check_offsets, zipped
+
+from trivium.errors import FileEmpty, FileTooLarge
+from trivium.extract.xlsx import XlsxExtractor, look_of
+from trivium.ports import Blob
+from trivium.types import Extraction, Kind
+
+R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+STYLES = """<s><numFmts><numFmt numFmtId="170" formatCode="yyyy\\-mm"/></numFmts>
+<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="9"/><xf numFmtId="170"/></cellXfs>
+</s>"""
+
+
+def extract(*sheets: str, strings: str = "") -> Extraction:
+    names = "".join(f'<sheet name="S{n}" r:id="r{n}"/>' for n in range(len(sheets)))
+    relations = "".join(
+        f'<Relationship Id="r{n}" Type="x/worksheet" Target="sheet{n}.xml"/>'
+        for n in range(len(sheets))
+    )
+    files: dict[str, str | bytes] = {
+        "xl/workbook.xml": f"<workbook {R}><sheets>{names}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f"<R>{relations}</R>",
+        "xl/sharedStrings.xml": f"<sst>{strings}</sst>",
+        "xl/styles.xml": STYLES,
+    }
+    for number, rows in enumerate(sheets):
+        files[f"xl/sheet{number}.xml"] = f"<w xmlns='m'><sheetData>{rows}</sheetData></w>"
+    blob = Blob("book.bin", zipped(files))
+    assert XlsxExtractor().accepts(blob)
+    result = XlsxExtractor().extract(blob)
+    check_offsets(result)
+    return result
+
+
+def words(row: int, *cells: str, first: str = "A") -> str:
+    inside = "".join(
+        f'<c r="{chr(ord(first) + at)}{row}" t="inlineStr"><is><t>{cell}</t></is></c>'
+        for at, cell in enumerate(cells)
+        if cell
+    )
+    return f'<row r="{row}">{inside}</row>'
+
+
+def rows(result: Extraction) -> list[tuple[str, str, tuple[int, int] | None]]:
+    return [
+        (result.text[e.start : e.end], e.header, e.place.rows)
+        for e in result.elements
+        if e.kind == "row"
+    ]
+
+
+def test_values_as_they_are_shown() -> None:
+    cells = (
+        '<c r="A2" t="s"><v>0</v></c><c r="B2" s="1"><v>44197</v></c>'
+        '<c r="C2" s="2"><v>0.125</v></c><c r="D2"><f>1+1</f><v>2.50</v></c>'
+        '<c r="E2" t="b"><v>1</v></c><c r="F2" t="e"><v>#N/A</v></c>'
+        '<c r="H2" s="3"><v>44197.5</v></c>'
+    )
+    result = extract(
+        words(1, "name", "day", "share", "sum", "ok", "bad") + f'<row r="2">{cells}</row>',
+        strings="<si><r><t>Ann </t></r><r><t>Lee</t></r><rPh><t>x</t></rPh></si>",
+    )
+    header = "name | day | share | sum | ok | bad"
+    assert rows(result) == [
+        (header, "", (1, 1)),
+        (
+            "Ann Lee | 2021-01-01 | 12.5% | 2.5 | TRUE | #N/A |  | 2021-01-01 12:00:00",
+            header,
+            (2, 2),
+        ),
+    ]
+    assert result.kind == Kind.TABLE
+    assert result.title == "book"
+
+
+def test_titles_gaps_and_a_second_table() -> None:
+    result = extract(
+        words(2, "Ducks by year", first="B")
+        + words(4, "Year", "Ducks", first="B")
+        + words(5, "2019", "5", first="B")
+        + words(7, "2020", "6", first="B")
+        + words(9, "Town", "River", "Boats", first="B")
+        + words(10, "Ulm", "Donau", "12", first="B")
+    )
+    assert rows(result) == [
+        ("| Ducks by year", "", (2, 2)),
+        ("Year | Ducks", "", (4, 4)),
+        ("2019 | 5", "Year | Ducks", (5, 5)),
+        ("2020 | 6", "Year | Ducks", (7, 7)),
+        ("Town | River | Boats", "", (9, 9)),
+        ("Ulm | Donau | 12", "Town | River | Boats", (10, 10)),
+    ]
+
+
+def test_sheets_have_headings_when_there_are_several() -> None:
+    result = extract(words(1, "a", "b"), "", words(1, "c", "d"))
+    assert [(e.kind, e.place.sheet, e.headings) for e in result.elements] == [
+        ("heading", "", ()),
+        ("row", "S0", ("S0",)),
+        ("heading", "", ()),
+        ("row", "S2", ("S2",)),
+    ]
+    assert result.metadata["sheets"] == 3
+
+
+def test_hostile_sheets() -> None:
+    with pytest.raises(FileEmpty):
+        extract("")
+    far = "".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 1300))
+    with pytest.raises(FileTooLarge):
+        extract(far)
+    with pytest.raises(FileTooLarge, match="columns"):
+        extract('<row r="1"><c r="ZZZ1"><v>1</v></c></row>')
+
+
+@pytest.mark.parametrize(
+    ("code", "look"),
+    [("0.00", ""), ("0%", "percent"), ("d.m.yy", "date"), ("[h]:mm:ss", "time"), ('0 "days"', "")],
+)
+def test_number_formats(code: str, look: str) -> None:
+    assert look_of(200, code) == look

@@ -1,0 +1,114 @@
+"""Tesseract reads words off images, with places and lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.unit.extract.test_pdf_maker import PdfMaker
+
+from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable
+from trivium.extract.images import ImageExtractor
+from trivium.extract.pdf import PdfExtractor
+from trivium.extract.pdf.scans import pgm
+from trivium.models.ocr import Tesseract, parse
+from trivium.ports import Blob
+
+LINES = [
+    "The quick brown fox jumps over the",
+    "lazy dog while seven wizards boil",
+    "quite exquisite potions at midnight.",
+]
+
+
+def picture(quarters: int = 0, dpi: int = 200) -> np.ndarray:
+    """The lines as a scanner would see them."""
+    from pypdfium2 import PdfDocument
+
+    maker = PdfMaker()
+    maker.page(400, 120).lines(40, 40, LINES, size=14, step=20)
+    document = PdfDocument(maker.build())
+    image = document[0].render(scale=dpi / 72, grayscale=True).to_numpy().copy()
+    document.close()
+    return np.rot90(image.reshape(image.shape[:2]), quarters)
+
+
+def png(image: np.ndarray, **options: object) -> bytes:
+    import io
+
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.fromarray(image).save(out, "PNG", **options)
+    return out.getvalue()
+
+
+def test_words_come_in_order_with_lines_and_places() -> None:
+    words = Tesseract("eng")(pgm(picture()), dpi=200)
+    assert [word.text for word in words] == " ".join(LINES).split()
+    assert [word.line for word in words] == [0] * 7 + [1] * 6 + [2] * 5
+    first = words[0]
+    assert first.left == pytest.approx(40 * 200 / 72, abs=6)
+    assert first.bottom == pytest.approx(40 * 200 / 72, abs=6)
+    assert first.confidence > 80
+
+
+def test_what_is_no_image_has_no_words() -> None:
+    assert Tesseract("eng")(b"no image at all", dpi=0) == []
+
+
+def test_a_page_that_takes_too_long_has_no_words() -> None:
+    assert Tesseract("eng", max_seconds=0.001)(pgm(picture()), dpi=200) == []
+
+
+def test_a_language_without_data_is_named() -> None:
+    with pytest.raises(ModelUnavailable, match="no data for xyz"):
+        Tesseract("eng+xyz")
+
+
+def test_the_table_is_read_without_doubtful_words_and_specks() -> None:
+    head = "level page_num block_num par_num line_num word_num left top width height conf text"
+    rows = [
+        "5 1 1 1 1 1 10 20 30 8 96.5 Good",
+        "5 1 1 1 1 2 50 20 30 8 12.0 doubtful",
+        "5 1 1 1 2 1 10 40 30 8 90.0 |",
+        '5 1 1 1 2 2 50 40 30 8 90.0 "quoted',
+        "4 1 1 1 3 0 0 60 90 8 -1 ",
+    ]
+    table = "\n".join(line.replace(" ", "\t") for line in (head, *rows))
+    words = parse(table)
+    assert [(word.text, word.line) for word in words] == [("Good", 0), ('"quoted', 1)]
+    assert (words[0].left, words[0].right, words[0].bottom) == (10, 40, 28)
+
+
+def test_an_image_file_is_read_and_its_boxes_are_points() -> None:
+    read = ImageExtractor(Tesseract("eng")).extract(Blob("a.png", png(picture(), dpi=(200, 200))))
+    assert " ".join(read.text.split()) == " ".join(LINES)
+    assert read.media_type == "image/png"
+    assert read.elements[0].place.boxes[0].left == pytest.approx(40, abs=3)
+
+
+def test_a_sideways_scan_inside_a_pdf_is_read() -> None:
+    image = picture(quarters=1, dpi=300)
+    maker = PdfMaker()
+    page = maker.page(120, 400)
+    page.image = (image.shape[1], image.shape[0], image.tobytes())
+    read = PdfExtractor(Tesseract("eng")).extract(Blob("a.pdf", maker.build()))
+    assert " ".join(read.text.split()) == " ".join(LINES)
+    box = read.elements[0].place.boxes[0]
+    assert box.bottom - box.top > box.right - box.left
+
+
+def test_images_without_text_without_ocr_or_without_sense_are_refused(tmp_path: Path) -> None:
+    white = png(np.full((300, 300), 255, dtype=np.uint8))
+    with pytest.raises(FileEmpty, match="no text"):
+        ImageExtractor(Tesseract("eng")).extract(Blob("a.png", white))
+    with pytest.raises(FileEmpty, match="needs OCR"):
+        ImageExtractor().extract(Blob("a.png", white))
+    with pytest.raises(FileDamaged):
+        ImageExtractor(Tesseract("eng")).extract(Blob("a.png", white[:50]))
+    huge = bytearray(white)
+    huge[16:24] = (100_000).to_bytes(4, "big") * 2
+    with pytest.raises((FileTooLarge, FileDamaged)):
+        ImageExtractor(Tesseract("eng")).extract(Blob("a.png", bytes(huge)))

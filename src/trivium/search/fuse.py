@@ -13,9 +13,9 @@ from enum import StrEnum
 
 from trivium.types import ChunkId, Hit, Signal, SignalPart
 
-# Where a list's scale ends: the hundredth hit counts nothing. Fixed, so that a result's score does
-# not depend on how many were asked for.
-DEPTH = 100
+# Where a list's scale ends: the fiftieth hit counts nothing. Fixed, so that a result's score does
+# not depend on how many were asked for. 100 gained .0007 nDCG@10 and cost 1 ms of 8.
+DEPTH = 50
 
 
 class Fusion(StrEnum):
@@ -67,7 +67,7 @@ def _reciprocal_ranks(hits: Sequence[Hit], k: float) -> Iterator[float]:
 
 
 def _scaled(signal: Signal, hits: Sequence[Hit]) -> Iterator[float]:
-    """1 for the best hit, 0 for the hundredth and those after it. Where words found fewer, 0 stands
+    """1 for the best hit, 0 for the fiftieth and those after it. Where words found fewer, 0 stands
     for no match at all; a cosine has no such zero, so there it is the last hit."""
     best = hits[0].score
     if len(hits) >= DEPTH:

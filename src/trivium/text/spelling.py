@@ -41,12 +41,16 @@ def plan_spellings(
     vocabulary: Vocabulary,
     languages: Iterable[str],
     rarity: Callable[[tuple[str, ...]], float],
+    common: float = 0.0,
 ) -> list[PlannedWord]:
-    """`rarity` gives the idf of one word, or the sum over two."""
+    """`rarity` gives the idf of one word, or the sum over two. A known word no rarer than `common`
+    goes without relatives: their posting lists are the longest, and it counts little."""
     planned = []
     joined = _joined(words, vocabulary)
     for word in dict.fromkeys(content_words(words, languages)):
         similar = vocabulary.similar(word)
+        if word in vocabulary and rarity((word,)) <= common:
+            similar = similar[:1]
         best = similar[0].likeness if similar else 0.0
         spellings = {s.words: _factor(s, best) for s in similar}
         # "short sword" in the query, "shortsword" in the text: as good as the word itself.

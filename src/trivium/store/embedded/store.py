@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 DATABASE = "library.db"
+# Chunks that hold a word for it to be common: bounds the cost in large libraries (1M chunks: trigram
+# p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost .002
+# nDCG@10 of the signal.
+_COMMON = 20_000
 _DEAD = 0.3  # share of vectors without an active chunk at which they are written anew
 
 
@@ -65,7 +69,7 @@ class _View:
     census: Census
     words: WordView
     allowed: dict[Where, Allowed] = field(default_factory=dict)
-    positions: dict[Where, NDArray[np.bool_]] = field(default_factory=dict)
+    positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
 
 class EmbeddedStore:
@@ -179,7 +183,7 @@ class EmbeddedStore:
         self._drop_leftovers()
         vectors = self._indexes.vectors
         if vectors is not None and vectors.count:
-            active = np.count_nonzero(self._positions(self._current(), OWNER))
+            active = self._active_vectors(self._current())
             if 1 - active / vectors.count > _DEAD:
                 self._indexes.rebuild_vectors()
         self._indexes.stop_writing()
@@ -221,12 +225,11 @@ class EmbeddedStore:
         view = self._current()
         active = np.flatnonzero(view.census.owner)
         words = np.isin(view.words.chunk_ids(), active)
-        vectors = np.count_nonzero(self._positions(view, OWNER))
         return {
             "documents": int(np.count_nonzero(view.census.count)),
             "chunks": len(active),
             "words": int(words.sum()),
-            "vectors": int(vectors),
+            "vectors": self._active_vectors(view),
             "leftovers": int((~words).sum()),  # indexed, not active: the next writer drops them
             "vocabulary": len(self._indexes.vocabulary),
         }
@@ -274,7 +277,11 @@ class EmbeddedStore:
             if signal is Signal.KEYWORD:
                 return view.words.keyword(plan_keywords(probe.query, languages), allowed, k)
             plan = plan_spellings(
-                probe.query.words, self._indexes.vocabulary, languages, view.words.rarity
+                probe.query.words,
+                self._indexes.vocabulary,
+                languages,
+                view.words.rarity,
+                view.words.rarity_of(_COMMON),
             )
             return view.words.trigram(plan, allowed, k)
 
@@ -296,16 +303,21 @@ class EmbeddedStore:
                 known = view.allowed[where] = self._passing.allowed(where, view.census)
         return known
 
-    def _positions(self, view: _View, where: Where) -> NDArray[np.bool_]:
-        """Which rows of the vector index may be found."""
-        known = view.positions.get(where)
-        if known is None:
+    def _positions(self, view: _View, where: Where) -> NDArray[np.bool_] | None:
+        """Which rows of the vector index may be found; None: all of them."""
+        if where not in view.positions:
             vectors = self._indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self._allowed(view, where).chunks
-            known = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
-            view.positions[where] = known
-        return known
+            passing = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
+            view.positions[where] = None if passing.all() else passing
+        return view.positions[where]
+
+    def _active_vectors(self, view: _View) -> int:
+        positions = self._positions(view, OWNER)
+        if positions is not None:
+            return int(np.count_nonzero(positions))
+        return self._indexes.vectors.count if self._indexes.vectors is not None else 0
 
     def refresh(self) -> None:
         with translated(self._folder):

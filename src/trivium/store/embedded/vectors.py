@@ -17,7 +17,7 @@ codes of two bits a dimension over *all* rows (a flat scan has no graph for a fi
 the best candidates are compared exactly. MiniLM vectors, CPU time of one core, recall@10:
 
     candidates from                     recall 100k / 1M   CPU ms 100k / 1M   bytes a row
-    two bits, 1,000 candidates (this)     1.000 / 1.000        1.8 / 14 to 18       96
+    two bits, 1,000 candidates (this: 500)     1.000 / 1.000        1.8 / 14 to 18       96
     one bit, query in full, 1,000          .982 / .983         1.6 /  8             48
     one bit, Hamming, 1,000                   - / .90            - /  9             48
     four bits, 50                             - / 1.000          - / 25            192
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
 
 EXACT_ROWS = 4_096  # .7 µs a row, so 3 ms: what codes and candidates together cost at 100k rows
-CANDIDATES = 1_000  # 500 sufficed for recall@10 1.000 at 1M; twice that costs .3 ms and forgives
+CANDIDATES = 500  # recall@10 1.000 at 1M; each costs 1.2 µs to widen and compare
 PER_RESULT = 10  # candidates for each result beyond the hundredth: recall@100 .998 at 1M
 ENCODE_ROWS = 4_096  # encoded at a time (14 µs a row), and the least worth saving
 

@@ -132,6 +132,10 @@ class WordView:
         """BM25's idf, summed over the words of a run, as tantivy itself reckons it."""
         return sum(idf(self.searcher.doc_freq(field, word), self.count) for word in run)
 
+    def rarity_of(self, holding: int) -> float:
+        """The rarity of a word that so many chunks hold."""
+        return idf(min(holding, self.count), self.count)
+
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         from tantivy import Occur, Query
 

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 DATABASE = "library.db"
-# Chunks that hold a word for it to be common: bounds the cost in large libraries (1M chunks: trigram
-# p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost .002
-# nDCG@10 of the signal.
+# Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
+# trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
+# .002 nDCG@10 of the signal.
 _COMMON = 20_000
 _DEAD = 0.3  # share of vectors without an active chunk at which they are written anew
 

@@ -235,7 +235,10 @@ class Library:
             limit=s.search_limit if limit is None else limit,
             mode=_one_of(Mode, "mode", mode),
             weights=default if weights is None else weights,
-            fusion=_one_of(Fusion, "fusion.method", s.fusion_method),
+            # A rank constant makes sense for ranks only: whoever gives one asks for them.
+            fusion=Fusion.RANKS
+            if k is not None
+            else _one_of(Fusion, "fusion.method", s.fusion_method),
             evidence=self._evidence() if weights is None else None,
             k=s.fusion_k if k is None else k,
             threshold=s.search_threshold if threshold is None else threshold,

@@ -13,9 +13,10 @@ from enum import StrEnum
 
 from trivium.types import ChunkId, Hit, Signal, SignalPart
 
-# Where a list's scale ends: the fiftieth hit counts nothing. Fixed, so that a result's score does
-# not depend on how many were asked for. 100 gained .0007 nDCG@10 and cost 1 ms of 8.
+# Where a list's scale ends. Fixed, so that a result's score does not depend on how many were asked
+# for. 100 gained .0007 nDCG@10 and cost 1 ms of 8.
 DEPTH = 50
+TRACE = 0.02  # what the hit at the end of the scale counts: whoever asks for 100 gets them in order
 
 
 class Fusion(StrEnum):
@@ -67,12 +68,16 @@ def _reciprocal_ranks(hits: Sequence[Hit], k: float) -> Iterator[float]:
 
 
 def _scaled(signal: Signal, hits: Sequence[Hit]) -> Iterator[float]:
-    """1 for the best hit, 0 for the fiftieth and those after it. Where words found fewer, 0 stands
-    for no match at all; a cosine has no such zero, so there it is the last hit."""
+    """1 for the best hit, a trace for the fiftieth, and from there on less and less by rank. Where
+    words found fewer, 0 stands for no match; a cosine has no such zero, so there it is the last."""
     best = hits[0].score
     if len(hits) >= DEPTH:
         least = hits[DEPTH - 1].score
     else:
         least = hits[-1].score if signal is Signal.VECTOR else 0.0
-    span = best - least
-    return (max(0.0, (hit.score - least) / span) if span > 0 else 1.0 for hit in hits)
+    span = (best - least) / (1 - TRACE)
+    for rank, hit in enumerate(hits, start=1):
+        if rank > DEPTH:
+            yield TRACE * DEPTH / rank
+        else:
+            yield TRACE + (hit.score - least) / span if span > 0 else 1.0

@@ -56,12 +56,12 @@ _WORDED = (Signal.KEYWORD, Signal.TRIGRAM)
 def weigh(
     weights: Mapping[Signal, float], lists: Mapping[Signal, Sequence[Hit]], evidence: Evidence
 ) -> tuple[dict[Signal, float], str]:
-    """New weights with the same sum, and a sentence that says why. Unchanged, and no sentence,
-    unless the vector signal and another one answered."""
+    """New weights with the same sum, and a sentence that says why. Unchanged, and no sentence, if
+    the vector signal has fewer than ten hits to judge by, or no other signal answered."""
     vector, keyword = lists.get(Signal.VECTOR, ()), lists.get(Signal.KEYWORD, ())
     total = sum(weights.values())
     before = weights.get(Signal.VECTOR, 0.0) / total
-    if not vector or not 0 < before < 1 or not any(lists.get(s) for s in _WORDED):
+    if len(vector) <= _TENTH or not 0 < before < 1 or not any(lists.get(s) for s in _WORDED):
         return dict(weights), ""
     similarity, lead = vector[0].score, _lead(vector)
     word_lead = _lead(keyword) / keyword[0].score if keyword else 0.0

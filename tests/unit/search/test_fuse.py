@@ -34,10 +34,17 @@ def test_by_scores() -> None:
     }
     fused = fuse(lists, WEIGHED, Fusion.SCORES, k=10, most=9)
     assert [(f.chunk_id, f.score) for f in fused] == [
-        (2, pytest.approx(0.5 * 0.5 + 0.3)),
+        (2, pytest.approx(0.5 * (0.02 + 0.98 * 0.5) + 0.3)),
         (1, pytest.approx(0.5)),
-        (3, pytest.approx(0.3 * 0.5)),
+        (3, pytest.approx(0.5 * 0.02 + 0.3 * (0.02 + 0.98 * 0.5))),
     ]
+
+
+def test_hits_beyond_the_scale_keep_their_order() -> None:
+    hits = [Hit(1000 - n, 1 - n / 500) for n in range(200)]
+    fused = fuse({Signal.VECTOR: hits}, WEIGHED, Fusion.SCORES, 10, 200)
+    assert [f.chunk_id for f in fused] == [hit.chunk_id for hit in hits]
+    assert all(f.score > 0 for f in fused)
 
 
 def test_the_scale_does_not_depend_on_how_many_were_fetched() -> None:

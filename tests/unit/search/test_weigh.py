@@ -28,12 +28,15 @@ def test_a_sure_vector_signal_counts_more_and_sure_words_count_more() -> None:
         {Signal.VECTOR: hits(0.8, 0.5)},
         {Signal.KEYWORD: hits(9, 8)},
         {Signal.VECTOR: [], Signal.KEYWORD: hits(9, 8)},
+        {Signal.VECTOR: hits(0.8, 0.5)[:9], Signal.KEYWORD: hits(9, 8)},
     ],
 )
 def test_nothing_moves_unless_two_kinds_answered(lists: dict[Signal, list[Hit]]) -> None:
     assert weigh(WEIGHTS, lists, MINILM) == (WEIGHTS, "")
 
 
-def test_one_hit_each_is_enough() -> None:
-    moved, _ = weigh(WEIGHTS, {Signal.VECTOR: [Hit(1, 0.6)], Signal.TRIGRAM: [Hit(1, 0.5)]}, MINILM)
+def test_one_hit_of_words_is_enough() -> None:
+    lists = {Signal.VECTOR: hits(0.6, 0.4), Signal.TRIGRAM: [Hit(1, 0.5)]}
+    moved, why = weigh(WEIGHTS, lists, MINILM)
+    assert why
     assert LEAST <= moved[Signal.VECTOR] <= MOST

@@ -19,8 +19,8 @@ from trivium.errors import (
 )
 from trivium.library import Library
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER
+from trivium.testing.samples import TOY, probe, sample
+from trivium.types import OWNER, Signal
 
 
 def test_show_and_remove_by_id_path_or_name(library: Library, files: Path) -> None:
@@ -197,3 +197,17 @@ def test_settings_reach_the_search(tmp_path: Path, files: Path) -> None:
         results = library.search("lantern")
         assert len(results) == 1
         assert results[0].score == pytest.approx(1.0 / 61)
+
+
+def test_rankings_survive_reading_everything_again(tmp_path: Path) -> None:
+    """Dropped chunks still count in an index until it is merged: weights must not turn negative."""
+    store = EmbeddedStore(tmp_path / "l")
+    texts = [f"lantern number{n} burns {'brightly' if n % 3 else 'dimly'}" for n in range(30)]
+    for round_ in range(4):
+        batch = [sample(f"{n}.md", f"{text} round{round_}") for n, text in enumerate(texts)]
+        store.put(batch, TOY.fingerprint)
+    for query, found in (("lantern", 30), ("brightly", 20), ("dimli", 10)):
+        hits = store.search(Signal.TRIGRAM, probe(query), OWNER, 100)
+        assert len(hits) == found
+        assert all(0 < hit.score <= 1 for hit in hits)
+    store.close()

@@ -30,6 +30,7 @@ _HEAP = 64_000_000  # bytes a writer collects before it writes a segment; tantiv
 # Up to so many documents a filter goes into the query as a union of terms (100k chunks: 1,000
 # documents 4 ms, 4,000 14 ms); above, hits are fetched deeper and filtered (2,000 deep: 2 ms).
 _FILTERED_INSIDE = 1000
+_EVERY = "chunk"  # a word that every chunk holds: how often it stands there counts them all
 _DEEPER = 8  # each time a fetch did not yield enough
 
 
@@ -59,6 +60,7 @@ class WordIndex:
             row.add_unsigned("document", chunk.document)
             row.add_text("stems", " ".join(stem(spellings, chunk.language)))
             row.add_text("spellings", " ".join(spellings))
+            row.add_text("every", _EVERY)
             writer.add_document(row)
             found.append(spellings)
         return found
@@ -129,12 +131,18 @@ class WordView:
         return [int(key) for key, _ in hits]
 
     def rarity(self, run: Run, field: str = "spellings") -> float:
-        """BM25's idf, summed over the words of a run, as tantivy itself reckons it."""
-        return sum(idf(self.searcher.doc_freq(field, word), self.count) for word in run)
+        """BM25's idf, summed over the words of a run, as tantivy itself reckons it: over dropped
+        chunks too, until their segment is merged away."""
+        total = self._total()
+        return sum(idf(self.searcher.doc_freq(field, word), total) for word in run)
 
     def rarity_of(self, holding: int) -> float:
         """The rarity of a word that so many chunks hold."""
-        return idf(min(holding, self.count), self.count)
+        total = self._total()
+        return idf(min(holding, total), total)
+
+    def _total(self) -> int:
+        return int(self.searcher.doc_freq("every", _EVERY))
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         from tantivy import Occur, Query
@@ -216,6 +224,7 @@ def _open(folder: Path) -> Index:
     builder.add_unsigned_field("document", indexed=True)
     for name in ("stems", "spellings"):
         builder.add_text_field(name, tokenizer_name="blanks", index_option="position")
+    builder.add_text_field("every", tokenizer_name="blanks", index_option="basic")
     index = Index(builder.build(), path=str(folder))
     index.register_tokenizer("blanks", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
     index.config_reader("manual")

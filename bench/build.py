@@ -23,7 +23,7 @@ from bench.corpus import Corpus, load_corpus
 from bench.rows import BLOCK, Digest, Prepared, Rows, make_rows
 from bench.timing import folder_bytes
 from trivium.config import Settings, load
-from trivium.models.local import LocalEmbedder
+from trivium.library import embedder_for
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.types import EVERYONE, Chunk, Extraction, Processed
 
@@ -57,19 +57,8 @@ class Place:
         return Prepared(self.folder)
 
 
-def embedder_of(settings: Settings) -> LocalEmbedder:
-    return LocalEmbedder(
-        settings.embed_folder,
-        settings.cache,
-        settings.embed_threads,
-        settings.embed_max_tokens,
-        settings.embed_query_prefix,
-        settings.embed_document_prefix,
-    )
-
-
 def place(settings: Settings, corpus: Corpus, chunks: int) -> Place:
-    model = hashlib.sha256(embedder_of(settings).fingerprint.encode()).hexdigest()[:6]
+    model = hashlib.sha256(embedder_for(settings).fingerprint.encode()).hexdigest()[:6]
     return Place(settings.cache / "bench" / f"{corpus.digest}-{model}", chunks)
 
 
@@ -90,7 +79,7 @@ def prepare(at: Place, corpus: Corpus, settings: Settings) -> None:
     if (at.folder / "queries.npy").exists():
         return
     at.folder.mkdir(parents=True, exist_ok=True)
-    embedder = embedder_of(settings)
+    embedder = embedder_for(settings)
     print(f"Embedding {EMBEDDED:,} real texts, once …", file=sys.stderr, flush=True)
     np.save(at.folder / "base.npy", embedder.embed_documents(corpus.runs(EMBEDDED)))
     queries = corpus.queries()
@@ -102,7 +91,7 @@ def build(at: Place, corpus: Corpus, settings: Settings) -> None:
     """Put every row through the store's own door."""
     shutil.rmtree(at.library, ignore_errors=True)
     at.built.unlink(missing_ok=True)
-    model, digest, code = embedder_of(settings).fingerprint, Digest(), code_digest()
+    model, digest, code = embedder_for(settings).fingerprint, Digest(), code_digest()
     store = EmbeddedStore(at.library)
     made = 0.0  # seconds spent making rows, which is not the store's doing
     started = last = perf_counter()

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.build import Place, embedder_of
+from bench.build import Place
 from bench.corpus import WARM_UP
 from bench.timing import Timing, drop_from_page_cache, measure
 from trivium.config import Settings
+from trivium.library import embedder_for
 from trivium.ports import Embedder
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
@@ -63,7 +64,7 @@ class Ours:
     @classmethod
     def open(cls, at: Place, settings: Settings, limit: int, seconds: float) -> Ours:
         store = EmbeddedStore(at.library, create=False)
-        model, queries = embedder_of(settings), at.prepared.queries
+        model, queries = embedder_for(settings), at.prepared.queries
         vectors = at.prepared.query_vectors
         given = Precomputed(model, queries, vectors)
         probes = [Probe(parse(q), v) for q, v in zip(queries, vectors, strict=True)]

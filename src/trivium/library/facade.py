@@ -7,36 +7,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
-from typing import TypeVar
 
-from trivium.chunk.choose import AutoChunker
 from trivium.config import Settings, load
-from trivium.errors import BadSetting, DocumentNotFound, ModelChanged, ModelUnavailable
-from trivium.extract.sandbox import Sandbox
+from trivium.errors import DocumentNotFound, ModelChanged, ModelUnavailable
 from trivium.ingest.pipeline import Fate, Outcome, Pipeline
-from trivium.ingest.reading import FACTORY, extractors
-from trivium.models.local import LocalEmbedder
+from trivium.ingest.reading import extractors
+from trivium.library.asking import request_for, where
+from trivium.library.assembly import chunker_for, embedder_for, reading, sandbox_for
 from trivium.models.missing import MissingEmbedder
-from trivium.ports import Chunker, Embedder, Source, Tokens, Waiting
-from trivium.search.fuse import Fusion
-from trivium.search.request import SearchRequest
+from trivium.ports import Embedder, Source, Waiting
 from trivium.search.run import Searcher
-from trivium.search.weigh import MINILM, Evidence
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.text.tokens import Cl100kTokens
 from trivium.types import (
     OWNER,
     AllOf,
     AnyOf,
     Compare,
-    Condition,
     Document,
     DocumentId,
     Labels,
@@ -49,18 +40,6 @@ from trivium.types import (
     StoredChunk,
     Where,
 )
-
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-class Switch(StrEnum):
-    ON = "on"
-    OFF = "off"
-
-
-# What the headings in front of a chunk may take of the tokens that the model reads.
-_CONTEXT_TOKENS = 48
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -166,13 +145,13 @@ class Library:
         started = perf_counter()
         notes: list[str] = []
         outcomes: list[Outcome] = []
-        with self._sandbox() as sandbox, self._store.writing(on_wait):
+        with sandbox_for(self._settings) as sandbox, self._store.writing(on_wait):
             pipeline = Pipeline(
                 self._store,
                 self._embedder,
-                self._chunker(),
+                chunker_for(self._settings, self._embedder),
                 sandbox.read,
-                extractors(self._reading()),
+                extractors(reading(self._settings)),
                 max_bytes=self._settings.read_max_bytes,
                 on_note=notes.append,
             )
@@ -217,31 +196,23 @@ class Library:
 
         `audiences`: the labels the caller holds; None is the owner, who holds every one.
         """
-        s = self._settings
-        default = {
-            Signal.VECTOR: s.fusion_vector,
-            Signal.KEYWORD: s.fusion_keyword,
-            Signal.TRIGRAM: s.fusion_trigram,
-        }
-        request = SearchRequest(
-            query=query,
-            where=where(
-                audiences,
-                collection=collection,
-                source=source,
-                category=category,
-                metadata=metadata,
-            ),
-            limit=s.search_limit if limit is None else limit,
-            mode=_one_of(Mode, "mode", mode),
-            weights=default if weights is None else weights,
-            # A rank constant makes sense for ranks only: whoever gives one asks for them.
-            fusion=Fusion.RANKS
-            if k is not None
-            else _one_of(Fusion, "fusion.method", s.fusion_method),
-            evidence=self._evidence() if weights is None else None,
-            k=s.fusion_k if k is None else k,
-            threshold=s.search_threshold if threshold is None else threshold,
+        within = where(
+            audiences,
+            collection=collection,
+            source=source,
+            category=category,
+            metadata=metadata,
+        )
+        request = request_for(
+            self._settings,
+            self._embedder.fingerprint,
+            query,
+            within,
+            limit=limit,
+            mode=mode,
+            weights=weights,
+            k=k,
+            threshold=threshold,
         )
         return self._searcher.search(request)
 
@@ -290,47 +261,6 @@ class Library:
     ) -> None:
         self.close()
 
-    def _chunker(self) -> Chunker:
-        """Measures by cl100k, or by the model itself where that one cannot read a whole chunk."""
-        s = self._settings
-        size = s.chunk_size
-        tokens: Tokens = Cl100kTokens()
-        room = s.embed_max_tokens - _CONTEXT_TOKENS
-        if size > room and isinstance(self._embedder, LocalEmbedder):
-            size = room
-            with suppress(ModelUnavailable):
-                tokens = self._embedder.tokens()
-        return AutoChunker(
-            tokens,
-            size,
-            min(s.chunk_overlap, size // 4),
-            min(s.chunk_minimum, size // 4),
-            # What the model does not read it does not find: no ceiling beyond its room.
-            ceiling=max(16, min(s.chunk_ceiling, room)),
-            most=s.chunk_most,
-            strategy=s.chunk_strategy,
-        )
-
-    def _sandbox(self) -> Sandbox:
-        s = self._settings
-        return Sandbox(
-            1,
-            s.read_seconds,
-            s.read_memory,
-            max_bytes=s.read_max_bytes,
-            extractors=FACTORY,
-            settings=self._reading(),
-        )
-
-    def _reading(self) -> dict[str, str]:
-        return {"ocr": self._settings.read_ocr, "languages": self._settings.read_languages}
-
-    def _evidence(self) -> Evidence | None:
-        """Weights move only for the model whose cosines they were fitted to."""
-        adaptive = _one_of(Switch, "fusion.adaptive", self._settings.fusion_adaptive)
-        fitted = self._embedder.fingerprint.startswith(DEFAULT_MODEL)
-        return MINILM if fitted and adaptive is Switch.ON else None
-
     def _one(self, document: DocumentId | str, within: Where) -> Document:
         name = f"#{document}" if isinstance(document, int) else document
         full = os.path.abspath(name)
@@ -344,52 +274,3 @@ class Library:
             choices = ", ".join(f"#{d.id} {d.uri}" for d in found)
             raise DocumentNotFound(f"Several documents are called {name}: {choices}.")
         return found[0]
-
-
-def embedder_for(settings: Settings) -> LocalEmbedder:
-    """The embedding model that the settings name. Its weights are not looked for yet; a folder
-    that is named but is no model raises ModelUnavailable."""
-    return LocalEmbedder(
-        settings.embed_folder,
-        settings.cache,
-        settings.embed_threads,
-        settings.embed_max_tokens,
-        settings.embed_query_prefix,
-        settings.embed_document_prefix,
-    )
-
-
-def where(
-    audiences: Iterable[str] | None = None,
-    *,
-    collection: str | Sequence[str] | None = None,
-    source: str | Sequence[str] | None = None,
-    category: str | Sequence[str] | None = None,
-    metadata: Mapping[str, MetaScalar] | None = None,
-) -> Where:
-    """A filter from plain values. Several values of one field: any of them."""
-    parts = [
-        _any_of(name, values)
-        for name, values in (
-            ("collection", collection),
-            ("source", source),
-            ("category", category),
-        )
-        if values is not None
-    ]
-    parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (metadata or {}).items()]
-    labels = None if audiences is None else frozenset(audiences)
-    return Where(labels, AllOf(tuple(parts)))
-
-
-def _any_of(name: str, values: str | Sequence[str]) -> Condition:
-    listed = [values] if isinstance(values, str) else values
-    return AnyOf(tuple(Compare(name, "eq", value) for value in listed))
-
-
-def _one_of(kind: type[_Choice], name: str, value: str) -> _Choice:
-    try:
-        return kind(value)
-    except ValueError as reason:
-        known = ", ".join(kind)
-        raise BadSetting(f"`{name}` is {value!r}.", fix=f"It takes one of: {known}.") from reason

@@ -1,0 +1,11 @@
+"""The way in for everything outside: one library, opened, filled, searched.
+
+`facade.py` is the class; `assembly.py` puts its parts together by the settings; `asking.py` turns
+what a caller asks for into one typed request. No logic of its own lives here.
+"""
+
+from trivium.library.asking import where
+from trivium.library.assembly import embedder_for
+from trivium.library.facade import Library, Report, Shown
+
+__all__ = ["Library", "Report", "Shown", "embedder_for", "where"]

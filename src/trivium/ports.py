@@ -19,6 +19,7 @@ from trivium.types import (
     Hit,
     Manifest,
     Metadata,
+    Neighbours,
     Probe,
     Processed,
     Signal,
@@ -155,6 +156,21 @@ class Store(Protocol):
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         """In the order asked; what is missing, hidden or not allowed is skipped."""
+        ...
+
+    def around(
+        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
+    ) -> Mapping[ChunkId, Neighbours]:
+        """Up to so many chunks before and after each, in one round trip. Missing ids are left
+        out."""
+        ...
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
+        """The vectors of chunks; those without one are left out."""
+        ...
+
+    def field_names(self, where: Where) -> frozenset[str]:
+        """Every metadata field that some document has."""
         ...
 
     def refresh(self) -> None:

@@ -214,6 +214,14 @@ class StoredChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The chunks that stand around one in its document, in order."""
+
+    before: tuple[StoredChunk, ...] = ()
+    after: tuple[StoredChunk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What a library was made with. A store refuses to open under another."""
 
@@ -225,12 +233,15 @@ class Manifest:
 # --- asking --------------------------------------------------------------------------------------
 
 
+Operator: TypeAlias = Literal["eq", "lt", "le", "gt", "ge"]
+
+
 @dataclass(frozen=True, slots=True)
 class Compare:
     """`field op value`. A field with several values passes if one of them does."""
 
-    field: str  # collection, category, source, type, language, added, audience or a metadata name
-    op: Literal["eq", "lt", "le", "gt", "ge"]
+    field: str  # one of `text.filters.BUILT_IN`, or a metadata name
+    op: Operator
     value: MetaScalar
 
 

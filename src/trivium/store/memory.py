@@ -17,6 +17,7 @@ import numpy as np
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.clock import now
+from trivium.store.neighbours import neighbours
 from trivium.store.where import matches
 from trivium.text.keywords import plan_keywords
 from trivium.text.normalise import words
@@ -31,6 +32,7 @@ from trivium.types import (
     Hit,
     Manifest,
     Metadata,
+    Neighbours,
     Probe,
     Processed,
     Signal,
@@ -188,6 +190,18 @@ class MemoryStore:
             if entry and matches(self._documents[entry.document], where):
                 found.append(StoredChunk(chunk_id, self._documents[entry.document], entry.chunk))
         return found
+
+    def around(
+        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
+    ) -> dict[ChunkId, Neighbours]:
+        return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
+        found = {c.id: self._entries[c.id].vector for c in self.chunks(ids, where)}
+        return {i: vector for i, vector in found.items() if vector is not None}
+
+    def field_names(self, where: Where) -> frozenset[str]:
+        return frozenset(name for d in self.documents(where) for name in d.metadata)
 
     def _vector_scores(self, probe: Probe) -> dict[ChunkId, float]:
         if probe.vector is None:

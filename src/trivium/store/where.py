@@ -11,6 +11,7 @@ from operator import eq, ge, gt, le, lt
 from posixpath import basename
 from typing import Any
 
+from trivium.text.filters import BUILT_IN
 from trivium.text.normalise import fold
 from trivium.types import (
     EVERYONE,
@@ -26,9 +27,6 @@ from trivium.types import (
     Where,
 )
 
-# Fields every document has; any other name is looked up in its metadata. `metadata.NAME` reaches
-# a metadata field that bears one of these names.
-BUILT_IN = ("collection", "category", "audience", "source", "type", "language", "added")
 _METADATA = "metadata."
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "lt": lt, "le": le, "gt": gt, "ge": ge}
@@ -98,8 +96,8 @@ def _labels(document: Document, field: str) -> tuple[str, ...]:
             return (document.uri,)
         case "type":
             return (document.media_type, kind_of(document.media_type))
-        case "added":
-            return (document.added_at,)
+        case "added" | "updated":
+            return (getattr(document, f"{field}_at"),)
         case _:
             return (str(getattr(document, field)),)
 

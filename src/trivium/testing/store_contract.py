@@ -46,6 +46,32 @@ class StoreContract:
     def store(self) -> Store:
         raise NotImplementedError("give the suite a store")
 
+    # around a chunk
+
+    def test_neighbours_come_from_the_same_document_only(self, store: Store) -> None:
+        put(store, sample("a.md", "One.", "Two.", "Three."), sample("b.md", "Four."))
+        first, second, third, fourth = [c.id for d in (1, 2) for c in store.passages(d, OWNER)]
+        around = store.around([second, third, fourth, 999], 1, 1, OWNER)
+        assert {i: [c.id for c in n.before + n.after] for i, n in around.items()} == {
+            second: [first, third],
+            third: [second],
+            fourth: [],
+        }
+        assert [c.id for c in store.around([third], 2, 0, OWNER)[third].before] == [first, second]
+
+    def test_neighbours_and_vectors_obey_the_filter(self, store: Store) -> None:
+        (secret,) = put(store, sample("a.md", "One.", "Two.", audience="dm-only"))
+        ids = [c.id for c in store.passages(secret, OWNER)]
+        assert set(store.vectors([*ids, 999], OWNER)) == set(ids)
+        assert store.vectors(ids, Where(frozenset({"player"}))) == {}
+        assert store.around(ids, 1, 1, Where(frozenset({"player"}))) == {}
+
+    def test_field_names_are_those_a_caller_may_see(self, store: Store) -> None:
+        put(store, sample("a.md", "One.", metadata={"year": 2020}))
+        put(store, sample("b.md", "Two.", metadata={"plot": "x"}, audience="dm-only"))
+        assert store.field_names(OWNER) == {"year", "plot"}
+        assert store.field_names(Where(frozenset())) == {"year"}
+
     # putting and removing
 
     def test_put_makes_a_document_that_every_signal_finds(self, store: Store) -> None:

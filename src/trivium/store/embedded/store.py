@@ -30,6 +30,7 @@ from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.words import WordView
+from trivium.store.neighbours import neighbours
 from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.registry import Registry, Staged
 from trivium.text.keywords import plan_keywords
@@ -42,6 +43,7 @@ from trivium.types import (
     Hit,
     Manifest,
     Metadata,
+    Neighbours,
     Probe,
     Processed,
     Signal,
@@ -264,6 +266,19 @@ class EmbeddedStore:
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         with translated(self._folder):
             return self._registry.chunks(ids, where)
+
+    def around(
+        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
+    ) -> dict[ChunkId, Neighbours]:
+        return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
+        with translated(self._folder):
+            return self._registry.vectors(ids, where)
+
+    def field_names(self, where: Where) -> frozenset[str]:
+        with translated(self._folder):
+            return self._registry.field_names(where)
 
     # --- searching ------------------------------------------------------------------------------
 

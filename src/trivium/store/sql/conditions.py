@@ -20,6 +20,7 @@ _COLUMNS = {
     "type": (documents.c.media_type, documents.c.kind),
     "language": (documents.c.language,),
     "added": (documents.c.added_at,),
+    "updated": (documents.c.updated_at,),
 }
 
 

@@ -22,6 +22,7 @@ from trivium.store.sql.tables import (
     counters,
     documents,
     embeddings,
+    fields,
     interpretations,
     removals,
 )
@@ -132,6 +133,32 @@ class RegistryReader:
                 )
                 found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
         return found
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
+        found: dict[ChunkId, Vector] = {}
+        with self._engine.connect() as connection:
+            model = setting(connection, "model") or ""
+            query = (
+                select(chunks.c.id, embeddings.c.vector)
+                .join(documents, chunks.c.document == documents.c.id)
+                .join(embeddings, embeddings.c.hash == chunks.c.embedding)
+                .where(active, visible(where), embeddings.c.model == model)
+                .where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+            )
+            for some in slices(ids):
+                rows = connection.execute(query, {"ids": some})
+                found |= {row.id: vector_of(row.vector) for row in rows}
+        return found
+
+    def field_names(self, where: Where) -> frozenset[str]:
+        query = (
+            select(fields.c.name)
+            .join(documents, fields.c.document == documents.c.id)
+            .where(visible(where))
+            .distinct()
+        )
+        with self._engine.connect() as connection:
+            return frozenset(connection.scalars(query))
 
     # --- for search indexes
 

@@ -1,0 +1,175 @@
+"""Reads a filter as people type it and gives the typed tree that every store understands.
+
+    year>=2020 type:pdf                  both must hold
+    type:pdf,docx  year:2019..2021       any of these values; a range, both ends included
+    author:"Le Guin" OR category:rules   either; OR binds less than standing side by side
+    -language:de  NOT (a:1 OR b:2)       not
+    isbn:*                               the document has a value
+
+Fields are those every document has (`BUILT_IN`) and any of its metadata. Raises BadFilter, which
+names what it did not understand; knows nothing of which metadata a library holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trivium.errors import BadFilter
+from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
+
+# Fields every document has; any other name is looked up in its metadata. `metadata.NAME` reaches
+# a metadata field that bears one of these names.
+BUILT_IN = ("collection", "category", "audience", "source", "type", "language", "added", "updated")
+DATES = ("added", "updated")
+_AFTER_ANY_TIME = "\uffff"  # sorts behind every time of a day: 2024-05-01T12:00 < 2024-05-01\uffff
+_DEEPEST = 50
+_HELP = "Write it like `year>=2020 type:pdf`, with quotes around a value that holds a blank."
+
+_TOKEN = re.compile(
+    r"""
+    \s*(?:
+        (?P<open>\()
+      | (?P<close>\))
+      | (?P<either>OR(?![^\s()]))
+      | (?P<both>AND(?![^\s()]))
+      | (?P<no>NOT(?![^\s()])|-(?=[^\s)]))
+      | (?P<field>[^\W\d][\w.\-]*)\s*(?P<op>>=|<=|!=|:|=|>|<)\s*(?!=)
+        (?P<values>(?:"[^"]*"|[^\s()",]+)(?:,(?:"[^"]*"|[^\s()",]+))*)
+    )
+    """,
+    re.VERBOSE,
+)
+_VALUE = re.compile(r'"([^"]*)"|([^\s()",]+)')
+_OPERATORS: dict[str, Operator] = {">": "gt", ">=": "ge", "<": "lt", "<=": "le"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    text: str
+    quoted: bool
+
+
+def parse_filter(text: str) -> Condition:
+    """The condition that `text` says. Nothing but blanks passes everything."""
+    tokens = list(_tokens(text))
+    condition, rest = _either(tokens, 0)
+    if rest:
+        raise _not_understood(rest[0])
+    return condition
+
+
+def _tokens(text: str) -> Iterator[re.Match[str]]:
+    at = 0
+    text = text.rstrip()
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise BadFilter(f"The filter is not understood at `{text[at:].strip()}`.", fix=_HELP)
+        yield found
+        at = found.end()
+
+
+def _either(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Match[str]]]:
+    condition, tokens = _all(tokens, depth)
+    choices = [condition]
+    while tokens and tokens[0]["either"]:
+        if condition == AllOf() or len(tokens) == 1:
+            raise BadFilter("`OR` needs a condition on both sides.", fix=_HELP)
+        condition, tokens = _all(tokens[1:], depth)
+        choices.append(condition)
+    return (choices[0] if len(choices) == 1 else AnyOf(tuple(choices))), tokens
+
+
+def _all(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Match[str]]]:
+    parts: list[Condition] = []
+    while tokens and not (tokens[0]["either"] or tokens[0]["close"]):
+        if tokens[0]["both"]:
+            if not parts or len(tokens) == 1:
+                raise BadFilter("`AND` needs a condition on both sides.", fix=_HELP)
+            tokens = tokens[1:]
+        part, tokens = _one(tokens, depth)
+        parts.append(part)
+    return (parts[0] if len(parts) == 1 else AllOf(tuple(parts))), tokens
+
+
+def _one(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Match[str]]]:
+    if depth > _DEEPEST:
+        raise BadFilter("The filter is nested too deeply.", fix=_HELP)
+    first, rest = tokens[0], tokens[1:]
+    if first["no"]:
+        if not rest:
+            raise BadFilter("`NOT` needs a condition behind it.", fix=_HELP)
+        condition, rest = _one(rest, depth + 1)
+        return Not(condition), rest
+    if first["open"]:
+        condition, rest = _either(rest, depth + 1)
+        if not rest or not rest[0]["close"]:
+            raise BadFilter("A parenthesis is not closed.", fix=_HELP)
+        if condition == AllOf():
+            raise BadFilter("There is nothing between two parentheses.", fix=_HELP)
+        return condition, rest[1:]
+    if first["field"]:
+        return _comparison(first), rest
+    raise _not_understood(first)
+
+
+def _comparison(token: re.Match[str]) -> Condition:
+    field, op = token["field"], token["op"]
+    values = [
+        _Value(m[1] if m[1] is not None else m[2], m[1] is not None)
+        for m in _VALUE.finditer(token["values"])
+    ]
+    if op in _OPERATORS:
+        if len(values) > 1:
+            raise BadFilter(f"`{field}{op}` takes one value.", fix=_HELP)
+        return _ordered(field, _OPERATORS[op], values[0])
+    choices = tuple(_equal(field, value) for value in values)
+    condition = choices[0] if len(choices) == 1 else AnyOf(choices)
+    return Not(condition) if op == "!=" else condition
+
+
+def _equal(field: str, value: _Value) -> Condition:
+    if not value.quoted:
+        if value.text == "*":
+            return Exists(field)
+        first, dots, last = value.text.partition("..")
+        if dots and (first or last):
+            ends: list[tuple[Operator, str]] = [("ge", first), ("le", last)]
+            given = [_ordered(field, op, _Value(end, False)) for op, end in ends if end]
+            return AllOf(tuple(given))
+    if field in DATES:  # a day holds all its hours, a year all its days
+        return AllOf((_ordered(field, "ge", value), _ordered(field, "le", value)))
+    return Compare(field, "eq", value.text)
+
+
+def _ordered(field: str, op: Operator, value: _Value) -> Compare:
+    if field in DATES:
+        return Compare(field, op, value.text + (_AFTER_ANY_TIME if op in ("le", "gt") else ""))
+    return Compare(field, op, value.text if value.quoted else _number_or_text(value.text))
+
+
+def _number_or_text(text: str) -> MetaScalar:
+    """Numbers are compared as numbers: 9 is less than 10."""
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _not_understood(token: re.Match[str]) -> BadFilter:
+    return BadFilter(f"The filter is not understood at `{token[0].strip()}`.", fix=_HELP)
+
+
+def fields_of(condition: Condition) -> frozenset[str]:
+    """Every field that a condition looks at."""
+    match condition:
+        case AllOf(of) | AnyOf(of):
+            return frozenset[str]().union(*map(fields_of, of))
+        case Not(of):
+            return fields_of(of)
+        case Compare(field) | Exists(field):
+            return frozenset((field,))

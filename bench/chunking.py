@@ -229,7 +229,7 @@ def hybrid(
             searcher = Searcher(store, embedder)
             answers = []
             for question in questions:
-                results = searcher.search(SearchRequest(question.text, OWNER, limit=DEEPEST))
+                results = searcher.search(SearchRequest((question.text,), OWNER, limit=DEEPEST))
                 found = [result.found for result in results]
                 answers.append([Passage(f.document.uri, f.chunk) for f in found])
             return answers

@@ -74,10 +74,10 @@ class Ours:
     @property
     def candidates(self) -> int:
         """What hybrid search asks each signal for."""
-        return self.request("").candidates
+        return self.request("").depth
 
     def request(self, query: str, where: Where = OWNER) -> SearchRequest:
-        return SearchRequest(query, where, limit=self.limit)
+        return SearchRequest((query,), where, limit=self.limit)
 
     def hybrid(self, searcher: Searcher, where: Where = OWNER) -> Timing:
         def ask(query: str) -> None:

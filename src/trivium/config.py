@@ -31,6 +31,9 @@ def _setting(name: str, default: Any, help_: str) -> Any:
 class Settings:
     """Every setting of Trivium. Add one here and it exists in file, environment and docs."""
 
+    preset: str = _setting(
+        "preset", "", "a known system's parameters: rulebook, codex, papers, team or palace"
+    )
     library: Path = _setting(
         "library", Path(platformdirs.user_data_dir(APP)) / "library", "folder of the library"
     )
@@ -70,19 +73,80 @@ class Settings:
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
     read_max_bytes: int = _setting("read.max_bytes", 100 * 1024 * 1024, "greatest size of a file")
     search_limit: int = _setting("search.limit", 10, "results of a search")
+    search_by: str = _setting(
+        "search.by", "passage", "`passage`: every chunk; `document`: each once, with its best"
+    )
+    search_candidates: int = _setting(
+        "search.candidates", 0, "chunks asked of each signal; 0: as many as serve best"
+    )
+    search_expand: bool = _setting(
+        "search.expand", False, "show the text before and after each passage"
+    )
     search_threshold: float = _setting(
         "search.threshold", -1.0, "least similarity of a vector hit, -1 to 1"
     )
     fusion_method: str = _setting(
         "fusion.method", "scores", "`scores` adds scaled scores, `rrf` reciprocal ranks"
     )
-    fusion_adaptive: str = _setting(
-        "fusion.adaptive", "on", "`on`: weights move with how sure the signals are; `off`: fixed"
+    fusion_adaptive: bool = _setting(
+        "fusion.adaptive", True, "weights move with how sure the signals are"
     )
     fusion_k: float = _setting("fusion.k", 10.0, "rank constant of `rrf`; smaller is sharper")
     fusion_vector: float = _setting("fusion.vector", 0.5, "weight of the vector signal")
     fusion_keyword: float = _setting("fusion.keyword", 0.3, "weight of the keyword signal")
     fusion_trigram: float = _setting("fusion.trigram", 0.2, "weight of the trigram signal")
+
+
+# The five systems that Trivium must at least equal, by their own numbers. What a preset does not
+# name is as the settings say. Reciprocal ranks with fixed weights, as all of them have.
+_PLAIN = {"fusion.method": "rrf", "fusion.adaptive": "off"}
+PRESETS: Mapping[str, Mapping[str, str]] = {
+    "rulebook": {
+        **_PLAIN,
+        **{f"fusion.{signal}": "1" for signal in ("vector", "keyword", "trigram")},
+        "fusion.k": "10",
+        "search.candidates": "20",
+    },
+    "codex": {
+        **_PLAIN,
+        "fusion.vector": "1",
+        "fusion.keyword": "1",
+        "fusion.trigram": "0",
+        "fusion.k": "60",
+        "search.limit": "5",
+    },
+    "papers": {
+        **_PLAIN,
+        "fusion.vector": "0.5",
+        "fusion.keyword": "0.5",
+        "fusion.trigram": "0",
+        "fusion.k": "60",
+        "search.by": "document",
+        "chunk.strategy": "sections",
+        "chunk.ceiling": "2000",
+        "chunk.most": "100",
+    },
+    "team": {
+        **_PLAIN,
+        "fusion.vector": "0.5",
+        "fusion.keyword": "0.3",
+        "fusion.trigram": "0.2",
+        "fusion.k": "60",
+        "chunk.strategy": "recursive",
+        "chunk.size": "400",
+        "chunk.overlap": "80",
+        "chunk.minimum": "40",
+    },
+    "palace": {
+        **_PLAIN,
+        "fusion.vector": "1",
+        "fusion.keyword": "1",
+        "fusion.trigram": "0",
+        "fusion.k": "60",
+        "search.limit": "8",
+        "search.threshold": "0.3",
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +168,22 @@ def load(given: Mapping[str, str] | None = None) -> Effective:
     values: dict[str, Any] = {}
     origins = dict.fromkeys(names(), "default")
     for origin, layer in layers:
-        for name, text in layer.items():
-            attribute, type_ = _known(name, origin)
-            values[attribute] = _convert(name, text, type_, origin)
-            origins[name] = origin
+        for told, named in ((f"preset, {origin}", _preset(layer, origin)), (origin, layer)):
+            for name, text in named.items():
+                attribute, type_ = _known(name, origin)
+                values[attribute] = _convert(name, text, type_, origin)
+                origins[name] = told
     return Effective(Settings(**values), origins)
+
+
+def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:
+    """What a preset sets stands below whatever is set beside it, and above what was before."""
+    chosen = layer.get("preset", "")
+    if chosen and chosen not in PRESETS:
+        raise BadSetting(
+            f"There is no preset `{chosen}` ({origin}).", fix=f"It takes {', '.join(PRESETS)}."
+        )
+    return PRESETS.get(chosen, {})
 
 
 def names() -> dict[str, str]:
@@ -119,7 +194,7 @@ def names() -> dict[str, str]:
 def described() -> list[tuple[str, str, str, str]]:
     """Name, default, environment variable and help of every setting, for people."""
     return [
-        (f.metadata["name"], _shown(f.default), variable(f.metadata["name"]), f.metadata["help"])
+        (f.metadata["name"], shown(f.default), variable(f.metadata["name"]), f.metadata["help"])
         for f in fields(Settings)
         if f.default is not MISSING
     ]
@@ -134,7 +209,10 @@ def config_file() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_config_dir(APP)) / "config.toml"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as it would be typed."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
     return "" if value is None else str(value)
 
 
@@ -176,8 +254,17 @@ def _convert(name: str, text: str, type_: Any, origin: str) -> Any:
         type_ = next(t for t in get_args(type_) if t is not type(None))
     if type_ is Path:
         return Path(text).expanduser()
+    if type_ is bool:
+        return _switch(name, text, origin)
     try:
         return type_(text)
     except ValueError as reason:
         wanted = {int: "a whole number", float: "a number"}.get(type_, "another value")
         raise BadSetting(f"`{name}` is {text!r} ({origin}).", fix=f"It takes {wanted}.") from reason
+
+
+def _switch(name: str, text: str, origin: str) -> bool:
+    known = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+    if text.lower() not in known:
+        raise BadSetting(f"`{name}` is {text!r} ({origin}).", fix="It takes on or off.")
+    return known[text.lower()]

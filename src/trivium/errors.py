@@ -8,6 +8,7 @@
      │   ├─ BadFilter              filter.bad
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
+     │   ├─ NotEmbedded            document.not_embedded
      │   └─ DatasetInvalid         dataset.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
@@ -81,6 +82,11 @@ class PathNotFound(InputError):
 class DocumentNotFound(InputError):
     code = "document.not_found"
     fix = "`trivium list` shows what the library holds."
+
+
+class NotEmbedded(InputError):
+    code = "document.not_embedded"
+    fix = "It was added without an embedding model: `trivium add` it again once there is one."
 
 
 class DatasetInvalid(InputError):

@@ -6,10 +6,10 @@ a model or a file format.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +42,23 @@ class Mode(StrEnum):
     SEMANTIC = "semantic"
     KEYWORD = "keyword"
     FUZZY = "fuzzy"
+
+
+class Granularity(StrEnum):
+    """What a result is."""
+
+    PASSAGE = "passage"  # every chunk on its own
+    DOCUMENT = "document"  # a document once, with its best chunk
+
+
+class Combine(StrEnum):
+    """How the scores of several queries become one. With the first three only what every query
+    finds counts (AND), with the last whatever any of them finds (OR)."""
+
+    MINIMUM = "minimum"
+    PRODUCT = "product"  # the geometric mean
+    AVERAGE = "average"
+    MAXIMUM = "maximum"
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -334,58 +351,3 @@ class Hit:
 
     chunk_id: ChunkId
     score: float
-
-
-# --- answering -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SignalPart:
-    """What one signal gave to one result."""
-
-    rank: int  # from 1
-    score: float  # raw, as the signal measures
-    weight: float
-    contribution: float  # its share of the result's score
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """What was decided about a query before searching, and why."""
-
-    weights: Mapping[Signal, float]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    rank: int  # from 1
-    score: float  # the sum of its parts' contributions
-    match: float  # 0..1, for display
-    found: StoredChunk
-    signals: Mapping[Signal, SignalPart]
-
-
-@dataclass(frozen=True, slots=True)
-class Results(Sequence[Result]):
-    """The answer to one search, and how it came about."""
-
-    query: str
-    analysis: Analysis
-    items: tuple[Result, ...]
-    timings_ms: Mapping[str, float]  # one entry per stage, in the order they ran
-    took_ms: float
-    notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    @overload
-    def __getitem__(self, index: int) -> Result: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Result, ...]: ...
-    def __getitem__(self, index: int | slice) -> Result | tuple[Result, ...]:
-        return self.items[index]
-
-    def __iter__(self) -> Iterator[Result]:
-        return iter(self.items)

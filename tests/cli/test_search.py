@@ -22,7 +22,9 @@ def uris(answer: Any) -> list[str]:
 
 def test_json_has_the_promised_shape(trivium: Program) -> None:
     found = trivium("search", "battle", "axe", "--json").json
-    assert set(found) == {"query", "analysis", "took_ms", "timings_ms", "results", "notes"}
+    assert set(found) == {
+        "query", "queries", "analysis", "took_ms", "timings_ms", "results", "notes",
+    }  # fmt: skip
     assert found["query"] == "battle axe"
     assert found["analysis"] == {
         "weights": {"vector": 0.5, "keyword": 0.3, "trigram": 0.2},
@@ -33,7 +35,9 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
     assert SIGNALS | {"embed", "fuse", "fetch"} <= set(found["timings_ms"])
     assert [result["rank"] for result in found["results"]] == [*range(1, len(found["results"]) + 1)]
     first = found["results"][0]
-    assert set(first) == {"rank", "score", "match", "document", "chunk", "signals"}
+    assert set(first) == {
+        "rank", "score", "match", "document", "chunk", "signals", "passages",
+    }  # fmt: skip
     assert set(first["document"]) == {
         "id", "title", "uri", "collection", "category", "interpretation",
     }  # fmt: skip

@@ -18,7 +18,7 @@ def config_command(shell: Shell) -> None:
     trivium config --set chunk.size=300        try a value
     TRIVIUM_SEARCH_LIMIT=20 trivium config     the same as environment variable
     """
-    from trivium.config import config_file, described, names
+    from trivium.config import config_file, described, names, shown
 
     effective = shell.settings()
     settings = []
@@ -38,8 +38,8 @@ def config_command(shell: Shell) -> None:
         shell.emit({"file": str(config_file()), "settings": settings})
         return
     rows = [
-        [str("" if s[key] is None else s[key]) for key in ("name", "value", "origin", "help")]
-        for s in settings
+        [name, shown(getattr(effective.settings, attribute)), effective.origins[name], help_]
+        for (name, _, _, help_), attribute in zip(described(), names().values(), strict=True)
     ]
     shell.table(("name", "value", "origin", "meaning"), rows)
     shell.note(f"A file {config_file()} or environment variables such as {variable} change them.")

@@ -115,7 +115,7 @@ def _find(library: Library, name: str) -> Shown:
 
 
 def _shown_as_json(shown: Shown) -> dict[str, object]:
-    from trivium.cli.search import chunk_as_json
+    from trivium.cli.results_json import chunk_as_json
 
     return {
         "document": document_as_json(shown.document),
@@ -149,7 +149,7 @@ def _show_summary(shell: Shell, shown: Shown) -> None:
 def _show_chunks(shell: Shell, shown: Shown) -> None:
     from rich.text import Text
 
-    from trivium.cli.search import heading
+    from trivium.cli.results_json import heading
 
     for passage in shown.passages:
         chunk = passage.chunk

@@ -21,6 +21,7 @@ from trivium.cli.output import Shell, shared_options
 COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
     "search": ("search", "Search by meaning, words and spelling."),
+    "similar": ("similar", "Find documents or passages like a given one."),
     "list": ("documents", "List the documents of the library."),
     "show": ("documents", "Show one document: metadata, text, passages."),
     "remove": ("documents", "Remove documents from the library."),

@@ -167,6 +167,13 @@ def shared_options(command: F) -> F:
             help="Set a setting for this call, e.g. --set chunk.size=300. Repeatable.",
         ),
         click.option(
+            "--preset",
+            metavar="NAME",
+            expose_value=False,
+            callback=_preset,
+            help="Settings of a known system: rulebook, codex, papers, team or palace.",
+        ),
+        click.option(
             "--library",
             metavar="DIR",
             expose_value=False,
@@ -191,6 +198,11 @@ def _library(ctx: click.Context, _param: click.Parameter, value: str | None) -> 
         if not value:
             raise click.BadParameter("it names no folder.", ctx, _param)
         ctx.ensure_object(Shell).given["library"] = value
+
+
+def _preset(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.ensure_object(Shell).given["preset"] = value
 
 
 def _set(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> None:

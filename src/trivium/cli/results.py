@@ -10,7 +10,8 @@ from trivium.cli.output import Shell, printable
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from trivium.types import Chunk, Result, Results
+    from trivium.results import Result, Results
+    from trivium.search.merge import Block
 
 BADGES = {"vector": "meaning", "keyword": "words", "trigram": "spelling"}
 COLOURS = {"vector": "cyan", "keyword": "green", "trigram": "magenta"}
@@ -24,14 +25,16 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     """Every result with its snippet and signals; explained, where its score comes from too."""
     from rich.text import Text
 
+    from trivium.search.merge import merge_neighbours
     from trivium.text.query import parse
 
-    words = parse(results.query).words
-    for result in results:
-        shell.say(_header(result))
-        shell.say(_snippet(shell, result, words), _footer(result), indent=_INDENT)
+    words = tuple(word for query in results.queries for word in parse(query).words)
+    for block in merge_neighbours(results):
+        shell.say(_header(block))
+        shell.say(*_passage(shell, block, words), _footer(block), indent=_INDENT)
         if explain:
-            _show_parts(shell, result)
+            for result in block.results:
+                _show_parts(shell, result)
         shell.say("")
     if results.items:
         plural = "" if len(results) == 1 else "s"
@@ -45,31 +48,49 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
         shell.note(note)
 
 
-def _header(result: Result) -> Text:
+def _header(block: Block) -> Text:
     from rich.text import Text
 
+    from trivium.search.multi import shown
+
+    result = block.best
     document, chunk = result.found.document, result.found.chunk
     path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
     labels = "/".join(part for part in (document.collection, document.category) if part)
-    line = Text.assemble((f"{result.rank:>2}. {printable(document.title)}", "bold"))
+    ranks = ", ".join(f"{r.rank:>2}" for r in block.results)
+    line = Text.assemble((f"{ranks}. {printable(document.title)}", "bold"))
     if path or chunk.section:
         line.append("  " + printable(" › ".join(path) or chunk.section), style="dim")
     line.append(f"  {printable(labels)}", style="blue")
-    if chunk.pages:
-        first, last = chunk.pages[0], chunk.pages[-1]
-        line.append(f"  p. {first}" if first == last else f"  pp. {first}–{last}")
-    line.append(f"  {result.match:.0%}", style="bold yellow")
+    pages = sorted({page for r in block.results for page in r.found.chunk.pages})
+    if pages:
+        line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
+    matches = [part.match for part in result.queries]
+    match = shown(result.match, matches) if matches else f"{result.match:.0%}"
+    line.append(f"  {match}", style="bold yellow")
     return line
 
 
-def _snippet(shell: Shell, result: Result, words: tuple[str, ...]) -> Text:
+def _passage(shell: Shell, block: Block, words: tuple[str, ...]) -> list[Text]:
+    """The snippet of a block, between the text around it where that was asked for."""
+    from rich.text import Text
+
+    first = min(block.results, key=lambda r: r.found.chunk.index)
+    last = max(block.results, key=lambda r: r.found.chunk.index)
+    before, after = " ".join(first.before.split()), " ".join(last.after.split())
+    lines = [Text(f"… {printable(before)}", style="dim")] if before else []
+    lines.append(_snippet(shell, block, words))
+    return lines + ([Text(f"{printable(after)} …", style="dim")] if after else [])
+
+
+def _snippet(shell: Shell, block: Block, words: tuple[str, ...]) -> Text:
     from rich.text import Text
 
     from trivium.cli.snippet import snip
 
-    found = result.found
+    found = block.best.found
     width = (shell.out.width - _INDENT - 8) * _LINES if shell.out.is_terminal else _PIPED
-    body = _without_headings(found.chunk)
+    body = _without_headings(block.text, found.chunk.headings)
     cut = snip(printable(body), words, found.document.language, max(width, 60))
     text = Text(cut.text)
     for start, end in cut.marks:
@@ -77,48 +98,56 @@ def _snippet(shell: Shell, result: Result, words: tuple[str, ...]) -> Text:
     return text
 
 
-def _without_headings(chunk: Chunk) -> str:
+def _without_headings(text: str, headings: tuple[str, ...]) -> str:
     """A passage without the headings it begins with: the line above it shows them."""
-    body = chunk.text.lstrip()
-    for heading_ in chunk.headings:
-        body = body.removeprefix(heading_).lstrip()
-    return body or chunk.text
+    body = text.lstrip()
+    for heading in headings:
+        body = body.removeprefix(heading).lstrip()
+    return body or text
 
 
-def _footer(result: Result) -> Text:
+def _footer(block: Block) -> Text:
     from rich.text import Text
 
     line = Text()
-    for signal in result.signals:
+    for signal in dict.fromkeys(signal for r in block.results for signal in r.signals):
         line.append(f"{BADGES[signal]} ", style=COLOURS[signal])
-    line.append(f" {printable(result.found.document.uri)}#{result.found.chunk.index}", style="dim")
+    found = block.best.found
+    line.append(f" {printable(found.document.uri)}#{found.chunk.index}", style="dim")
+    more = block.best.passages - len(block.results)
+    if more > 0:
+        line.append(f"  and {more} more passage{'s' if more > 1 else ''}", style="dim")
     return line
 
 
 def _show_parts(shell: Shell, result: Result) -> None:
-    """The signals' parts of one result, and their sum, which is its score."""
-    rows = [
-        (
-            signal.value,
-            str(part.rank),
-            f"{part.score:.4f}",
-            f"{part.weight:g}",
-            f"{part.contribution:.6f}",
-        )
-        for signal, part in result.signals.items()
-    ]
-    rows.append(("sum = score", "", "", "", f"{result.score:.6f}"))
-    shell.table(("signal", ">rank", ">raw score", ">weight", ">contribution"), rows)
+    """The signals' parts of one result and their sum; of each query, where there are several."""
+    columns = ("signal", ">rank", ">raw score", ">weight", ">contribution")
+    answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, result.score)]
+    for signals, score in answers:
+        rows = [
+            (
+                signal.value,
+                str(part.rank),
+                f"{part.score:.4f}",
+                f"{part.weight:g}",
+                f"{part.contribution:.6f}",
+            )
+            for signal, part in signals.items()
+        ]
+        shell.table(columns, [*rows, ("sum = score", "", "", "", f"{score:.6f}")])
 
 
 def _show_analysis(shell: Shell, results: Results) -> None:
     """What was decided about the query, and the time of every stage."""
     from rich.text import Text
 
-    told = ", ".join(f"{signal} {w:g}" for signal, w in results.analysis.weights.items())
-    shell.say(Text.assemble(("\nweights ", "bold"), told))
-    for note in results.analysis.notes:
-        shell.say(printable(note))
+    for query, analysis in zip(results.queries, results.analyses, strict=True):
+        told = ", ".join(f"{signal} {w:g}" for signal, w in analysis.weights.items())
+        of = f" of “{printable(query)}” " if len(results.queries) > 1 else " "
+        shell.say(Text.assemble(("\nweights", "bold"), of, told))
+        for note in analysis.notes:
+            shell.say(printable(note))
     longest = max(results.timings_ms.values(), default=0.0)
     for stage, ms in results.timings_ms.items():
         bar = "█" * round(_BAR * ms / longest) if longest else ""

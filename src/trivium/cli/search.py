@@ -1,4 +1,4 @@
-"""`trivium search`: the options of a search, and its results as JSON."""
+"""`trivium search`: the options of a search."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import click
 from trivium.cli.output import Shell, pairs, pass_shell, shared_options
 
 if TYPE_CHECKING:
-    from trivium.types import MetaScalar, Result, Results, Signal, StoredChunk
+    from trivium.types import MetaScalar, Signal
 
 MODES = ("hybrid", "semantic", "keyword", "fuzzy")
+FORMULAS = ("minimum", "product", "average")
 
 
 class QueryCommand(click.Command):
@@ -74,6 +75,26 @@ def _single(
 @click.option("-n", "--limit", type=int, help="Most results.  [setting search.limit: 10]")
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True)
 @click.option(
+    "--by",
+    type=click.Choice(("passage", "document")),
+    help="Every passage, or each document once with its best.  [setting search.by: passage]",
+)
+@click.option(
+    "--and",
+    "also",
+    metavar="QUERY",
+    multiple=True,
+    help="Another query that must find it too. Up to three.",
+)
+@click.option(
+    "--or", "either", metavar="QUERY", multiple=True, help="Another query that may find it instead."
+)
+@click.option(
+    "--formula",
+    type=click.Choice(FORMULAS),
+    help="How --and makes one score of several.  [minimum]",
+)
+@click.option(
     "--weights",
     metavar="M,W,S",
     callback=_weights,
@@ -99,6 +120,13 @@ def _single(
     callback=_single,
     help="Only documents with this value. Repeatable: all.",
 )
+@click.option(
+    "--where",
+    metavar="FILTER",
+    default="",
+    help="Any other filter, e.g. 'year>=2020 type:pdf,docx -language:de'.",
+)
+@click.option("--expand/--no-expand", default=None, help="Show the text around each passage.")
 @click.option("--explain", is_flag=True, help="Show how every score came about, and timings.")
 @shared_options
 @pass_shell
@@ -107,6 +135,10 @@ def search_command(
     query: tuple[str, ...],
     limit: int | None,
     mode: str,
+    by: str | None,
+    also: tuple[str, ...],
+    either: tuple[str, ...],
+    formula: str | None,
     weights: dict[Signal, float] | None,
     k: float | None,
     threshold: float | None,
@@ -115,6 +147,8 @@ def search_command(
     source: tuple[str, ...],
     category: tuple[str, ...],
     metadata: dict[str, MetaScalar],
+    where: str,
+    expand: bool | None,
     explain: bool,
 ) -> None:
     """Search by meaning, words and spelling at once.
@@ -126,12 +160,21 @@ def search_command(
     trivium search battleaxe -n 3 --explain
     trivium search '"short sword" OR dagger' -cursed --category rulebook
     trivium search ambush --audience dm-only --json
+    trivium search machine learning --and healthcare --and ethics --by document
+    trivium search trust in automation --where 'year>=2020 type:pdf' --expand
     """
+    if also and either:
+        raise click.UsageError("--and and --or cannot be mixed.")
+    if formula and not also:
+        raise click.UsageError("--formula needs --and.")
+    queries = [" ".join(query), *also, *either]
     with shell.library() as library:
         results = library.search(
-            " ".join(query),
+            queries,
             limit,
             mode=mode,
+            by=by,
+            combine="maximum" if either else formula or "minimum",
             weights=weights,
             k=k,
             threshold=threshold,
@@ -140,70 +183,14 @@ def search_command(
             source=source or None,
             category=category or None,
             metadata=metadata,
+            where=where,
+            expand=expand,
         )
     if shell.json:
+        from trivium.cli.results_json import as_json
+
         shell.emit(as_json(results))
         return
     from trivium.cli.results import show_results
 
     show_results(shell, results, explain=explain)
-
-
-def as_json(results: Results) -> dict[str, object]:
-    return {
-        "query": results.query,
-        "analysis": {
-            "weights": {signal.value: w for signal, w in results.analysis.weights.items()},
-            "notes": list(results.analysis.notes),
-        },
-        "took_ms": results.took_ms,
-        "timings_ms": dict(results.timings_ms),
-        "results": [_result_as_json(result) for result in results],
-        "notes": list(results.notes),
-    }
-
-
-def _result_as_json(result: Result) -> dict[str, object]:
-    document = result.found.document
-    return {
-        "rank": result.rank,
-        "score": result.score,
-        "match": result.match,
-        "document": {
-            "id": document.id,
-            "title": document.title,
-            "uri": document.uri,
-            "collection": document.collection,
-            "category": document.category,
-            "interpretation": document.interpretation,
-        },
-        "chunk": chunk_as_json(result.found),
-        "signals": {
-            signal.value: {
-                "rank": part.rank,
-                "score": part.score,
-                "weight": part.weight,
-                "contribution": part.contribution,
-            }
-            for signal, part in result.signals.items()
-        },
-    }
-
-
-def chunk_as_json(found: StoredChunk) -> dict[str, object]:
-    chunk = found.chunk
-    return {
-        "id": found.id,
-        "index": chunk.index,
-        "text": chunk.text,
-        "heading": heading(found),
-        "section": chunk.section,
-        "pages": list(chunk.pages),
-        "paragraph": chunk.paragraph,
-        "start": chunk.start,
-        "end": chunk.end,
-    }
-
-
-def heading(found: StoredChunk) -> str:
-    return " › ".join(found.chunk.headings)

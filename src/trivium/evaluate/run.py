@@ -17,7 +17,7 @@ from trivium.evaluate.dataset import CORPUS, Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking, measure
 from trivium.ingest.pipeline import Fate
 from trivium.library import Library
-from trivium.types import Labels, Mode, Results
+from trivium.types import Granularity, Labels, Mode
 
 DEPTH = 100  # documents that recall@100 looks at
 RUNS = {
@@ -83,22 +83,10 @@ def _index(library: Library, dataset: Dataset, on_progress: Progress) -> int:
 
 
 def _rank(library: Library, text: str, mode: Mode) -> dict[str, float]:
-    """Documents by their best chunk. Asks deeper while many chunks share few documents."""
-    limit = DEPTH
-    while True:
-        try:
-            results = library.search(text, limit, mode=mode)
-        except EmptyQuery:
-            return {}
-        scores = _by_document(results)
-        if len(scores) >= DEPTH or len(results) < limit or limit >= 4 * DEPTH:
-            return dict(list(scores.items())[:DEPTH])
-        limit *= 2
-
-
-def _by_document(results: Results) -> dict[str, float]:
+    """Documents by their best chunk."""
+    try:
+        results = library.search(text, DEPTH, mode=mode, by=Granularity.DOCUMENT)
+    except EmptyQuery:
+        return {}
     # Ranks, not scores: two documents with equal scores keep the order that a person sees.
-    scores: dict[str, float] = {}
-    for result in results:
-        scores.setdefault(result.found.document.uri, 1.0 / result.rank)
-    return scores
+    return {result.found.document.uri: 1.0 / result.rank for result in results}

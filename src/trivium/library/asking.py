@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
 
 from trivium.config import Settings
-from trivium.errors import BadSetting
+from trivium.errors import BadFilter, BadSetting
+from trivium.ports import Store
 from trivium.search.fuse import Fusion
-from trivium.search.request import SearchRequest
+from trivium.search.request import MODES, SearchRequest
 from trivium.search.weigh import MINILM, Evidence
+from trivium.text.filters import BUILT_IN, fields_of, parse_filter
 from trivium.types import (
     AllOf,
     AnyOf,
+    Combine,
     Compare,
     Condition,
+    Exists,
+    Granularity,
     MetaScalar,
     Mode,
     Signal,
@@ -26,48 +33,76 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
-class Switch(StrEnum):
-    ON = "on"
-    OFF = "off"
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a caller says about one search. What is None comes from the settings."""
+
+    limit: int | None = None
+    mode: Mode | str = Mode.HYBRID
+    by: Granularity | str | None = None
+    combine: Combine | str = Combine.MINIMUM
+    weights: Mapping[Signal, float] | None = None
+    k: float | None = None
+    threshold: float | None = None
+    expand: bool | None = None
 
 
 def request_for(
-    settings: Settings,
-    model: str,
-    query: str,
-    within: Where,
-    *,
-    limit: int | None,
-    mode: Mode | str,
-    weights: Mapping[Signal, float] | None,
-    k: float | None,
-    threshold: float | None,
+    settings: Settings, model: str, queries: tuple[str, ...], within: Where, options: Options
 ) -> SearchRequest:
-    """`model`: fingerprint of the embedder in use. What is None comes from the settings."""
-    s = settings
+    """`model`: fingerprint of the embedder in use."""
+    s, o = settings, options
+    mode = one_of(Mode, "mode", o.mode)
+    _refuse_contradictions(mode, queries, o)
     default = {
         Signal.VECTOR: s.fusion_vector,
         Signal.KEYWORD: s.fusion_keyword,
         Signal.TRIGRAM: s.fusion_trigram,
     }
+    method = one_of(Fusion, "fusion.method", s.fusion_method)
     return SearchRequest(
-        query=query,
+        queries=queries,
         where=within,
-        limit=s.search_limit if limit is None else limit,
-        mode=one_of(Mode, "mode", mode),
-        weights=default if weights is None else weights,
+        limit=s.search_limit if o.limit is None else o.limit,
+        mode=mode,
+        by=one_of(Granularity, "by", s.search_by if o.by is None else o.by),
+        combine=one_of(Combine, "combine", o.combine),
+        weights=default if o.weights is None else o.weights,
         # A rank constant makes sense for ranks only: whoever gives one asks for them.
-        fusion=Fusion.RANKS if k is not None else one_of(Fusion, "fusion.method", s.fusion_method),
-        evidence=_evidence(s, model) if weights is None else None,
-        k=s.fusion_k if k is None else k,
-        threshold=s.search_threshold if threshold is None else threshold,
+        fusion=method if o.k is None else Fusion.RANKS,
+        evidence=_evidence(s, model) if o.weights is None else None,
+        k=s.fusion_k if o.k is None else o.k,
+        threshold=s.search_threshold if o.threshold is None else o.threshold,
+        candidates=s.search_candidates or None,
+        expand=s.search_expand if o.expand is None else o.expand,
     )
+
+
+def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: Options) -> None:
+    if options.weights is not None and mode is not Mode.HYBRID:
+        raise BadSetting(f"`weights` mean nothing in mode {mode}.", fix="Leave one of them out.")
+    if options.threshold is not None and Signal.VECTOR not in MODES[mode]:
+        raise BadSetting(f"`threshold` means nothing in mode {mode}.", fix="Leave one of them out.")
+
+
+def refuse_unknown_fields(condition: Condition, within: Where, store: Store) -> None:
+    """A filter by a field that no document has is a slip of the pen, not a wish for nothing."""
+    for field in sorted(fields_of(condition) - set(BUILT_IN)):
+        name = field.removeprefix("metadata.")
+        if store.documents(Where(within.audiences, Exists(f"metadata.{name}")), limit=1):
+            continue
+        known = sorted({*BUILT_IN, *store.field_names(Where(within.audiences))})
+        near = get_close_matches(name, known, n=1)
+        hint = f"Did you mean `{near[0]}`? " if near else ""
+        raise BadFilter(
+            f"No document has a field `{name}`.", fix=f"{hint}There are: {', '.join(known)}."
+        )
 
 
 def _evidence(settings: Settings, model: str) -> Evidence | None:
     """Weights move only for the model whose cosines they were fitted to."""
-    adaptive = one_of(Switch, "fusion.adaptive", settings.fusion_adaptive)
-    return MINILM if model.startswith(DEFAULT_MODEL) and adaptive is Switch.ON else None
+    fitted = model.startswith(DEFAULT_MODEL)
+    return MINILM if fitted and settings.fusion_adaptive else None
 
 
 def where(
@@ -77,8 +112,10 @@ def where(
     source: str | Sequence[str] | None = None,
     category: str | Sequence[str] | None = None,
     metadata: Mapping[str, MetaScalar] | None = None,
+    condition: Condition | str = "",
 ) -> Where:
-    """A filter from plain values. Several values of one field: any of them."""
+    """A filter from plain values. Several values of one field: any of them. `condition`: more of
+    it, as a tree or as typed (`year>=2020 type:pdf`)."""
     parts = [
         _any_of(name, values)
         for name, values in (
@@ -89,8 +126,14 @@ def where(
         if values is not None
     ]
     parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (metadata or {}).items()]
+    if condition:
+        parts.append(as_condition(condition))
     labels = None if audiences is None else frozenset(audiences)
     return Where(labels, AllOf(tuple(parts)))
+
+
+def as_condition(given: Condition | str) -> Condition:
+    return parse_filter(given) if isinstance(given, str) else given
 
 
 def _any_of(name: str, values: str | Sequence[str]) -> Condition:

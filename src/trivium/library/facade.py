@@ -16,10 +16,12 @@ from trivium.config import Settings, load
 from trivium.errors import DocumentNotFound, ModelChanged, ModelUnavailable
 from trivium.ingest.pipeline import Fate, Outcome, Pipeline
 from trivium.ingest.reading import extractors
-from trivium.library.asking import request_for, where
+from trivium.library.asking import Options, as_condition, one_of, refuse_unknown_fields, request_for
+from trivium.library.asking import where as filtered
 from trivium.library.assembly import chunker_for, embedder_for, reading, sandbox_for
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder, Source, Waiting
+from trivium.results import Results
 from trivium.search.run import Searcher
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.store import EmbeddedStore
@@ -27,15 +29,17 @@ from trivium.types import (
     OWNER,
     AllOf,
     AnyOf,
+    Combine,
     Compare,
+    Condition,
     Document,
     DocumentId,
+    Granularity,
     Labels,
     Manifest,
     Metadata,
     MetaScalar,
     Mode,
-    Results,
     Signal,
     StoredChunk,
     Where,
@@ -179,42 +183,60 @@ class Library:
 
     def search(
         self,
-        query: str,
+        query: str | Sequence[str],
         limit: int | None = None,
         *,
         mode: Mode | str = Mode.HYBRID,
+        by: Granularity | str | None = None,
+        combine: Combine | str = Combine.MINIMUM,
         weights: Mapping[Signal, float] | None = None,
         k: float | None = None,
         threshold: float | None = None,
+        expand: bool | None = None,
         audiences: Iterable[str] | None = None,
         collection: str | Sequence[str] | None = None,
         source: str | Sequence[str] | None = None,
         category: str | Sequence[str] | None = None,
         metadata: Mapping[str, MetaScalar] | None = None,
+        where: Condition | str = "",
     ) -> Results:
-        """The best chunks for a query, explained. Filters hold before the search.
+        """The best passages or documents for a query, explained. Filters hold before the search.
 
+        Two to four queries are combined: with `minimum`, `product` or `average` only what all of
+        them find counts, with `maximum` whatever any of them finds.
         `audiences`: the labels the caller holds; None is the owner, who holds every one.
+        `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree.
         """
-        within = where(
-            audiences,
-            collection=collection,
-            source=source,
-            category=category,
-            metadata=metadata,
-        )
-        request = request_for(
-            self._settings,
-            self._embedder.fingerprint,
-            query,
+        within = self._within(audiences, where, collection, source, category, metadata)
+        queries = (query,) if isinstance(query, str) else tuple(query)
+        options = Options(limit, mode, by, combine, weights, k, threshold, expand)
+        model = self._embedder.fingerprint
+        return self._searcher.search(request_for(self._settings, model, queries, within, options))
+
+    def similar(
+        self,
+        document: DocumentId | str,
+        limit: int | None = None,
+        *,
+        passage: int | None = None,
+        by: Granularity | str | None = None,
+        audiences: Iterable[str] | None = None,
+        where: Condition | str = "",
+    ) -> Results:
+        """Documents like this one; with the number of one of its passages, passages like that."""
+        within = self._within(audiences, where)
+        seen = Where(within.audiences)
+        found = self._one(document, seen)
+        like: Document | StoredChunk = found
+        if passage is not None:
+            like = self._passage(found, passage, seen)
+        default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
+        return self._searcher.similar(
+            like,
             within,
-            limit=limit,
-            mode=mode,
-            weights=weights,
-            k=k,
-            threshold=threshold,
+            self._settings.search_limit if limit is None else limit,
+            one_of(Granularity, "by", by or default),
         )
-        return self._searcher.search(request)
 
     def documents(self, within: Where = OWNER) -> list[Document]:
         return self._store.documents(within)
@@ -260,6 +282,35 @@ class Library:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _within(
+        self,
+        audiences: Iterable[str] | None,
+        where: Condition | str,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+    ) -> Where:
+        within = filtered(
+            audiences,
+            collection=collection,
+            source=source,
+            category=category,
+            metadata=metadata,
+            condition=where,
+        )
+        if where:
+            refuse_unknown_fields(as_condition(where), within, self._store)
+        return within
+
+    def _passage(self, document: Document, index: int, within: Where) -> StoredChunk:
+        for chunk in self._store.passages(document.id, within):
+            if chunk.chunk.index == index:
+                return chunk
+        raise DocumentNotFound(
+            f"{document.title} has no passage {index}.", fix="They are counted from 0."
+        )
 
     def _one(self, document: DocumentId | str, within: Where) -> Document:
         name = f"#{document}" if isinstance(document, int) else document

@@ -5,25 +5,14 @@ The keyword signal leaves such chunks out by itself; the others do not look at w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
-
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.stems import stems
 from trivium.types import Query, StoredChunk
 
-_T = TypeVar("_T")
 
-
-def without_excluded(
-    found: Sequence[_T], query: Query, chunk_of: Callable[[_T], StoredChunk]
-) -> list[_T]:
+def holds_excluded(stored: StoredChunk, query: Query) -> bool:
     if not query.excluded:
-        return list(found)
-    return [one for one in found if not _holds_excluded(chunk_of(one), query)]
-
-
-def _holds_excluded(stored: StoredChunk, query: Query) -> bool:
+        return False
     language = stored.document.language
     held = stems(f"{stored.chunk.context}\n{stored.chunk.text}", language)
     runs = plan_keywords(query, [language]).excluded

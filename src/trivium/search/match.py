@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from trivium.results import SignalPart
 from trivium.text.normalise import words
-from trivium.types import Document, Query, Signal, SignalPart
+from trivium.types import Document, Query, Signal
 
 BASE = 0.50
 TITLE_SHARE = 0.30  # times the share of the query's words that the title holds

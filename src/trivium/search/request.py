@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 from trivium.errors import BadSetting
+from trivium.search import multi
 from trivium.search.fuse import DEPTH, Fusion
 from trivium.search.weigh import Evidence
-from trivium.types import Mode, Signal, Where
+from trivium.types import Combine, Granularity, Mode, Signal, Where
 
 # .5/.3/.2 as in the best of the prototypes; see docs/log.md for what was tried beside it.
 WEIGHTS: Mapping[Signal, float] = {
@@ -22,7 +23,9 @@ MOST_RESULTS = 1000
 # Mean nDCG@10 over six sets with 20, 50, 100 and 200 of each list: .6949 .6960 .6967 .6970. With
 # fewer than the scale of scores is deep the first result would depend on how many were asked for.
 LEAST_CANDIDATES = DEPTH
-_MODES: Mapping[Mode, tuple[Signal, ...]] = {
+# With AND a result must be in the list of every query: short lists rarely meet.
+LEAST_SHARED = 100
+MODES: Mapping[Mode, tuple[Signal, ...]] = {
     Mode.HYBRID: tuple(Signal),
     Mode.SEMANTIC: (Signal.VECTOR,),
     Mode.KEYWORD: (Signal.KEYWORD,),
@@ -32,33 +35,48 @@ _MODES: Mapping[Mode, tuple[Signal, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    query: str
+    queries: tuple[str, ...]  # one, or two to four that are combined
     where: Where
     limit: int = 10
     mode: Mode = Mode.HYBRID
+    by: Granularity = Granularity.PASSAGE
+    combine: Combine = Combine.MINIMUM
     weights: Mapping[Signal, float] = field(default_factory=lambda: dict(WEIGHTS))
     fusion: Fusion = Fusion.SCORES
     k: float = K  # of the fusion by ranks
     threshold: float = -1.0  # least similarity of a vector hit
     evidence: Evidence | None = None  # moves the weights by what the signals answer
+    candidates: int | None = None  # asked of each signal; None: as many as serve best
+    expand: bool = False  # with the text around each passage
 
     @property
-    def candidates(self) -> int:
-        """How many chunks each signal is asked for."""
-        return max(2 * self.limit, LEAST_CANDIDATES)
+    def depth(self) -> int:
+        """How many chunks each signal is asked for at first."""
+        if self.candidates is not None:
+            return max(self.candidates, self.limit)
+        least = LEAST_SHARED if len(self.queries) > 1 else LEAST_CANDIDATES
+        return max(2 * self.limit, least)
 
     def signal_weights(self) -> dict[Signal, float]:
         """The weight of each signal that takes part; a signal alone counts 1."""
-        signals = _MODES[self.mode]
+        signals = MODES[self.mode]
         if len(signals) == 1:
             return {signals[0]: 1.0}
         return {s: self.weights.get(s, 0.0) for s in signals if self.weights.get(s, 0.0) > 0}
 
     def check(self) -> None:
         """Raises BadSetting naming the field that makes no sense."""
+        _demand(
+            1 <= len(self.queries) <= multi.MOST,
+            "queries",
+            len(self.queries),
+            f"one query, or {multi.LEAST} to {multi.MOST} that are combined",
+        )
         _demand(1 <= self.limit <= MOST_RESULTS, "limit", self.limit, f"1 to {MOST_RESULTS}")
         _demand(isfinite(self.k) and self.k > 0, "k", self.k, "a number above 0")
         _demand(-1 <= self.threshold <= 1, "threshold", self.threshold, "a number from -1 to 1")
+        enough = self.candidates is None or 1 <= self.candidates <= MOST_RESULTS
+        _demand(enough, "candidates", self.candidates, f"1 to {MOST_RESULTS}")
         for signal, weight in self.weights.items():
             sensible = isfinite(weight) and weight >= 0
             _demand(sensible, f"weights.{signal}", weight, "a number from 0 up")

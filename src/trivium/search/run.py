@@ -1,39 +1,50 @@
-"""The recipe of a search, top to bottom: parse, weigh, ask each signal, fuse, fetch, explain.
+"""The recipe of a search, top to bottom: parse, ask each signal, weigh, fuse, gather, expand.
 
 Knows stores and models only through their ports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from trivium.errors import EmptyQuery, ModelUnavailable, QueryTooLong
+from trivium.errors import EmptyQuery, QueryTooLong
 from trivium.ports import Embedder, Store
-from trivium.search.excluded import without_excluded
+from trivium.results import Analysis, Result, Results
+from trivium.search.expand import context
 from trivium.search.fuse import Fused, fuse
-from trivium.search.match import match_score
+from trivium.search.gather import Candidate, gather
+from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
+from trivium.search.signals import Signals
+from trivium.search.similar import similar
 from trivium.search.weigh import weigh
 from trivium.text.query import parse
 from trivium.types import (
-    Analysis,
-    Hit,
-    Probe,
+    ChunkId,
+    Combine,
+    Document,
+    Granularity,
+    Neighbours,
     Query,
-    Result,
-    Results,
     Signal,
     StoredChunk,
+    Where,
 )
-
-if TYPE_CHECKING:
-    from trivium.types import Vector
 
 LONGEST_QUERY = 10_000  # characters: some four pages
 _ATTEMPTS = 4  # a search begins anew when documents changed under it
+_DEEPER = 4  # each time that what was found does not fill the page
+_DEEPEST = 1000  # hits of a signal; beyond, results that nobody would call found
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What one query gave."""
+
+    analysis: Analysis
+    fused: list[Fused]
+    complete: bool  # no signal has more to give
 
 
 class Searcher:
@@ -41,125 +52,131 @@ class Searcher:
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
-        self._embedder = embedder
-        # Keyword and trigram run beside the vector signal: tantivy and faiss release the GIL.
-        self._threads = ThreadPoolExecutor(8, thread_name_prefix="trivium-signal")
+        self._signals = Signals(store, embedder)
 
     def search(self, request: SearchRequest) -> Results:
         request.check()
-        if len(request.query) > LONGEST_QUERY:
-            raise QueryTooLong(
-                f"The query has {len(request.query):,} characters; {LONGEST_QUERY:,} are the most."
-            )
-        clock = _Clock()
-        query = parse(request.query)
-        if not query.clauses:
-            raise EmptyQuery("The query holds no word to look for.")
-        base = request.signal_weights()
-        notes: list[str] = []
-        for attempt in range(_ATTEMPTS):
-            lists = self._ask(request, query, base, clock, notes)
-            weights, why = base, ""
-            if request.evidence is not None:
-                weights, why = weigh(base, lists, request.evidence)
-            most = sum(map(len, lists.values())) if query.excluded else request.limit
-            fused = fuse(lists, weights, request.fusion, request.k, most)
-            clock.lap("fuse")
-            kept = self._fetch(request, query, fused)
-            clock.lap("fetch")
-            if kept is not None or attempt == _ATTEMPTS - 1:
-                break
-        items = tuple(
-            Result(rank, f.score, match_score(query, chunk.document, f.parts), chunk, f.parts)
-            for rank, (f, chunk) in enumerate(kept or (), start=1)
-        )
+        progress = Progress()
+        queries = tuple(map(_parsed, request.queries))
+        answers, candidates = self._find(request, queries, progress)
+        items = self._results(request, candidates[: request.limit], progress)
         return Results(
-            query=request.query,
-            analysis=Analysis(weights=weights, notes=(why,) if why else ()),
+            queries=request.queries,
+            analyses=tuple(answer.analysis for answer in answers),
             items=items,
-            timings_ms=clock.laps,
-            took_ms=clock.total(),
-            notes=tuple(dict.fromkeys(notes)),
+            timings_ms=progress.clock.laps,
+            took_ms=progress.clock.total(),
+            notes=tuple(progress.notes),
         )
 
-    def _ask(
+    def similar(
+        self, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
+    ) -> Results:
+        """Documents or passages like this one, by meaning alone."""
+        candidates, progress = similar(self._store, like, where, limit, by)
+        title = like.title if isinstance(like, Document) else like.document.title
+        return Results(
+            queries=(f"like {title}",),
+            analyses=(Analysis({Signal.VECTOR: 1.0}),),
+            items=tuple(_result(rank, c, None) for rank, c in enumerate(candidates, start=1)),
+            timings_ms=progress.clock.laps,
+            took_ms=progress.clock.total(),
+        )
+
+    def _find(
+        self, request: SearchRequest, queries: Sequence[Query], progress: Progress
+    ) -> tuple[list[_Answer], list[Candidate]]:
+        """Candidates, best first; deeper where one page needs it, anew where documents changed."""
+        depth, attempts = request.depth, _ATTEMPTS
+        most = request.limit if _one_for_one(request, queries) else None
+        while True:
+            self._store.refresh()
+            progress.clock.lap("refresh")
+            answers = [self._answer(request, query, depth, most, progress) for query in queries]
+            lists = [answer.fused for answer in answers]
+            found = gather(
+                request, queries, lists, lambda ids: self._store.chunks(ids, request.where)
+            )
+            progress.clock.lap("fetch")
+            if found is None:
+                attempts -= 1
+                if attempts:
+                    continue
+            candidates = found or []
+            exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
+            if most is not None or exhausted or len(candidates) >= _enough(request):
+                return answers, candidates
+            depth = min(_DEEPEST, depth * _DEEPER)
+
+    def _answer(
         self,
         request: SearchRequest,
         query: Query,
-        weights: Mapping[Signal, float],
-        clock: _Clock,
-        notes: list[str],
-    ) -> dict[Signal, list[Hit]]:
-        self._store.refresh()
-        clock.lap("refresh")
-        wanted = [signal for signal in Signal if weights.get(signal)]
-        worded = Probe(query)
+        depth: int,
+        most: int | None,
+        progress: Progress,
+    ) -> _Answer:
+        weights: Mapping[Signal, float] = request.signal_weights()
+        lists = self._signals.ask(
+            query, query.meaning, weights, request.where, depth, request.threshold, progress
+        )
+        why = ""
+        if request.evidence is not None:
+            weights, why = weigh(weights, lists, request.evidence)
+        wanted = sum(map(len, lists.values())) if most is None else most
+        fused = fuse(lists, weights, request.fusion, request.k, wanted)
+        progress.clock.lap("fuse")
+        complete = all(len(hits) < depth for hits in lists.values())
+        return _Answer(Analysis(weights, (why,) if why else ()), fused, complete)
 
-        def ask(signal: Signal, probe: Probe) -> list[Hit]:
-            started = perf_counter()
-            hits = self._store.search(signal, probe, request.where, request.candidates)
-            clock.note(signal.value, perf_counter() - started)
-            return hits
-
-        running = {
-            signal: self._threads.submit(ask, signal, worded)
-            for signal in wanted
-            if signal is not Signal.VECTOR
-        }
-        lists: dict[Signal, list[Hit]] = {}
-        if Signal.VECTOR in wanted:
-            vector = self._embed(query, clock, notes, alone=not running)
-            if vector is not None:
-                probe = Probe(query, vector, request.threshold)
-                lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
-        lists |= {signal: future.result() for signal, future in running.items()}
-        clock.skip()
-        return lists
-
-    def _embed(
-        self, query: Query, clock: _Clock, notes: list[str], *, alone: bool
-    ) -> Vector | None:
-        """None, and a note, without a model; an error where no other signal could answer."""
-        started = perf_counter()
-        try:
-            return self._embedder.embed_query(query.meaning)
-        except ModelUnavailable as reason:
-            if alone:
-                raise
-            notes.append(f"Searched by words and spelling only. {reason}")
-            return None
-        finally:
-            clock.note("embed", perf_counter() - started)
-
-    def _fetch(
-        self, request: SearchRequest, query: Query, fused: list[Fused]
-    ) -> list[tuple[Fused, StoredChunk]] | None:
-        """The best results with their chunks; None if documents changed since they were found."""
-        ids = [f.chunk_id for f in fused]
-        chunks = {c.id: c for c in self._store.chunks(ids, request.where)}
-        if len(chunks) < len(fused):
-            return None
-        kept = [(f, chunks[f.chunk_id]) for f in fused]
-        return without_excluded(kept, query, lambda pair: pair[1])[: request.limit]
+    def _results(
+        self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress
+    ) -> tuple[Result, ...]:
+        around: Mapping[ChunkId, Neighbours] = {}
+        if request.expand:
+            ids = [candidate.found.id for candidate in candidates]
+            around = self._store.around(ids, 1, 1, request.where)
+            progress.clock.lap("expand")
+        return tuple(
+            _result(rank, candidate, around.get(candidate.found.id))
+            for rank, candidate in enumerate(candidates, start=1)
+        )
 
 
-class _Clock:
-    """Milliseconds of each stage, in the order in which they ended."""
+def _parsed(text: str) -> Query:
+    if len(text) > LONGEST_QUERY:
+        raise QueryTooLong(
+            f"The query has {len(text):,} characters; {LONGEST_QUERY:,} are the most."
+        )
+    query = parse(text)
+    if not query.clauses:
+        raise EmptyQuery("The query holds no word to look for.")
+    return query
 
-    def __init__(self, now: Callable[[], float] = perf_counter) -> None:
-        self._now = now
-        self._started = self._last = now()
-        self.laps: dict[str, float] = {}
 
-    def lap(self, stage: str) -> None:
-        self.note(stage, self._now() - self._last)
-        self.skip()
+def _one_for_one(request: SearchRequest, queries: Sequence[Query]) -> bool:
+    """Whether the first so many of the fused list are the results, whatever else it holds."""
+    alone = len(queries) == 1 and not queries[0].excluded
+    return alone and request.by is Granularity.PASSAGE
 
-    def skip(self) -> None:
-        self._last = self._now()
 
-    def note(self, stage: str, seconds: float) -> None:
-        self.laps[stage] = round(self.laps.get(stage, 0.0) + seconds * 1000, 3)
+def _enough(request: SearchRequest) -> int:
+    """Results for which a page is not searched deeper. What all of several queries find at depth
+    may be little; that there is nothing must be certain."""
+    shared = len(request.queries) > 1 and request.combine is not Combine.MAXIMUM
+    return 1 if shared else request.limit
 
-    def total(self) -> float:
-        return round((self._now() - self._started) * 1000, 3)
+
+def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Result:
+    before, after = context(candidate.found, around) if around else ("", "")
+    return Result(
+        rank=rank,
+        score=candidate.score,
+        match=candidate.match,
+        found=candidate.found,
+        signals=candidate.signals,
+        queries=candidate.queries,
+        passages=candidate.passages,
+        before=before,
+        after=after,
+    )

@@ -1,8 +1,9 @@
 import pytest
 
+from trivium.results import SignalPart
 from trivium.search.match import match_score
 from trivium.text.query import parse
-from trivium.types import Document, Metadata, Signal, SignalPart
+from trivium.types import Document, Metadata, Signal
 
 
 def document(title: str, metadata: Metadata) -> Document:

@@ -1,0 +1,91 @@
+"""Results of a search for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trivium.results import Analysis, Result, Results, SignalPart
+    from trivium.types import Signal, StoredChunk
+
+
+def as_json(results: Results) -> dict[str, object]:
+    return {
+        "query": results.query,
+        "analysis": _analysis_as_json(results.analysis),
+        "queries": [
+            {"text": text, "analysis": _analysis_as_json(analysis)}
+            for text, analysis in zip(results.queries, results.analyses, strict=True)
+        ],
+        "took_ms": results.took_ms,
+        "timings_ms": dict(results.timings_ms),
+        "results": [_result_as_json(result) for result in results],
+        "notes": list(results.notes),
+    }
+
+
+def _analysis_as_json(analysis: Analysis) -> dict[str, object]:
+    return {
+        "weights": {signal.value: w for signal, w in analysis.weights.items()},
+        "notes": list(analysis.notes),
+    }
+
+
+def _result_as_json(result: Result) -> dict[str, object]:
+    document = result.found.document
+    told: dict[str, object] = {
+        "rank": result.rank,
+        "score": result.score,
+        "match": result.match,
+        "document": {
+            "id": document.id,
+            "title": document.title,
+            "uri": document.uri,
+            "collection": document.collection,
+            "category": document.category,
+            "interpretation": document.interpretation,
+        },
+        "chunk": chunk_as_json(result.found),
+        "signals": _signals_as_json(result.signals),
+        "passages": result.passages,
+    }
+    if result.queries:
+        told["queries"] = [
+            {"match": p.match, "score": p.score, "signals": _signals_as_json(p.signals)}
+            for p in result.queries
+        ]
+    if result.before or result.after:
+        told["context"] = {"before": result.before, "after": result.after}
+    return told
+
+
+def _signals_as_json(signals: Mapping[Signal, SignalPart]) -> dict[str, object]:
+    return {
+        signal.value: {
+            "rank": part.rank,
+            "score": part.score,
+            "weight": part.weight,
+            "contribution": part.contribution,
+        }
+        for signal, part in signals.items()
+    }
+
+
+def chunk_as_json(found: StoredChunk) -> dict[str, object]:
+    chunk = found.chunk
+    return {
+        "id": found.id,
+        "index": chunk.index,
+        "text": chunk.text,
+        "heading": heading(found),
+        "section": chunk.section,
+        "pages": list(chunk.pages),
+        "paragraph": chunk.paragraph,
+        "start": chunk.start,
+        "end": chunk.end,
+    }
+
+
+def heading(found: StoredChunk) -> str:
+    return " › ".join(found.chunk.headings)

@@ -1,0 +1,61 @@
+"""`trivium similar`: what resembles a document or one of its passages."""
+
+from __future__ import annotations
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, shared_options
+
+
+@click.command("similar")
+@click.argument("document", metavar="DOCUMENT")
+@click.option("--passage", type=int, help="Like this passage of it, counted from 0.")
+@click.option("-n", "--limit", type=int, help="Most results.  [setting search.limit: 10]")
+@click.option(
+    "--by",
+    type=click.Choice(("passage", "document")),
+    help="What a result is.  [documents; with --passage, passages]",
+)
+@click.option(
+    "--audience",
+    "audiences",
+    multiple=True,
+    help="As a caller that holds this label, not as the owner. Repeatable.",
+)
+@click.option("--where", metavar="FILTER", default="", help="Only among these.")
+@shared_options
+@pass_shell
+def similar_command(
+    shell: Shell,
+    document: str,
+    passage: int | None,
+    limit: int | None,
+    by: str | None,
+    audiences: tuple[str, ...],
+    where: str,
+) -> None:
+    """Find documents or passages like a given one, by meaning.
+
+    DOCUMENT is a file name, a path or #id, as `trivium list` shows them.
+
+    \b
+    trivium similar rulebook.md
+    trivium similar '#12' --passage 3 -n 5
+    """
+    with shell.library() as library:
+        results = library.similar(
+            document,
+            limit,
+            passage=passage,
+            by=by,
+            audiences=audiences or None,
+            where=where,
+        )
+    if shell.json:
+        from trivium.cli.results_json import as_json
+
+        shell.emit(as_json(results))
+        return
+    from trivium.cli.results import show_results
+
+    show_results(shell, results, explain=False)

@@ -1,0 +1,82 @@
+"""What a search answers: results, and how each came about. Frozen dataclasses like `types`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from trivium.types import Signal, StoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class SignalPart:
+    """What one signal gave to one result."""
+
+    rank: int  # from 1
+    score: float  # raw, as the signal measures
+    weight: float
+    contribution: float  # its share of the result's score
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What was decided about a query before searching, and why."""
+
+    weights: Mapping[Signal, float]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPart:
+    """What one of several queries gave to a result."""
+
+    match: float  # 0..1; the result's score is combined from these
+    score: float  # fused, the sum of its signals' contributions
+    signals: Mapping[Signal, SignalPart]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    rank: int  # from 1
+    score: float  # what it is ordered by; where there is one query, the sum of contributions
+    match: float  # 0..1, for display
+    found: StoredChunk
+    signals: Mapping[Signal, SignalPart]  # of several queries: each signal's best
+    queries: tuple[QueryPart, ...] = ()  # one for each of several queries
+    passages: int = 1  # by document: how many of its chunks were found
+    before: str = ""  # the end of the chunk before, where context was asked for
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Sequence[Result]):
+    """The answer to one search, and how it came about."""
+
+    queries: tuple[str, ...]
+    analyses: tuple[Analysis, ...]  # one for each query
+    items: tuple[Result, ...]
+    timings_ms: Mapping[str, float]  # one entry per stage, in the order they ran
+    took_ms: float
+    notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
+
+    @property
+    def query(self) -> str:
+        return " | ".join(self.queries)
+
+    @property
+    def analysis(self) -> Analysis:
+        return self.analyses[0]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Result, ...]: ...
+    def __getitem__(self, index: int | slice) -> Result | tuple[Result, ...]:
+        return self.items[index]
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.items)

@@ -1,0 +1,41 @@
+"""Several queries at once: their scores become one. Pure.
+
+The scores are match scores, which can be compared between queries; fused ones cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from trivium.results import QueryPart, SignalPart
+from trivium.types import Combine, Signal
+
+LEAST, MOST = 2, 4  # queries
+
+
+def combined(scores: Sequence[float], combine: Combine) -> float:
+    match combine:
+        case Combine.MINIMUM:
+            return min(scores)
+        case Combine.PRODUCT:
+            return float(prod(max(0.0, score) for score in scores) ** (1 / len(scores)))
+        case Combine.AVERAGE:
+            return sum(scores) / len(scores)
+        case Combine.MAXIMUM:
+            return max(scores)
+
+
+def shown(score: float, parts: Sequence[float]) -> str:
+    """For people: 73% (85|72|68)."""
+    return f"{score:.0%} ({'|'.join(f'{part * 100:.0f}' for part in parts)})"
+
+
+def best_signals(parts: Sequence[QueryPart]) -> dict[Signal, SignalPart]:
+    """Each signal's best part over all queries: which of them found a result."""
+    found: dict[Signal, SignalPart] = {}
+    for signal in Signal:
+        ranked = [part.signals[signal] for part in parts if signal in part.signals]
+        if ranked:
+            found[signal] = min(ranked, key=lambda part: part.rank)
+    return found

@@ -1,0 +1,78 @@
+"""Asks the three signals at once. Knows stores and models only through their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from trivium.errors import ModelUnavailable
+from trivium.ports import Embedder, Store
+from trivium.search.progress import Progress
+from trivium.types import Hit, Probe, Query, Signal, Where
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+class Signals:
+    """Threads may share it."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        # Keyword and trigram run beside the vector signal: tantivy and faiss release the GIL.
+        self._threads = ThreadPoolExecutor(8, thread_name_prefix="trivium-signal")
+
+    def ask(
+        self,
+        query: Query,
+        meaning: str,
+        wanted: Iterable[Signal],
+        where: Where,
+        depth: int,
+        threshold: float,
+        progress: Progress,
+    ) -> dict[Signal, list[Hit]]:
+        """The `depth` best chunks of each wanted signal. `meaning` is what is embedded; vector
+        hits less similar than `threshold` are left out."""
+        wanted = [signal for signal in Signal if signal in set(wanted)]
+
+        def ask(signal: Signal, probe: Probe) -> list[Hit]:
+            started = perf_counter()
+            hits = self._store.search(signal, probe, where, depth)
+            progress.clock.note(signal.value, perf_counter() - started)
+            return hits
+
+        worded = Probe(query)
+        running = {
+            signal: self._threads.submit(ask, signal, worded)
+            for signal in wanted
+            if signal is not Signal.VECTOR
+        }
+        lists: dict[Signal, list[Hit]] = {}
+        if Signal.VECTOR in wanted:
+            vector = self._embed(meaning, progress, alone=not running)
+            if vector is not None:
+                lists[Signal.VECTOR] = ask(Signal.VECTOR, Probe(query, vector, threshold))
+        lists |= {signal: future.result() for signal, future in running.items()}
+        progress.clock.skip()
+        return lists
+
+    def _embed(self, meaning: str, progress: Progress, *, alone: bool) -> Vector | None:
+        """None, and a note, without a model; an error where no other signal could answer."""
+        known = progress.vectors.get(meaning)
+        if known is not None:
+            return known
+        started = perf_counter()
+        try:
+            vector = progress.vectors[meaning] = self._embedder.embed_query(meaning)
+        except ModelUnavailable as reason:
+            if alone:
+                raise
+            progress.tell(f"Searched by words and spelling only. {reason}")
+            return None
+        finally:
+            progress.clock.note("embed", perf_counter() - started)
+        return vector

@@ -1,0 +1,85 @@
+"""What resembles a passage or a document: nearest by meaning, itself left out.
+
+A document stands for the mean of its chunks' vectors. Knows stores only through their port.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trivium.errors import NotEmbedded
+from trivium.ports import Store
+from trivium.results import SignalPart
+from trivium.search.fuse import Fused
+from trivium.search.gather import Candidate, gather
+from trivium.search.progress import Progress
+from trivium.search.request import MOST_RESULTS, SearchRequest
+from trivium.types import (
+    AllOf,
+    Compare,
+    Document,
+    Granularity,
+    Mode,
+    Not,
+    Probe,
+    Query,
+    Signal,
+    StoredChunk,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+_FIRST_DEPTH = 50
+
+
+def similar(
+    store: Store, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
+) -> tuple[list[Candidate], Progress]:
+    """The nearest, best first. Raises NotEmbedded where `like` has no vector."""
+    request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
+    request.check()
+    progress = Progress()
+    store.refresh()
+    vector = _vector_of(store, like, Where(where.audiences))
+    within = where
+    if isinstance(like, Document):
+        other = Not(Compare("source", "eq", f"#{like.id}"))
+        within = Where(where.audiences, AllOf((where.condition, other)))
+    depth = max(_FIRST_DEPTH, 2 * limit)
+    while True:
+        found = _nearest(store, vector, within, depth, request)
+        progress.clock.lap("vector")
+        own = like.id if isinstance(like, StoredChunk) else None
+        candidates = [c for c in found or () if c.found.id != own]
+        if found is not None and (len(candidates) >= limit or depth >= MOST_RESULTS):
+            return candidates[:limit], progress
+        depth = min(MOST_RESULTS, depth * 4)
+
+
+def _nearest(
+    store: Store, vector: Vector, where: Where, depth: int, request: SearchRequest
+) -> list[Candidate] | None:
+    query = Query("")
+    hits = store.search(Signal.VECTOR, Probe(query, vector), where, depth)
+    fused = [
+        Fused(hit.chunk_id, hit.score, {Signal.VECTOR: SignalPart(rank, hit.score, 1.0, hit.score)})
+        for rank, hit in enumerate(hits, start=1)
+    ]
+    return gather(request, [query], [fused], lambda ids: store.chunks(ids, where))
+
+
+def _vector_of(store: Store, like: Document | StoredChunk, where: Where) -> Vector:
+    import numpy as np
+
+    if isinstance(like, StoredChunk):
+        ids, name = [like.id], f"Passage {like.chunk.index} of {like.document.title}"
+    else:
+        ids, name = [chunk.id for chunk in store.passages(like.id, where)], like.title
+    held = list(store.vectors(ids, where).values())
+    if not held:
+        raise NotEmbedded(f"{name} has no vector yet.")
+    mean = np.mean(np.stack(held), axis=0)
+    unit: Vector = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+    return unit

@@ -1,0 +1,211 @@
+"""What a search can be asked for beyond words: several queries, documents, filters, context."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trivium.errors import BadFilter, BadSetting, DocumentNotFound, EmptyQuery, TriviumError
+from trivium.library import Library
+from trivium.results import Results
+from trivium.search.multi import combined, shown
+from trivium.types import Combine, Compare, Granularity, Signal
+
+PAPERS = {
+    "care.md": ("Trust in care", 2019, ["machine learning in hospitals", "ethics of machines"]),
+    "law.md": ("Law of machines", 2021, ["ethics and liability", "contracts and courts"]),
+    "sea.md": ("Harbours", 2022, ["tides and fog", "machine learning of tides"]),
+}
+
+
+@pytest.fixture
+def papers(library: Library, files: Path) -> Library:
+    for name, (title, year, paragraphs) in PAPERS.items():
+        body = "\n\n".join(f"## Part {i}\n\n{text}." for i, text in enumerate(paragraphs))
+        (files / name).write_text(f"---\ntitle: {title}\nyear: {year}\n---\n{body}\n")
+    (files / "secret.md").write_text("---\naudience: board\nbudget: 5\n---\nmachine ethics costs")
+    library.add(files)
+    return library
+
+
+def titles(results: Results) -> list[str]:
+    return [result.found.document.title for result in results]
+
+
+# --- several queries
+
+
+@pytest.mark.parametrize(
+    ("combine", "score"),
+    [("minimum", 0.68), ("product", 0.7466), ("average", 0.75), ("maximum", 0.85)],
+)
+def test_the_formulas(combine: str, score: float) -> None:
+    assert combined([0.85, 0.72, 0.68], Combine(combine)) == pytest.approx(score, abs=1e-4)
+
+
+def test_the_display_form() -> None:
+    assert shown(0.73, [0.85, 0.72, 0.68]) == "73% (85|72|68)"
+
+
+def test_and_finds_only_what_every_query_finds(papers: Library) -> None:
+    both = papers.search(["learning", "ethics"], mode="keyword", by="document")
+    assert titles(both) == ["Trust in care"]
+    (result,) = both
+    assert result.score == min(part.match for part in result.queries)
+    assert len(result.queries) == 2
+    either = papers.search(["learning", "ethics"], mode="keyword", by="document", combine="maximum")
+    assert set(titles(either)) > {"Trust in care", "Law of machines", "Harbours"}
+    assert all(r.score == max(part.match for part in r.queries) for r in either)
+
+
+def test_by_passage_every_query_must_find_the_same_passage(papers: Library) -> None:
+    assert not papers.search(["learning", "ethics"], mode="keyword")
+    found = papers.search(["ethics", "machines"], mode="keyword", source="care.md")
+    assert [r.found.chunk.text for r in found] == ["Part 1\n\nethics of machines."]
+
+
+@pytest.mark.parametrize("combine", list(Combine))
+def test_every_score_of_several_queries_is_explained(papers: Library, combine: Combine) -> None:
+    for result in papers.search(["machine learning", "tides"], combine=combine):
+        assert result.score == pytest.approx(combined([p.match for p in result.queries], combine))
+        for part in result.queries:
+            assert part.score == pytest.approx(sum(s.contribution for s in part.signals.values()))
+
+
+# --- documents and passages
+
+
+def test_a_document_comes_once_with_its_best_passage(papers: Library) -> None:
+    results = papers.search("ethics of machine learning", by=Granularity.DOCUMENT)
+    assert len(set(titles(results))) == len(results) == 4
+    passages = papers.search("ethics of machine learning", 100)
+    best: dict[str, int] = {}
+    for result in passages:
+        best.setdefault(result.found.document.title, result.found.id)
+    assert {r.found.document.title: r.found.id for r in results} == best
+
+
+def test_as_many_documents_as_asked_for_are_found(library: Library, files: Path) -> None:
+    (files / "long.md").write_text("\n\n".join(f"## H{i}\n\nfog {i}" for i in range(150)))
+    for i in range(5):
+        (files / f"{i}.md").write_text(f"a bit of fog and other words, number {i}")
+    library.add(files)
+    assert len(library.search("fog", 6, by="document")) == 6
+
+
+def test_the_text_around_a_passage(papers: Library) -> None:
+    (first, *_) = papers.search("ethics of machines", expand=True, source="care.md")
+    assert "hospitals" in first.before
+    assert first.after == ""
+    assert all(
+        len(r.before) <= 500 and len(r.after) <= 500 for r in papers.search("a", expand=True)
+    )
+    assert papers.search("ethics of machines")[0].before == ""
+
+
+# --- filters
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("year>=2021", {"Law of machines", "Harbours"}),
+        ("year:2019..2021", {"Trust in care", "Law of machines"}),
+        ("year:2019,2022", {"Trust in care", "Harbours"}),
+        ("-year:2019 type:markdown budget:*", {"secret.md"}),
+        ("source:sea.md OR year<2020", {"Trust in care", "Harbours"}),
+        (Compare("year", "eq", 2022), {"Harbours"}),
+    ],
+)
+def test_filters_as_typed(papers: Library, where: str, found: set[str]) -> None:
+    names = titles(papers.search("machine ethics tides law", where=where))
+    assert {"secret.md" if "secret" in name else name for name in names} == found
+
+
+def test_an_unknown_field_is_an_error_that_names_it(papers: Library) -> None:
+    with pytest.raises(BadFilter, match=r"`yaer`.*Did you mean `year`"):
+        papers.search("machine", where="yaer>2000")
+    # Even that a field exists is not for everyone.
+    with pytest.raises(BadFilter) as error:
+        papers.search("machine", where="budget:5", audiences=["guest"])
+    assert "budget" not in error.value.fix
+    assert papers.search("machine", where="budget:5", audiences=["board"])
+
+
+# --- likeness
+
+
+def test_documents_and_passages_like_one(papers: Library) -> None:
+    like = papers.similar("care.md")
+    assert "Trust in care" not in titles(like)
+    assert len(like) == 3
+    assert [r.score for r in like] == sorted((r.score for r in like), reverse=True)
+    own = papers.show("care.md").passages[0]
+    passages = papers.similar("care.md", passage=0)
+    assert own.id not in {r.found.id for r in passages}
+    assert len(passages) == 6
+    few = papers.similar("care.md", audiences=["guest"], where="year>=2022")
+    assert titles(few) == ["Harbours"]
+    with pytest.raises(DocumentNotFound):
+        papers.similar("care.md", passage=99)
+
+
+# --- nonsense
+
+
+Bad = tuple[Callable[[Library], object], type[TriviumError], str]
+NONSENSE: dict[str, Bad] = {
+    "five queries": (lambda lib: lib.search(["a"] * 5), BadSetting, "queries"),
+    "no query": (lambda lib: lib.search([]), BadSetting, "queries"),
+    "an empty one": (lambda lib: lib.search(["fog", " "]), EmptyQuery, "query"),
+    "k": (lambda lib: lib.search("a", k=0), BadSetting, "k"),
+    "by": (lambda lib: lib.search("a", by="page"), BadSetting, "by"),
+    "combine": (lambda lib: lib.search(["a", "b"], combine="sum"), BadSetting, "combine"),
+    "mode": (lambda lib: lib.search("a", mode="best"), BadSetting, "mode"),
+    "no weight": (
+        lambda lib: lib.search("a", weights=dict.fromkeys(Signal, 0.0)),
+        BadSetting,
+        "weights",
+    ),
+    "weights of one signal": (
+        lambda lib: lib.search("a", mode="keyword", weights={Signal.KEYWORD: 1.0}),
+        BadSetting,
+        "weights",
+    ),
+    "a threshold without vectors": (
+        lambda lib: lib.search("a", mode="fuzzy", threshold=0.3),
+        BadSetting,
+        "threshold",
+    ),
+    "no filter": (lambda lib: lib.search("a", where="year>"), BadFilter, "year"),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_is_refused_by_name(papers: Library, name: str) -> None:
+    ask, kind, field = NONSENSE[name]
+    with pytest.raises(kind, match=field) as error:
+        ask(papers)
+    assert error.value.fix
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(st.sampled_from(["machine", "ethics", "tides", "-fog", "harbor"]), min_size=1),
+    st.sampled_from(["passage", "document"]),
+    st.sampled_from([[], ["guest"], ["board"]]),
+)
+def test_nobody_sees_what_is_not_for_them(
+    papers: Library, words: list[str], by: str, audiences: list[str]
+) -> None:
+    try:
+        results = papers.search(" ".join(words), by=by, audiences=audiences, expand=True)
+    except EmptyQuery:
+        return
+    allowed = {"all", *audiences}
+    assert all(r.found.document.audience in allowed for r in results)
+    assert not any("costs" in r.before + r.after for r in results if "board" not in allowed)

@@ -183,3 +183,36 @@ def test_colours_and_highlights_on_a_terminal(library: Path) -> None:
     text = shown.decode()
     assert re.search(r"\x1b\[1;33mbattle\x1b\[0m \x1b\[1;33maxe\x1b\[0m", text)
     assert re.search(r"\x1b\[35mspelling ", text)
+
+
+def test_several_queries_show_every_score(trivium: Program) -> None:
+    answer = trivium("search", "axe", "--and", "crown", "--by", "document", "-n", "3")
+    assert re.search(r"\d+% \(\d+\|\d+\)", answer.out)
+    found = trivium("search", "axe", "--or", "crown", "--json").json
+    assert [query["text"] for query in found["queries"]] == ["axe", "crown"]
+    assert all(len(result["queries"]) == 2 for result in found["results"])
+
+
+def test_and_is_not_mixed_with_or(trivium: Program) -> None:
+    assert trivium("search", "axe", "--and", "crown", "--or", "fog").code == 2
+    assert trivium("search", "axe", "--formula", "product").code == 2
+
+
+def test_a_filter_as_typed(trivium: Program) -> None:
+    found = trivium("search", "crown", "--where", "type:markdown", "--json").json
+    assert found["results"]
+    refused = trivium("search", "crown", "--where", "yaer:1", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (2, "filter.bad")
+
+
+def test_context_and_preset(trivium: Program) -> None:
+    found = trivium("search", "crown", "--preset", "rulebook", "--json").json
+    assert found["analysis"]["weights"] == {"vector": 1.0, "keyword": 1.0, "trigram": 1.0}
+    assert trivium("search", "crown", "--expand").code == 0
+
+
+def test_documents_like_one(trivium: Program) -> None:
+    name = trivium("list", "--json").json["documents"][0]["uri"]
+    found = trivium("similar", name, "--json").json
+    assert name not in {result["document"]["uri"] for result in found["results"]}
+    assert trivium("similar", name, "--passage", "0").out

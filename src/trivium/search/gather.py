@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from trivium.results import QueryPart, SignalPart
-from trivium.search.excluded import holds_excluded
 from trivium.search.fuse import Fused
 from trivium.search.match import match_score
 from trivium.search.multi import best_signals, combined
-from trivium.search.request import SearchRequest
+from trivium.search.request import LEAST_CANDIDATES, SearchRequest
 from trivium.types import ChunkId, Combine, Granularity, Query, Signal, StoredChunk
 
+Fetch: TypeAlias = Callable[[Sequence[ChunkId]], Sequence[StoredChunk]]
 Key: TypeAlias = int  # of a chunk or of a document, whichever is one result
 
 
@@ -36,32 +36,44 @@ def gather(
     request: SearchRequest,
     queries: Sequence[Query],
     lists: Sequence[Sequence[Fused]],
-    fetch: Callable[[Sequence[ChunkId]], Sequence[StoredChunk]],
+    fetch: Fetch,
 ) -> list[Candidate] | None:
     """The candidates, best first; None if documents changed since the lists were made."""
-    wanted = list(dict.fromkeys(f.chunk_id for fused in lists for f in fused))
-    chunks = {chunk.id: chunk for chunk in fetch(wanted)}
-    if len(chunks) < len(wanted):
-        return None
-    by_document = request.by is Granularity.DOCUMENT
-    found = [
-        _of_one_query(query, fused, chunks, by_document)
-        for query, fused in zip(queries, lists, strict=True)
-    ]
-    if len(found) == 1:
-        return list(found[0].values())
-    return _of_all(found, request.combine)
+    if len(queries) > 1:
+        lists = _worth_fetching(request, lists)
+    found = []
+    for query, fused in zip(queries, lists, strict=True):
+        of_one = _of_one_query(request, query, fused, fetch)
+        if of_one is None:
+            return None
+        found.append(of_one)
+    return list(found[0].values()) if len(found) == 1 else _of_all(found, request.combine)
+
+
+def _worth_fetching(
+    request: SearchRequest, lists: Sequence[Sequence[Fused]]
+) -> list[Sequence[Fused]]:
+    """Of several queries: with OR the best of each; with AND, by passage, what all of them hold."""
+    if request.combine is Combine.MAXIMUM:
+        most = max(LEAST_CANDIDATES, 2 * request.limit)
+        return [fused[:most] for fused in lists]
+    if request.by is Granularity.DOCUMENT:
+        return list(lists)
+    shared = set.intersection(*({f.chunk_id for f in fused} for fused in lists))
+    return [[f for f in fused if f.chunk_id in shared] for fused in lists]
 
 
 def _of_one_query(
-    query: Query, fused: Sequence[Fused], chunks: Mapping[ChunkId, StoredChunk], by_document: bool
-) -> dict[Key, Candidate]:
+    request: SearchRequest, query: Query, fused: Sequence[Fused], fetch: Fetch
+) -> dict[Key, Candidate] | None:
     """In the order of the list, which is by score: the first chunk of a document is its best."""
+    by_document = request.by is Granularity.DOCUMENT
     found: dict[Key, Candidate] = {}
+    chunks = {chunk.id: chunk for chunk in fetch([one.chunk_id for one in fused])}
+    if len(chunks) < len(fused):
+        return None
     for one in fused:
         chunk = chunks[one.chunk_id]
-        if holds_excluded(chunk, query):
-            continue
         key = chunk.document.id if by_document else chunk.id
         if key in found:
             found[key] = replace(found[key], passages=found[key].passages + 1)

@@ -88,7 +88,7 @@ class Searcher:
     ) -> tuple[list[_Answer], list[Candidate]]:
         """Candidates, best first; deeper where one page needs it, anew where documents changed."""
         depth, attempts = request.depth, _ATTEMPTS
-        most = request.limit if _one_for_one(request, queries) else None
+        most = request.limit if _one_for_one(request) else None
         while True:
             self._store.refresh()
             progress.clock.lap("refresh")
@@ -154,10 +154,9 @@ def _parsed(text: str) -> Query:
     return query
 
 
-def _one_for_one(request: SearchRequest, queries: Sequence[Query]) -> bool:
+def _one_for_one(request: SearchRequest) -> bool:
     """Whether the first so many of the fused list are the results, whatever else it holds."""
-    alone = len(queries) == 1 and not queries[0].excluded
-    return alone and request.by is Granularity.PASSAGE
+    return len(request.queries) == 1 and request.by is Granularity.PASSAGE
 
 
 def _enough(request: SearchRequest) -> int:

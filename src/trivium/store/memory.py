@@ -176,10 +176,12 @@ class MemoryStore:
             Signal.KEYWORD: self._keyword_scores,
             Signal.TRIGRAM: self._trigram_scores,
         }[signal](probe)
+        excluded = plan_keywords(probe.query, self._languages()).excluded
         hits = [
             Hit(chunk_id, score)
             for chunk_id, score in scores.items()
             if matches(self._documents[self._entries[chunk_id].document], where)
+            and not any(_count(run, self._entries[chunk_id].stems) for run in excluded)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
 
@@ -220,8 +222,6 @@ class MemoryStore:
         average = self._average_length()
         scores: dict[ChunkId, float] = {}
         for chunk_id, entry in self._entries.items():
-            if any(_count(run, entry.stems) for run in plan.excluded):
-                continue
             found = [
                 sum(
                     weights[run] * saturation(_count(run, entry.stems), len(entry.stems), average)

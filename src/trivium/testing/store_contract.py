@@ -72,6 +72,14 @@ class StoreContract:
         assert store.field_names(OWNER) == {"year", "plot"}
         assert store.field_names(Where(frozenset())) == {"year"}
 
+    def test_every_signal_leaves_out_what_the_query_excludes(self, store: Store) -> None:
+        put(store, sample("a.md", "A foggy harbour.", "A sunny harbour.", "A harbour with fog."))
+        for signal in Signal:
+            kept = found(store, signal, "harbour -fog")
+            assert sorted(kept) == ["A foggy harbour.", "A sunny harbour."]
+            kept = found(store, signal, 'harbour -"sunny harbour" -foggy')
+            assert kept == ["A harbour with fog."]
+
     # putting and removing
 
     def test_put_makes_a_document_that_every_signal_finds(self, store: Store) -> None:

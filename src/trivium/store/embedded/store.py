@@ -33,7 +33,7 @@ from trivium.store.embedded.words import WordView
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.registry import Registry, Staged
-from trivium.text.keywords import plan_keywords
+from trivium.text.keywords import Run, plan_keywords
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
@@ -285,12 +285,13 @@ class EmbeddedStore:
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
         with translated(self._folder):
             view = self._view or self._current()
-            if signal is Signal.VECTOR:
-                return self._nearest(view, probe, where, k)
-            allowed = self._allowed(view, where)
             languages = view.census.languages
+            words = plan_keywords(probe.query, languages)
+            if signal is Signal.VECTOR:
+                return self._nearest(view, probe, words.excluded, where, k)
+            allowed = self._allowed(view, where)
             if signal is Signal.KEYWORD:
-                return view.words.keyword(plan_keywords(probe.query, languages), allowed, k)
+                return view.words.keyword(words, allowed, k)
             plan = plan_spellings(
                 probe.query.words,
                 self._indexes.vocabulary,
@@ -298,13 +299,19 @@ class EmbeddedStore:
                 view.words.rarity,
                 view.words.rarity_of(_COMMON),
             )
-            return view.words.trigram(plan, allowed, k)
+            return view.words.trigram(plan, words.excluded, allowed, k)
 
-    def _nearest(self, view: _View, probe: Probe, where: Where, k: int) -> list[Hit]:
+    def _nearest(
+        self, view: _View, probe: Probe, excluded: Sequence[Run], where: Where, k: int
+    ) -> list[Hit]:
         vectors = self._indexes.vectors
         if vectors is None or probe.vector is None:
             return []
-        ids, scores = vectors.search(probe.vector, k, self._positions(view, where))
+        passing = self._positions(view, where)
+        if excluded:
+            without = ~np.isin(vectors.ids, view.words.holding(excluded))
+            passing = without if passing is None else passing & without
+        ids, scores = vectors.search(probe.vector, k, passing)
         return [
             Hit(int(i), float(score))
             for i, score in zip(ids, scores, strict=True)

@@ -157,7 +157,20 @@ class WordView:
         parts += [(Occur.MustNot, self._run("stems", run)) for run in plan.excluded]
         return self._best(Query.boolean_query(parts), allowed, k, 1.0)
 
-    def trigram(self, plan: Sequence[PlannedWord], allowed: Allowed, k: int) -> list[Hit]:
+    def holding(self, runs: Sequence[Run]) -> list[ChunkId]:
+        """Every chunk that holds one of these runs of stems, in no order."""
+        from tantivy import Occur, Query
+
+        either = Query.boolean_query([(Occur.Should, self._run("stems", run)) for run in runs])
+        found = self.searcher.search(
+            Query.const_score_query(either, 1.0), max(1, self.count), count=False
+        ).hits
+        ids = self.searcher.fast_field_values("chunk", [address for _, address in found])
+        return [int(i) for i in ids if i is not None]
+
+    def trigram(
+        self, plan: Sequence[PlannedWord], excluded: Sequence[Run], allowed: Allowed, k: int
+    ) -> list[Hit]:
         from tantivy import Occur, Query
 
         most = sum(planned.weight for planned in plan) * (K1 + 1)
@@ -174,6 +187,7 @@ class WordView:
                 for s in planned.spellings
             ]
             parts.append((Occur.Should, Query.disjunction_max_query(spellings)))
+        parts += [(Occur.MustNot, self._run("stems", run)) for run in excluded]
         return self._best(Query.boolean_query(parts), allowed, k, 1 / most)
 
     def _run(self, field: str, run: Run) -> Query:

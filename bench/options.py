@@ -1,0 +1,92 @@
+"""What each option of a search costs: milliseconds beside the plain search, in one run.
+
+    python -m bench.options --chunks 100000
+
+On the library that `python -m bench.search` builds. The options take turns query by query, so that
+whatever else the machine does falls on all of them alike. `ratio` is to the plain search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+
+from bench.build import place
+from bench.corpus import WARM_UP, DataMissing, load_corpus
+from bench.peer import REPOSITORY
+from trivium.config import load
+from trivium.library import Library
+from trivium.results import Results
+
+Ask = Callable[[Library, str, str], Results]  # of a library, a query and another one
+OPTIONS: Mapping[str, Ask] = {
+    "plain": lambda library, query, other: library.search(query),
+    "by document": lambda library, query, other: library.search(query, by="document"),
+    "with context": lambda library, query, other: library.search(query, expand=True),
+    "two queries, AND": lambda library, query, other: library.search([query, other]),
+    "two queries, OR": lambda library, query, other: library.search(
+        [query, other], combine="maximum"
+    ),
+    "excluded word": lambda library, query, other: library.search(f"{query} -{other.split()[0]}"),
+    "only meaning": lambda library, query, other: library.search(query, mode="semantic"),
+    "only words": lambda library, query, other: library.search(query, mode="keyword"),
+    "only spelling": lambda library, query, other: library.search(query, mode="fuzzy"),
+}
+
+
+def main() -> None:
+    asked = _arguments()
+    settings = load().settings
+    try:
+        at = place(settings, load_corpus(asked.data), asked.chunks)
+    except DataMissing as reason:
+        sys.exit(str(reason))
+    if not at.library.is_dir():
+        sys.exit(f"Run `python -m bench.search --chunks {asked.chunks}` first: it builds it.")
+    queries = at.prepared.queries[: WARM_UP + asked.queries]
+    took: dict[str, list[float]] = {name: [] for name in OPTIONS}
+    with Library.open(at.library, settings=settings, create=False) as library:
+        for number, (query, other) in enumerate(
+            zip(queries, queries[1:] + queries[:1], strict=True)
+        ):
+            for name, ask in OPTIONS.items():
+                started = perf_counter()
+                ask(library, query, other)
+                if number >= WARM_UP:
+                    took[name].append((perf_counter() - started) * 1000)
+    found = {name: _summary(times, took["plain"]) for name, times in took.items()}
+    if asked.json:
+        print(json.dumps({"chunks": asked.chunks, "milliseconds": found}, indent=1))
+        return
+    print(f"{'option':<22}{'p50':>8}{'p95':>8}{'ratio':>8}")
+    for name, row in found.items():
+        print(f"{name:<22}{row['p50']:>8.1f}{row['p95']:>8.1f}{row['ratio']:>8.2f}")
+
+
+def _summary(times: list[float], plain: list[float]) -> dict[str, float]:
+    ordered = sorted(times)
+    middle = sorted(t / p for t, p in zip(times, plain, strict=True))[len(times) // 2]
+    return {
+        "p50": round(ordered[len(ordered) // 2], 2),
+        "p95": round(ordered[int(len(ordered) * 0.95)], 2),
+        "ratio": round(middle, 2),
+    }
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--chunks", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--data", type=Path, default=REPOSITORY.parent / "shared" / "data")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

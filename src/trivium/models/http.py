@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     import httpx2
 
 ATTEMPTS = 5
+# While a person waits, once more and no oftener: a search on an endpoint that is down loses half a
+# second and goes on without it; five attempts took three.
+HURRIED = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 20.0  # seconds: .5 1 2 4, less a random part of up to a half
 # A hundred vectors of 4,096 numbers are 9 MB of JSON; what is seven times as large is no answer.
 MAX_BYTES = 64 << 20
@@ -61,10 +64,18 @@ class Client:
         self._lock = Lock()
         self._opened: httpx2.Client | None = None
 
-    def post(self, path: str, body: Mapping[str, Any], patience: float | None = None) -> Any:
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        attempts: int = ATTEMPTS,
+        patience: float | None = None,
+    ) -> Any:
         """What the endpoint answers, as parsed JSON. `patience`: seconds for all attempts
-        together, where they shall be fewer than the endpoint's."""
-        return self._persist(lambda seconds: self._ask(path, body, seconds), patience)
+        together, where they shall be other than the endpoint's."""
+        patience = self.endpoint.patience if patience is None else patience
+        return self._persist(lambda seconds: self._ask(path, body, seconds), attempts, patience)
 
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
         """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
@@ -73,7 +84,7 @@ class Client:
             events = self._events(path, body, seconds)
             return next(events, None), events
 
-        first, events = self._persist(begin, None)
+        first, events = self._persist(begin, ATTEMPTS, self.endpoint.patience)
         with closing(events):  # type: ignore[type-var]
             if first is not None:
                 yield first
@@ -90,9 +101,11 @@ class Client:
             fix=f"Check that `{role}.url` and `{role}.model` name a model for this purpose.",
         )
 
-    def _persist(self, attempt: Callable[[float], _Answer], patience: float | None) -> _Answer:
+    def _persist(
+        self, attempt: Callable[[float], _Answer], attempts: int, patience: float
+    ) -> _Answer:
         """Try until it works, for as long as there is a point in it."""
-        deadline = self._now() + (self.endpoint.patience if patience is None else patience)
+        deadline = self._now() + patience
         tried = 0
         while True:
             try:
@@ -103,7 +116,7 @@ class Client:
                 pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tried - 1))
                 # Many callers that failed together must not come back together.
                 pause = max(problem.after, pause * random.uniform(0.5, 1.0))
-                if tried == ATTEMPTS or self._now() + pause >= deadline:
+                if tried == attempts or self._now() + pause >= deadline:
                     raise _final(problem, tried) from problem.__cause__
                 self._wait(pause)
 

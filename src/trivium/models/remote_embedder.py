@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import BadSetting, DimensionMismatch
-from trivium.models.http import Client
+from trivium.models.http import HURRIED, Client
 
 if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
@@ -75,16 +75,20 @@ class RemoteEmbedder:
                     one.cancel()
 
     def embed_query(self, text: str) -> Vector:
-        vector: Vector = self._embed([self._query_prefix + text], self._query_seconds)[0]
+        vector: Vector = self._embed([self._query_prefix + text], hurried=True)[0]
         return vector
 
     def load(self) -> None:
         """Ask it for a vector. Raises ModelUnavailable where there is none."""
-        self._embed(["ready"], self._query_seconds)
+        self._embed(["ready"], hurried=True)
 
-    def _embed(self, texts: Sequence[str], patience: float | None = None) -> Vectors:
+    def _embed(self, texts: Sequence[str], *, hurried: bool = False) -> Vectors:
         body = {"model": self._client.endpoint.model, "input": list(texts), **self._asked}
-        answer = self._client.post("/embeddings", body, patience)
+        if hurried:
+            seconds = self._query_seconds
+            answer = self._client.post("/embeddings", body, attempts=HURRIED, patience=seconds)
+        else:
+            answer = self._client.post("/embeddings", body)
         return self._checked(_rows(answer), len(texts))
 
     def _checked(self, rows: dict[int, Any] | None, count: int) -> Vectors:

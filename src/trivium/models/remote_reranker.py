@@ -5,11 +5,11 @@ and in its own dialect TEI. Knows nothing of how scores are used.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trivium.errors import ModelRefused
-from trivium.models.http import Client
+from trivium.models.http import HURRIED, Client
 from trivium.types import StoredChunk
 
 LONGEST = 4000  # characters of a passage that are sent
@@ -37,15 +37,17 @@ class RemoteReranker:
 
     def _ask(self, query: str, texts: list[str]) -> Any:
         if not self._speaks_tei:
-            model = self._client.endpoint.model
-            body = {"model": model, "query": query, "documents": texts, "top_n": len(texts)}
+            asked = {"query": query, "documents": texts, "top_n": len(texts)}
             try:
-                return self._client.post("/rerank", body)
+                return self._post({"model": self._client.endpoint.model, **asked})
             except ModelRefused as refused:
                 if "`texts`" not in refused.message:  # TEI: "missing field `texts`"
                     raise
             self._speaks_tei = True
-        return self._client.post("/rerank", {"query": query, "texts": texts, "truncate": True})
+        return self._post({"query": query, "texts": texts, "truncate": True})
+
+    def _post(self, body: Mapping[str, Any]) -> Any:
+        return self._client.post("/rerank", body, attempts=HURRIED)
 
 
 def _scores(answer: Any) -> dict[int, float] | None:

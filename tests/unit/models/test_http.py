@@ -107,7 +107,7 @@ def test_all_attempts_together_are_bounded() -> None:
         ScriptedEndpoint(lambda seen: Reply({}, 503, {"Retry-After": "2"})) as server,
         pytest.raises(ModelBusy),
     ):
-        client(server.url, pauses=pauses).post("/x", {}, 5.0)
+        client(server.url, pauses=pauses).post("/x", {}, patience=5.0)
     assert pauses.taken == [2.0, 2.0]
 
 

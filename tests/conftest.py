@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.language_model import serving
 
 ROOT = Path(__file__).parent.parent
 
@@ -26,3 +27,10 @@ def environment(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     patch.setenv("TRIVIUM_LIBRARY", str(home / "library"))
     yield
     patch.undo()
+
+
+@pytest.fixture(scope="session")
+def language_model() -> Iterator[str]:
+    """Address of a real small model's server: chat and embeddings."""
+    with serving() as address:
+        yield address

@@ -18,6 +18,7 @@ from typing import Any, get_args, get_type_hints
 import platformdirs
 
 from trivium.errors import BadSetting
+from trivium.models.endpoint import check_address, key_variable
 
 APP = "trivium"
 _PREFIX = "TRIVIUM_"
@@ -52,6 +53,55 @@ class Settings:
     )
     embed_document_prefix: str = _setting(
         "embed.document_prefix", "", "put in front of a chunk, for models that were trained so"
+    )
+    embed_url: str = _setting(
+        "embed.url", "", "address of an OpenAI-compatible API for embedding; empty: a local model"
+    )
+    embed_model: str = _setting("embed.model", "", "name of the model behind embed.url")
+    embed_dimensions: int = _setting(
+        "embed.dimensions", 0, "numbers of a vector to ask embed.url for; 0: as the model gives"
+    )
+    embed_batch: int = _setting("embed.batch", 100, "texts of one call to embed.url, 100 at most")
+    embed_parallel: int = _setting("embed.parallel", 2, "calls to embed.url at the same time")
+    embed_seconds: float = _setting("embed.seconds", 60.0, "time for one call to embed.url")
+    embed_query_seconds: float = _setting(
+        "embed.query_seconds", 5.0, "time for embedding a query at embed.url, retries included"
+    )
+    embed_key_file: Path | None = _setting("embed.key_file", None, "file with the key of embed.url")
+    embed_key_header: str = _setting(
+        "embed.key_header", "Authorization", "header for the key of embed.url; Azure: api-key"
+    )
+    rerank_url: str = _setting("rerank.url", "", "address of a Cohere-style API for reranking")
+    rerank_model: str = _setting("rerank.model", "", "name of the model behind rerank.url")
+    rerank_seconds: float = _setting(
+        "rerank.seconds", 2.0, "time for reranking, after which the fused order stands"
+    )
+    rerank_key_file: Path | None = _setting(
+        "rerank.key_file", None, "file with the key of rerank.url"
+    )
+    rerank_key_header: str = _setting(
+        "rerank.key_header", "Authorization", "header for the key of rerank.url"
+    )
+    generate_url: str = _setting(
+        "generate.url", "", "address of an OpenAI-compatible API for writing text; empty: none"
+    )
+    generate_model: str = _setting("generate.model", "", "name of the model behind generate.url")
+    generate_window: int = _setting(
+        "generate.window",
+        8192,
+        "tokens that prompt and answer of generate.url have together",
+    )
+    generate_temperature: float | None = _setting(
+        "generate.temperature", None, "how freely that model writes; empty: as it is made"
+    )
+    generate_seconds: float = _setting(
+        "generate.seconds", 60.0, "time for an answer of generate.url, or for a silence in it"
+    )
+    generate_key_file: Path | None = _setting(
+        "generate.key_file", None, "file with the key of generate.url"
+    )
+    generate_key_header: str = _setting(
+        "generate.key_header", "Authorization", "header for the key of generate.url; Azure: api-key"
     )
     chunk_size: int = _setting("chunk.size", 400, "greatest size of a chunk in tokens")
     chunk_overlap: int = _setting("chunk.overlap", 80, "tokens that neighbouring chunks share")
@@ -200,6 +250,22 @@ def described() -> list[tuple[str, str, str, str]]:
     ]
 
 
+def key(role: str, file: Path | None) -> str:
+    """The key of a remote model: TRIVIUM_EMBED_KEY and its like, else what the file holds, else
+    none. It is no setting, so nothing that shows settings can show it."""
+    given = os.environ.get(key_variable(role), "")
+    if given or file is None:
+        return given.strip()
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as reason:
+        why = reason.strerror if isinstance(reason, OSError) else "it is no text"
+        raise BadSetting(
+            f"`{role}.key_file` {file} cannot be read: {why}.",
+            fix="Check its path and permissions.",
+        ) from None
+
+
 def variable(name: str) -> str:
     return _PREFIX + name.replace(".", "_").upper()
 
@@ -256,6 +322,8 @@ def _convert(name: str, text: str, type_: Any, origin: str) -> Any:
         return Path(text).expanduser()
     if type_ is bool:
         return _switch(name, text, origin)
+    if name.endswith(".url") and text:
+        check_address(name, text)
     try:
         return type_(text)
     except ValueError as reason:

@@ -20,8 +20,14 @@
      │   └─ FileDamaged            file.damaged
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
-     │   ├─ ModelDamaged           model.damaged
-     │   └─ DimensionMismatch      model.dimensions
+     │   │   ├─ ModelUnreachable   model.unreachable
+     │   │   ├─ ModelTimeout       model.timeout
+     │   │   ├─ ModelBusy          model.busy
+     │   │   ├─ ModelFailing       model.failing
+     │   │   ├─ ModelRefused       model.refused
+     │   │   ├─ ModelNonsense      model.nonsense
+     │   │   └─ DimensionMismatch  model.dimensions
+     │   └─ ModelDamaged           model.damaged
      └─ StoreError                 the library itself
          ├─ LibraryNotFound        library.not_found
          ├─ LibraryTooNew          library.too_new
@@ -138,16 +144,44 @@ class ModelError(TriviumError):
 
 
 class ModelUnavailable(ModelError):
+    """It gives nothing now; whoever can do without it goes on and says so."""
+
     code = "model.unavailable"
+
+
+class ModelUnreachable(ModelUnavailable):
+    code = "model.unreachable"
+
+
+class ModelTimeout(ModelUnavailable):
+    code = "model.timeout"
+
+
+class ModelBusy(ModelUnavailable):
+    code = "model.busy"
+    fix = "Try again later, or ask its provider for a higher limit."
+
+
+class ModelFailing(ModelUnavailable):
+    code = "model.failing"
+    fix = "Try again later; its own log or status page says more."
+
+
+class ModelRefused(ModelUnavailable):
+    code = "model.refused"
+
+
+class ModelNonsense(ModelUnavailable):
+    code = "model.nonsense"
+
+
+class DimensionMismatch(ModelUnavailable):
+    code = "model.dimensions"
 
 
 class ModelDamaged(ModelError):
     code = "model.damaged"
     fix = "Delete the folder and let it be fetched again."
-
-
-class DimensionMismatch(ModelError):
-    code = "model.dimensions"
 
 
 class StoreError(TriviumError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from trivium.types import (
     Chunk,
@@ -80,6 +80,48 @@ class Embedder(Protocol):
     def embed_documents(self, texts: Sequence[str]) -> Vectors: ...
 
     def embed_query(self, text: str) -> Vector: ...
+
+
+class Reranker(Protocol):
+    """Judges how well passages answer a query, by reading both."""
+
+    fingerprint: str
+
+    def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
+        """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a language model wrote, and the tokens it took; 0 where nobody counted them."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Generator(Protocol):
+    """Writes text from messages."""
+
+    name: str
+    window: int  # tokens that prompt and answer may have together
+
+    def generate(self, messages: Sequence[Message], most_tokens: int) -> Generated:
+        """Raises ModelError."""
+        ...
+
+    def stream(self, messages: Sequence[Message], most_tokens: int) -> Iterator[str]:
+        """Piece by piece. Raises ModelError, perhaps in the middle; close it to stop early."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

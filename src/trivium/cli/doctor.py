@@ -113,7 +113,7 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
     except TriviumError as error:
         without = f"{error.message} Search goes on by words and spelling only."
         return facts, Check("model", False, without, error.fix)
-    facts["ready"] = True
+    facts |= {"dimensions": embedder.dimensions, "ready": True}  # a remote one's are known now
     return facts, Check("model", True, "The embedding model is ready.")
 
 

@@ -62,9 +62,10 @@ def _place(dataset: Dataset, settings: Settings) -> Path:
     """A library for this very corpus: another text under the same name is another library."""
     digest = hashlib.sha256((dataset.folder / CORPUS).read_bytes()).hexdigest()[:12]
     sizes = f"{settings.chunk_size}-{settings.chunk_overlap}-{settings.chunk_minimum}"
-    model = hashlib.sha256(
-        f"{settings.embed_folder}{settings.embed_max_tokens}{settings.embed_document_prefix}".encode()
-    ).hexdigest()[:6]
+    named = f"{settings.embed_folder}{settings.embed_max_tokens}{settings.embed_document_prefix}"
+    if settings.embed_url:
+        named += f"{settings.embed_model}{settings.embed_dimensions}"
+    model = hashlib.sha256(named.encode()).hexdigest()[:6]
     return settings.cache / "judged" / f"{dataset.name}-{digest}-{sizes}-{model}"
 
 

@@ -5,7 +5,15 @@ what a caller asks for into one typed request. No logic of its own lives here.
 """
 
 from trivium.library.asking import where
-from trivium.library.assembly import embedder_for
+from trivium.library.assembly import embedder_for, generator_for, remote_reranker_for
 from trivium.library.facade import Library, Report, Shown
 
-__all__ = ["Library", "Report", "Shown", "embedder_for", "where"]
+__all__ = [
+    "Library",
+    "Report",
+    "Shown",
+    "embedder_for",
+    "generator_for",
+    "remote_reranker_for",
+    "where",
+]

@@ -8,21 +8,31 @@ from __future__ import annotations
 from contextlib import suppress
 
 from trivium.chunk.choose import AutoChunker
-from trivium.config import Settings
+from trivium.config import Settings, key
 from trivium.errors import ModelUnavailable
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.reading import FACTORY
+from trivium.models.endpoint import Endpoint
+from trivium.models.generator import RemoteGenerator
+from trivium.models.http import Client
 from trivium.models.local import LocalEmbedder
+from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.models.remote_reranker import RemoteReranker
 from trivium.ports import Chunker, Embedder, Tokens
 from trivium.text.tokens import Cl100kTokens
 
 # What the headings in front of a chunk may take of the tokens that the model reads.
 _CONTEXT_TOKENS = 48
+# All attempts of a remote call together, in times of one: a rate limit lasts up to a minute, which
+# is one time at the default.
+_PATIENCE = 3
 
 
-def embedder_for(settings: Settings) -> LocalEmbedder:
-    """The embedding model that the settings name. Its weights are not looked for yet; a folder
-    that is named but is no model raises ModelUnavailable."""
+def embedder_for(settings: Settings) -> LocalEmbedder | RemoteEmbedder:
+    """The embedding model that the settings name. Neither its weights nor its endpoint are looked
+    for yet; a folder that is named but is no model raises ModelUnavailable."""
+    if settings.embed_url:
+        return _remote_embedder(settings)
     return LocalEmbedder(
         settings.embed_folder,
         settings.cache,
@@ -33,16 +43,73 @@ def embedder_for(settings: Settings) -> LocalEmbedder:
     )
 
 
+def _remote_embedder(settings: Settings) -> RemoteEmbedder:
+    s = settings
+    endpoint = Endpoint(
+        "embed",
+        s.embed_url,
+        s.embed_model,
+        key("embed", s.embed_key_file),
+        s.embed_key_header,
+        s.embed_seconds,
+        s.embed_seconds * _PATIENCE,
+    )
+    return RemoteEmbedder(
+        Client(endpoint),
+        s.embed_dimensions,
+        s.embed_query_prefix,
+        s.embed_document_prefix,
+        batch=s.embed_batch,
+        parallel=s.embed_parallel,
+        query_seconds=s.embed_query_seconds,
+    )
+
+
+def remote_reranker_for(settings: Settings) -> RemoteReranker | None:
+    """The reranker behind `rerank.url`; None where there is none."""
+    s = settings
+    if not s.rerank_url:
+        return None
+    endpoint = Endpoint(
+        "rerank",
+        s.rerank_url,
+        s.rerank_model,
+        key("rerank", s.rerank_key_file),
+        s.rerank_key_header,
+        s.rerank_seconds,
+        s.rerank_seconds,  # a person waits: retries happen within the same time
+    )
+    return RemoteReranker(Client(endpoint))
+
+
+def generator_for(settings: Settings) -> RemoteGenerator | None:
+    """The language model behind `generate.url`; None where there is none."""
+    s = settings
+    if not s.generate_url:
+        return None
+    endpoint = Endpoint(
+        "generate",
+        s.generate_url,
+        s.generate_model,
+        key("generate", s.generate_key_file),
+        s.generate_key_header,
+        s.generate_seconds,
+        s.generate_seconds * _PATIENCE,
+    )
+    return RemoteGenerator(Client(endpoint), s.generate_window, s.generate_temperature)
+
+
 def chunker_for(settings: Settings, embedder: Embedder) -> Chunker:
     """Measures by cl100k, or by the model itself where that one cannot read a whole chunk."""
     s = settings
     size = s.chunk_size
     tokens: Tokens = Cl100kTokens()
     room = s.embed_max_tokens - _CONTEXT_TOKENS
-    if size > room and isinstance(embedder, LocalEmbedder):
+    if size > room:
         size = room
-        with suppress(ModelUnavailable):
-            tokens = embedder.tokens()
+        if isinstance(embedder, LocalEmbedder):
+            with suppress(ModelUnavailable):
+                tokens = embedder.tokens()
     return AutoChunker(
         tokens,
         size,

@@ -108,7 +108,8 @@ class Library:
             embedder = MissingEmbedder(reason)
         folder = settings.library if path is None else Path(path).expanduser()
         store = EmbeddedStore(folder, create=create)
-        made_with = store.manifest().model
+        manifest = store.manifest()
+        made_with = manifest.model
         if made_with and embedder.fingerprint and made_with != embedder.fingerprint:
             store.close()
             raise ModelChanged(
@@ -116,6 +117,8 @@ class Library:
                 f" {embedder.fingerprint}.",
                 fix="Set embed.folder and the other embed settings back, or make a new library.",
             )
+        # A remote model's are known from its first answer on: here, that of an earlier day.
+        embedder.dimensions = embedder.dimensions or manifest.dimensions
         return cls(store, embedder, settings)
 
     def add(

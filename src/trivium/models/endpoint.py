@@ -1,0 +1,162 @@
+"""Where a remote model is, how to ask it, and what its refusals mean to a person.
+
+Pure: knows the rules of HTTP, but sends nothing and knows no library that does. The key never
+appears in what is shown: not in a repr, nor in an error that quotes the server.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
+
+from trivium.errors import (
+    BadSetting,
+    ModelBusy,
+    ModelFailing,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    ModelUnreachable,
+)
+
+BEARER = "Authorization"
+BUSY = frozenset({408, 425, 429, 503})  # it says: later
+FAILING = 409  # and all of 5xx but 501, which no waiting mends
+NOT_IMPLEMENTED = 501
+QUOTED = 300  # characters of what the server says
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One model behind an address. `role` is the first part of its settings' names."""
+
+    role: str  # embed, rerank or generate
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    key_header: str = BEARER
+    seconds: float = 60.0  # for one attempt, or for one silence in a stream
+    patience: float = 180.0  # for all attempts together, pauses included
+
+    def __post_init__(self) -> None:
+        role = self.role
+        check_address(f"{role}.url", self.url)
+        if not self.model:
+            raise BadSetting(f"`{role}.url` is set, `{role}.model` is not.", fix="Name the model.")
+        if not re.fullmatch(r"[A-Za-z0-9-]+", self.key_header):
+            raise BadSetting(f"`{role}.key_header` is no name of a header.", fix="Correct it.")
+        if not self.seconds > 0:
+            raise BadSetting(f"`{role}.seconds` is {self.seconds:g}.", fix="It takes more than 0.")
+        if re.search(r"[^!-~]", self.key):  # a client library would quote it in its own error
+            raise BadSetting(
+                f"The key for `{role}` holds a blank or another character that no key has.",
+                fix="Copy it again.",
+            )
+
+    def address(self, path: str) -> str:
+        """The path under the URL, unless it ends so already: an address in full, with a query, is
+        what Azure asks for."""
+        parts = urlsplit(self.url)
+        given = parts.path.rstrip("/")
+        whole = given if given.endswith(path) else given + path
+        return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
+
+    @property
+    def is_local(self) -> bool:
+        """On this machine: no proxy stands between."""
+        host = urlsplit(self.url).hostname or ""
+        return host in ("localhost", "::1") or host.startswith("127.")
+
+    def headers(self) -> dict[str, str]:
+        if not self.key:
+            return {}
+        return {self.key_header: f"Bearer {self.key}" if self.key_header == BEARER else self.key}
+
+    # --- what may go wrong, for people -----------------------------------------------------------
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        return f"{self.model} at {parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+    def unreachable(self, reason: str) -> ModelUnreachable:
+        return ModelUnreachable(
+            f"There is no connection to {self} ({self._clean(reason)}).",
+            fix=f"Check that it runs and that `{self.role}.url` is right.",
+        )
+
+    def late(self, seconds: float) -> ModelTimeout:
+        return ModelTimeout(
+            f"{self} did not answer within {seconds:.3g} seconds.",
+            fix=f"Try again, or give it more time: the `{self.role}` settings in seconds.",
+        )
+
+    def refusal(self, status: int, body: bytes, location: str = "") -> ModelUnavailable:
+        """The error for an answer that is not a success."""
+        said = self._said(body)
+        if status in BUSY:
+            return ModelBusy(f"{self} is busy ({status}). {said}".rstrip())
+        if status == FAILING or (status >= 500 and status != NOT_IMPLEMENTED):
+            return ModelFailing(f"{self} fails ({status}). {said}".rstrip())
+        role = self.role
+        if 300 <= status < 400:
+            to = urlsplit(location).netloc or "another place"
+            message, fix = (
+                f"redirects to {self._clean(to)}",
+                f"Set `{role}.url` to the right place.",
+            )
+        elif status in (401, 403):
+            message = "refuses the key" if self.key else "asks for a key"
+            fix = f"Put one that may use it into {key_variable(role)} or `{role}.key_file`."
+        elif status == 404:
+            message, fix = "is not there", f"Check `{role}.url` and `{role}.model`."
+        else:
+            message, fix = (
+                "refuses the request",
+                f"Check `{role}.model` and the settings beside it.",
+            )
+        return ModelRefused(f"{self} {message} ({status}). {said}".rstrip(), fix=fix)
+
+    def failing(self, what: str) -> ModelFailing:
+        return ModelFailing(f"{self} {self._clean(what)}.")
+
+    def _said(self, body: bytes) -> str:
+        """What the server says of its refusal, in one line."""
+        text = body.decode("utf-8", "replace")
+        try:
+            told = json.loads(text)
+        except (ValueError, RecursionError):
+            told = text
+        for name in ("error", "message", "detail"):
+            if isinstance(told, dict) and told.get(name):
+                told = told[name]
+        said = self._clean(told if isinstance(told, str) else json.dumps(told))
+        return f"It says: {said}" if said else ""
+
+    def _clean(self, text: str) -> str:
+        if self.key:
+            text = text.replace(self.key, "…")
+        line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+        return line if len(line) <= QUOTED else line[:QUOTED].rstrip() + "…"
+
+
+def key_variable(role: str) -> str:
+    """The environment variable that holds a role's key."""
+    return f"TRIVIUM_{role.upper()}_KEY"
+
+
+def check_address(name: str, url: str) -> None:
+    """Raises BadSetting, which does not repeat the URL: it might hold a password."""
+    try:
+        parts = urlsplit(url)
+        whole = bool(parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
+    except ValueError:
+        whole = False
+    if not whole:
+        raise BadSetting(f"`{name}` is no address of a server.", fix="Write http:// or https://.")
+    if parts.username is not None:
+        role = name.partition(".")[0]
+        raise BadSetting(
+            f"`{name}` holds a name or a password.", fix=f"Put the key into {key_variable(role)}."
+        )

@@ -1,0 +1,114 @@
+"""Writes text through an OpenAI-compatible chat endpoint: OpenAI, Azure, OpenRouter, Ollama, vLLM,
+llama.cpp. Knows nothing of what the messages are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator as Pieces
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+from trivium.errors import ModelRefused
+from trivium.models.http import Client
+from trivium.ports import Generated, Message
+
+PATH = "/chat/completions"
+OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
+COUNTED = "stream_options"
+
+
+class RemoteGenerator:
+    """A language model behind an address. Threads may share it."""
+
+    def __init__(self, client: Client, window: int, temperature: float | None = None) -> None:
+        """`temperature` None leaves it to the model: some refuse any other."""
+        self.name = client.endpoint.model
+        self.window = window
+        self._client = client
+        self._fixed: dict[str, Any] = {"model": client.endpoint.model}
+        if temperature is not None:
+            self._fixed["temperature"] = temperature
+        self._limit = OLD_LIMIT  # every server knows it, but OpenAI's newer models refuse it
+        self._streamed: dict[str, Any] = {"stream": True, COUNTED: {"include_usage": True}}
+
+    def generate(self, messages: Sequence[Message], most_tokens: int) -> Generated:
+        while True:
+            try:
+                answer = self._client.post(PATH, self._body(messages, most_tokens))
+                break
+            except ModelRefused as refused:
+                if not self._adapts(refused):
+                    raise
+        text = self._written(answer, "message")
+        if not text:
+            raise self._client.nonsense("wrote nothing")
+        return Generated(text, *_usage(answer))
+
+    def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
+        """Piece by piece; the generator's return value is the whole, with its tokens."""
+        text, usage, ended = "", (0, 0), False
+        with closing(self._events(messages, most_tokens)) as events:
+            for event in events:
+                if isinstance(event, dict) and event.get("error"):
+                    raise self._client.endpoint.failing(f"broke off: {event['error']}")
+                usage = _usage(event) if _usage(event) != (0, 0) else usage
+                if piece := self._written(event, "delta"):
+                    text += piece
+                    yield piece
+                ended = ended or bool(_choice(event).get("finish_reason"))
+        if not ended:
+            raise self._client.endpoint.failing("stopped in the middle of its answer")
+        if not text:
+            raise self._client.nonsense("wrote nothing")
+        return Generated(text, *usage)
+
+    def _events(self, messages: Sequence[Message], most_tokens: int) -> Pieces[Any, None, None]:
+        while True:
+            body = {**self._body(messages, most_tokens), **self._streamed}
+            try:
+                yield from self._client.stream(PATH, body)
+                return
+            except ModelRefused as refused:  # so nothing has come yet
+                if not self._adapts(refused):
+                    raise
+
+    def _body(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
+        told = [{"role": one.role, "content": one.text} for one in messages]
+        return {**self._fixed, "messages": told, self._limit: most_tokens}
+
+    def _adapts(self, refused: ModelRefused) -> bool:
+        """Whether the refusal names a parameter that can be said otherwise; then it is, from now
+        on, and the same question has another chance."""
+        if NEW_LIMIT in refused.message and self._limit == OLD_LIMIT:
+            self._limit = NEW_LIMIT
+            return True
+        if COUNTED in refused.message and COUNTED in self._streamed:
+            self._streamed = {"stream": True}
+            return True
+        return False
+
+    def _written(self, answer: Any, part: str) -> str:
+        """The text in the first choice of an answer, or of an event; an event may have none."""
+        if not isinstance(answer, dict) or (part == "message" and not _choice(answer)):
+            raise self._client.nonsense("answers without a choice")
+        inner = _choice(answer).get(part)
+        text = (inner.get("content") if isinstance(inner, dict) else None) or ""
+        if not isinstance(text, str):
+            raise self._client.nonsense("writes something else than text")
+        return text
+
+
+def _choice(answer: Any) -> dict[str, Any]:
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else {}
+
+
+def _usage(answer: Any) -> tuple[int, int]:
+    """Tokens of prompt and answer; zeros where the endpoint does not say."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    if not isinstance(usage, dict):
+        return 0, 0
+    prompt, written = (usage.get(f"{name}_tokens") for name in ("prompt", "completion"))
+    return (prompt if type(prompt) is int else 0, written if type(written) is int else 0)

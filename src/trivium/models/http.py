@@ -1,0 +1,235 @@
+"""Asks remote models over HTTP: one client for embedding, reranking and generating.
+
+Tries again what may pass (lost connections, 408, 409, 425, 429, 5xx) with growing pauses, within a
+bounded time; says the rest in typed errors. Follows no redirect, so the key goes nowhere else.
+Knows nothing of what is asked: JSON goes out, JSON comes back.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import ssl
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from email.utils import parsedate_to_datetime
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from trivium.errors import ModelBusy, ModelFailing, ModelNonsense, ModelUnavailable
+from trivium.models.endpoint import Endpoint
+from trivium.models.local import encodable
+
+if TYPE_CHECKING:
+    import httpx2
+
+ATTEMPTS = 5
+# While a person waits, once more and no oftener: a search on an endpoint that is down loses half a
+# second and goes on without it; five attempts took three.
+HURRIED = 2
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 20.0  # seconds: .5 1 2 4, less a random part of up to a half
+# A hundred vectors of 4,096 numbers are 9 MB of JSON; what is seven times as large is no answer.
+MAX_BYTES = 64 << 20
+MAX_REFUSAL = 64 << 10  # bytes of a refusal that are read
+
+_Answer = TypeVar("_Answer")
+
+
+class _Passing(Exception):
+    """A failure that another attempt may not meet."""
+
+    def __init__(self, error: ModelUnavailable, after: float = 0.0) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.after = after  # seconds that the server asks to wait
+
+
+class Client:
+    """Asks one endpoint. Threads may share it; connections are kept open between calls."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        wait: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self.endpoint = endpoint
+        self._wait = wait
+        self._now = now
+        self._max_bytes = max_bytes
+        self._lock = Lock()
+        self._opened: httpx2.Client | None = None
+
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        *,
+        attempts: int = ATTEMPTS,
+        patience: float | None = None,
+    ) -> Any:
+        """What the endpoint answers, as parsed JSON. `patience`: seconds for all attempts
+        together, where they shall be other than the endpoint's."""
+        patience = self.endpoint.patience if patience is None else patience
+        return self._persist(lambda seconds: self._ask(path, body, seconds), attempts, patience)
+
+    def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
+        """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
+
+        def begin(seconds: float) -> tuple[Any, Iterator[Any]]:
+            events = self._events(path, body, seconds)
+            return next(events, None), events
+
+        first, events = self._persist(begin, ATTEMPTS, self.endpoint.patience)
+        with closing(events):  # type: ignore[type-var]
+            if first is not None:
+                yield first
+            try:
+                yield from events
+            except _Passing as problem:
+                raise problem.error from problem.__cause__
+
+    def nonsense(self, what: str) -> ModelNonsense:
+        """For adapters: the answer came, and cannot be used."""
+        role = self.endpoint.role
+        return ModelNonsense(
+            f"{self.endpoint} {what}.",
+            fix=f"Check that `{role}.url` and `{role}.model` name a model for this purpose.",
+        )
+
+    def _persist(
+        self, attempt: Callable[[float], _Answer], attempts: int, patience: float
+    ) -> _Answer:
+        """Try until it works, for as long as there is a point in it."""
+        deadline = self._now() + patience
+        tried = 0
+        while True:
+            try:
+                left = max(0.001, deadline - self._now())
+                return attempt(min(self.endpoint.seconds, left))
+            except _Passing as problem:
+                tried += 1
+                pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tried - 1))
+                # Many callers that failed together must not come back together.
+                pause = max(problem.after, pause * random.uniform(0.5, 1.0))
+                if tried == attempts or self._now() + pause >= deadline:
+                    raise _final(problem, tried) from problem.__cause__
+                self._wait(pause)
+
+    def _ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
+        until = self._now() + seconds
+        data = bytearray()
+        with self._sent(path, body, seconds) as response:
+            for piece in response.iter_bytes():
+                data += piece
+                if len(data) > self._max_bytes:
+                    raise self.nonsense(f"answers with more than {self._max_bytes:,} bytes")
+                if self._now() > until:  # a read's own limit counts from one piece to the next
+                    raise _Passing(self.endpoint.late(seconds))
+        return self._parsed(bytes(data))
+
+    def _events(self, path: str, body: Mapping[str, Any], seconds: float) -> Iterator[Any]:
+        until = self._now() + seconds
+        with self._sent(path, body, seconds) as response:
+            for line in self._lines(response):
+                name, _, value = line.partition(b":")
+                if name == b"data" and value.strip() == b"[DONE]":
+                    return
+                if name == b"data":
+                    yield self._parsed(value)
+                    until = self._now() + seconds
+                elif self._now() > until:  # comments keep a connection open, and say nothing
+                    raise _Passing(self.endpoint.late(seconds))
+
+    def _lines(self, response: httpx2.Response) -> Iterator[bytes]:
+        kept = b""
+        for piece in response.iter_bytes():
+            *lines, kept = (kept + piece).split(b"\n")
+            if len(kept) > self._max_bytes:
+                raise self.nonsense(f"sends a line of more than {self._max_bytes:,} bytes")
+            yield from lines
+        yield kept
+
+    def _parsed(self, data: bytes) -> Any:
+        try:
+            return json.loads(data)
+        except (ValueError, RecursionError) as reason:
+            raise self.nonsense("answers with something else than JSON") from reason
+
+    @contextmanager
+    def _sent(
+        self, path: str, body: Mapping[str, Any], seconds: float
+    ) -> Iterator[httpx2.Response]:
+        """The answer to one request, its body still to be read. Every error of the library that
+        asks becomes one of ours here."""
+        import httpx2
+
+        content = encodable(json.dumps(body, ensure_ascii=False)).encode()
+        headers = {"Content-Type": "application/json", **self.endpoint.headers()}
+        address = self.endpoint.address(path)
+        try:
+            with self._client().stream(
+                "POST", address, content=content, headers=headers, timeout=seconds
+            ) as response:
+                if not response.is_success:
+                    self._refuse(response)
+                yield response
+        except httpx2.TimeoutException as reason:
+            raise _Passing(self.endpoint.late(seconds)) from reason
+        except httpx2.HTTPError as reason:
+            what = str(reason) or type(reason).__name__
+            raise _Passing(self.endpoint.unreachable(what)) from reason
+
+    def _refuse(self, response: httpx2.Response) -> None:
+        body = b""
+        for piece in response.iter_bytes():
+            body += piece
+            if len(body) > MAX_REFUSAL:
+                break
+        location = response.headers.get("Location", "")
+        error = self.endpoint.refusal(response.status_code, body[:MAX_REFUSAL], location)
+        if isinstance(error, ModelBusy | ModelFailing):
+            raise _Passing(error, retry_after(response.headers.get("Retry-After", "")))
+        raise error
+
+    def _client(self) -> httpx2.Client:
+        import httpx2
+
+        with self._lock:
+            if self._opened is None:
+                # Proxies and certificates as the environment says, but no proxy to this machine.
+                # Without TLS no certificate is needed; loading them takes 30 ms of a first search.
+                encrypted = self.endpoint.url.startswith("https:")
+                self._opened = httpx2.Client(
+                    verify=True if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                    trust_env=not self.endpoint.is_local,
+                    follow_redirects=False,
+                )
+                weakref.finalize(self, self._opened.close)
+            return self._opened
+
+
+def _final(problem: _Passing, tried: int) -> ModelUnavailable:
+    error = problem.error
+    said = [error.message]
+    if tried > 1:
+        said.append(f"That was attempt {tried}.")
+    if problem.after:
+        said.append(f"It asks to wait {problem.after:,.0f} seconds.")
+    return type(error)(" ".join(said), fix=error.fix)
+
+
+def retry_after(value: str) -> float:
+    """Seconds that a Retry-After header asks for: a number, or a date."""
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return 0.0

@@ -1,0 +1,76 @@
+"""Reranks through a /rerank endpoint as Cohere made it: Cohere, Jina, OpenRouter, vLLM, llama.cpp,
+and in its own dialect TEI. Knows nothing of how scores are used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trivium.errors import ModelRefused
+from trivium.models.http import HURRIED, Client
+from trivium.types import StoredChunk
+
+LONGEST = 4000  # characters of a passage that are sent
+
+
+class RemoteReranker:
+    """A model behind an address. Threads may share it."""
+
+    def __init__(self, client: Client) -> None:
+        self.fingerprint = client.endpoint.model
+        self._client = client
+        self._speaks_tei = False  # known once it has refused the other dialect
+
+    def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
+        """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
+        texts = [passage.chunk.embedded_text[:LONGEST] for passage in passages]
+        if not texts:
+            return []
+        found = _scores(self._ask(query, texts))
+        if found is None:
+            raise self._client.nonsense("answers without a list of scores")
+        if sorted(found) != list(range(len(texts))):
+            raise self._client.nonsense(f"gives {len(found)} scores for {len(texts)} passages")
+        return scaled([found[i] for i in range(len(texts))])
+
+    def _ask(self, query: str, texts: list[str]) -> Any:
+        if not self._speaks_tei:
+            asked = {"query": query, "documents": texts, "top_n": len(texts)}
+            try:
+                return self._post({"model": self._client.endpoint.model, **asked})
+            except ModelRefused as refused:
+                if "`texts`" not in refused.message:  # TEI: "missing field `texts`"
+                    raise
+            self._speaks_tei = True
+        return self._post({"query": query, "texts": texts, "truncate": True})
+
+    def _post(self, body: Mapping[str, Any]) -> Any:
+        return self._client.post("/rerank", body, attempts=HURRIED)
+
+
+def _scores(answer: Any) -> dict[int, float] | None:
+    """Scores by position; None if this is no answer to the question."""
+    listed = answer.get("results") if isinstance(answer, dict) else answer
+    if not isinstance(listed, list):
+        return None
+    found: dict[int, float] = {}
+    for one in listed:
+        if not isinstance(one, dict):
+            return None
+        place, score = one.get("index"), one.get("relevance_score", one.get("score"))
+        if type(place) is not int or place in found:
+            return None
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            return None
+        found[place] = float(score)
+    return found
+
+
+def scaled(scores: Sequence[float]) -> list[float]:
+    """Within 0..1, in the same order. Most endpoints give that; llama.cpp, and others when told
+    so, give what stands before the logistic function."""
+    if all(0.0 <= score <= 1.0 for score in scores):
+        return list(scores)
+    return [0.5 * (1.0 + math.tanh(score / 2)) for score in scores]

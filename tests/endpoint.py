@@ -1,0 +1,131 @@
+"""A real HTTP server on loopback that answers as a test says, badly if need be.
+
+>>> with ScriptedEndpoint(lambda seen: Reply({"data": []})) as endpoint:   # doctest: +SKIP
+...     ask(endpoint.url)
+"""
+
+import json
+import socket
+import struct
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request as it arrived."""
+
+    number: int  # from 1
+    path: str  # with its query
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to send, and what to do in the middle of it."""
+
+    body: object = b""  # bytes as they are, else as JSON
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    then: Literal["", "hang", "reset", "close"] = ""  # instead of the rest of the body
+
+
+HANG = Reply(status=0, then="hang")  # not even a status line
+RESET = Reply(status=0, then="reset")
+
+
+class ScriptedEndpoint:
+    def __init__(self, answer: Callable[[Seen], Reply]) -> None:
+        self.answer = answer
+        self._lock = threading.Lock()
+        self.released = threading.Event()  # hanging handlers wait for the end of the test
+        self.requests: list[Seen] = []
+        handler = type("Handler", (_Handler,), {"endpoint": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> "ScriptedEndpoint":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def note(self, path: str, headers: Mapping[str, str], body: object) -> Seen:
+        with self._lock:
+            seen = Seen(len(self.requests) + 1, path, headers, body)
+            self.requests.append(seen)
+            return seen
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    endpoint: ScriptedEndpoint
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        seen = self.endpoint.note(self.path, dict(self.headers), body)
+        reply = self.endpoint.answer(seen)
+        try:
+            if reply.status:
+                self._send(reply)
+            self._stop(reply.then)
+        except (BrokenPipeError, ConnectionResetError):  # the client had enough
+            self.close_connection = True
+
+    def _send(self, reply: Reply) -> None:
+        data = reply.body
+        content = data if isinstance(data, bytes) else json.dumps(data).encode()
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if reply.then == "close":  # no length: the end of the connection is the end
+            self.send_header("Connection", "close")
+        else:
+            rest = 1000 if reply.then else 0
+            self.send_header("Content-Length", str(len(content) + rest))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def _stop(self, how: str) -> None:
+        if how == "hang":
+            self.endpoint.released.wait()
+        if how == "reset":
+            linger = struct.pack("ii", 1, 0)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            self.connection.close()
+        if how:
+            self.close_connection = True
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        pass
+
+
+def closed_port() -> int:
+    """A port of this machine on which nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def events(*payloads: object, done: bool = True) -> bytes:
+    """Server-sent events as chat endpoints send them."""
+    lines = [f"data: {json.dumps(payload)}\n\n" for payload in payloads]
+    return "".join([*lines, "data: [DONE]\n\n" if done else ""]).encode()

@@ -132,6 +132,9 @@ class Settings:
     search_expand: bool = _setting(
         "search.expand", False, "show the text before and after each passage"
     )
+    search_hyde: bool = _setting(
+        "search.hyde", False, "embed a hypothetical answer with the query (needs generate.url)"
+    )
     search_threshold: float = _setting(
         "search.threshold", -1.0, "least similarity of a vector hit, -1 to 1"
     )

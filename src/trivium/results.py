@@ -25,6 +25,7 @@ class Analysis:
 
     weights: Mapping[Signal, float]
     notes: tuple[str, ...] = ()
+    hypothesis: str = ""  # a passage that a language model wrote, embedded with the query
 
 
 @dataclass(frozen=True, slots=True)

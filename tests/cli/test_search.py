@@ -29,6 +29,7 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
     assert found["analysis"] == {
         "weights": {"vector": 0.5, "keyword": 0.3, "trigram": 0.2},
         "notes": [],
+        "hypothesis": "",
     }
     assert found["notes"] == []
     assert found["took_ms"] > 0

@@ -148,6 +148,8 @@ def _show_analysis(shell: Shell, results: Results) -> None:
         shell.say(Text.assemble(("\nweights", "bold"), of, told))
         for note in analysis.notes:
             shell.say(printable(note))
+        if analysis.hypothesis:
+            shell.say(f"Searched with this guess at an answer: {printable(analysis.hypothesis)}")
     longest = max(results.timings_ms.values(), default=0.0)
     for stage, ms in results.timings_ms.items():
         bar = "█" * round(_BAR * ms / longest) if longest else ""

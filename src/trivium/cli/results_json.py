@@ -29,6 +29,7 @@ def _analysis_as_json(analysis: Analysis) -> dict[str, object]:
     return {
         "weights": {signal.value: w for signal, w in analysis.weights.items()},
         "notes": list(analysis.notes),
+        "hypothesis": analysis.hypothesis,
     }
 
 

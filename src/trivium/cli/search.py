@@ -127,6 +127,9 @@ def _single(
     help="Any other filter, e.g. 'year>=2020 type:pdf,docx -language:de'.",
 )
 @click.option("--expand/--no-expand", default=None, help="Show the text around each passage.")
+@click.option(
+    "--hyde/--no-hyde", default=None, help="Let a language model guess an answer to search by."
+)
 @click.option("--explain", is_flag=True, help="Show how every score came about, and timings.")
 @shared_options
 @pass_shell
@@ -149,6 +152,7 @@ def search_command(
     metadata: dict[str, MetaScalar],
     where: str,
     expand: bool | None,
+    hyde: bool | None,
     explain: bool,
 ) -> None:
     """Search by meaning, words and spelling at once.
@@ -185,6 +189,7 @@ def search_command(
             metadata=metadata,
             where=where,
             expand=expand,
+            hyde=hyde,
         )
     if shell.json:
         from trivium.cli.results_json import as_json

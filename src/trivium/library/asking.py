@@ -45,6 +45,7 @@ class Options:
     k: float | None = None
     threshold: float | None = None
     expand: bool | None = None
+    hyde: bool | None = None
 
 
 def request_for(
@@ -75,12 +76,15 @@ def request_for(
         threshold=s.search_threshold if o.threshold is None else o.threshold,
         candidates=s.search_candidates or None,
         expand=s.search_expand if o.expand is None else o.expand,
+        hyde=(s.search_hyde if o.hyde is None else o.hyde) and Signal.VECTOR in MODES[mode],
     )
 
 
 def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: Options) -> None:
     if options.weights is not None and mode is not Mode.HYBRID:
         raise BadSetting(f"`weights` mean nothing in mode {mode}.", fix="Leave one of them out.")
+    if options.hyde and Signal.VECTOR not in MODES[mode]:
+        raise BadSetting(f"`hyde` means nothing in mode {mode}.", fix="Leave one of them out.")
     if options.threshold is not None and Signal.VECTOR not in MODES[mode]:
         raise BadSetting(f"`threshold` means nothing in mode {mode}.", fix="Leave one of them out.")
 

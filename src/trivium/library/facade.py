@@ -18,7 +18,13 @@ from trivium.ingest.pipeline import Fate, Outcome, Pipeline
 from trivium.ingest.reading import extractors
 from trivium.library.asking import Options, as_condition, one_of, refuse_unknown_fields, request_for
 from trivium.library.asking import where as filtered
-from trivium.library.assembly import chunker_for, embedder_for, reading, sandbox_for
+from trivium.library.assembly import (
+    chunker_for,
+    embedder_for,
+    generator_for,
+    reading,
+    sandbox_for,
+)
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder, Source, Waiting
 from trivium.results import Results
@@ -88,7 +94,7 @@ class Library:
         self._store = store
         self._embedder = embedder
         self._settings = settings
-        self._searcher = Searcher(store, embedder)
+        self._searcher = Searcher(store, embedder, generator_for(settings))
 
     @classmethod
     def open(
@@ -196,6 +202,7 @@ class Library:
         k: float | None = None,
         threshold: float | None = None,
         expand: bool | None = None,
+        hyde: bool | None = None,
         audiences: Iterable[str] | None = None,
         collection: str | Sequence[str] | None = None,
         source: str | Sequence[str] | None = None,
@@ -212,7 +219,7 @@ class Library:
         """
         within = self._within(audiences, where, collection, source, category, metadata)
         queries = (query,) if isinstance(query, str) else tuple(query)
-        options = Options(limit, mode, by, combine, weights, k, threshold, expand)
+        options = Options(limit, mode, by, combine, weights, k, threshold, expand, hyde)
         model = self._embedder.fingerprint
         return self._searcher.search(request_for(self._settings, model, queries, within, options))
 

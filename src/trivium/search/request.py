@@ -48,6 +48,7 @@ class SearchRequest:
     evidence: Evidence | None = None  # moves the weights by what the signals answer
     candidates: int | None = None  # asked of each signal; None: as many as serve best
     expand: bool = False  # with the text around each passage
+    hyde: bool = False  # with a hypothetical answer, for the vector signal
 
     @property
     def depth(self) -> int:

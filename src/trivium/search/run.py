@@ -1,4 +1,5 @@
-"""The recipe of a search, top to bottom: parse, ask each signal, weigh, fuse, gather, expand.
+"""The recipe of a search, top to bottom: parse, [HyDE], ask each signal, weigh, fuse, gather,
+[expand].
 
 Knows stores and models only through their ports.
 """
@@ -6,14 +7,15 @@ Knows stores and models only through their ports.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trivium.errors import EmptyQuery, QueryTooLong
-from trivium.ports import Embedder, Store
+from trivium.ports import Embedder, Generator, Store
 from trivium.results import Analysis, Result, Results
 from trivium.search.expand import context
 from trivium.search.fuse import Fused, fuse
 from trivium.search.gather import Candidate, gather
+from trivium.search.hyde import hypothesise
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
 from trivium.search.signals import Signals
@@ -35,7 +37,20 @@ from trivium.types import (
 LONGEST_QUERY = 10_000  # characters: some four pages
 _ATTEMPTS = 4  # a search begins anew when documents changed under it
 _DEEPER = 4  # each time that what was found does not fill the page
+_NO_GENERATOR = (
+    "Searched without a hypothetical answer: no language model is set up (`generate.url`)."
+)
 _DEEPEST = 1000  # hits of a signal; beyond, results that nobody would call found
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One query, made ready for the signals."""
+
+    query: Query
+    meaning: str  # what is embedded
+    notes: tuple[str, ...] = ()
+    hypothesis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +65,18 @@ class _Answer:
 class Searcher:
     """Searches one store. Threads may share it."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder, generator: Generator | None = None
+    ) -> None:
         self._store = store
+        self._generator = generator
         self._signals = Signals(store, embedder)
 
     def search(self, request: SearchRequest) -> Results:
         request.check()
         progress = Progress()
-        queries = tuple(map(_parsed, request.queries))
-        answers, candidates = self._find(request, queries, progress)
+        asked = [self._prepare(request, _parsed(text), progress) for text in request.queries]
+        answers, candidates = self._find(request, asked, progress)
         items = self._results(request, candidates[: request.limit], progress)
         return Results(
             queries=request.queries,
@@ -83,8 +101,25 @@ class Searcher:
             took_ms=progress.clock.total(),
         )
 
+    def _prepare(self, request: SearchRequest, query: Query, progress: Progress) -> _Asked:
+        """What is known of a query before any signal is asked."""
+        asked = _Asked(query, query.meaning)
+        if request.hyde:
+            asked = self._with_hypothesis(asked)
+            progress.clock.lap("hyde")
+        return asked
+
+    def _with_hypothesis(self, asked: _Asked) -> _Asked:
+        if self._generator is None:
+            return replace(asked, notes=(*asked.notes, _NO_GENERATOR))
+        written = hypothesise(self._generator, asked.meaning)
+        if not written.text:
+            return replace(asked, notes=(*asked.notes, written.note))
+        meaning = f"{asked.meaning}\n{written.text}"
+        return replace(asked, meaning=meaning, hypothesis=written.text)
+
     def _find(
-        self, request: SearchRequest, queries: Sequence[Query], progress: Progress
+        self, request: SearchRequest, asked: Sequence[_Asked], progress: Progress
     ) -> tuple[list[_Answer], list[Candidate]]:
         """Candidates, best first; deeper where one page needs it, anew where documents changed."""
         depth, attempts = request.depth, _ATTEMPTS
@@ -92,10 +127,12 @@ class Searcher:
         while True:
             self._store.refresh()
             progress.clock.lap("refresh")
-            answers = [self._answer(request, query, depth, most, progress) for query in queries]
-            lists = [answer.fused for answer in answers]
+            answers = [self._answer(request, one, depth, most, progress) for one in asked]
             found = gather(
-                request, queries, lists, lambda ids: self._store.chunks(ids, request.where)
+                request,
+                [one.query for one in asked],
+                [answer.fused for answer in answers],
+                lambda ids: self._store.chunks(ids, request.where),
             )
             progress.clock.lap("fetch")
             if found is None:
@@ -111,23 +148,24 @@ class Searcher:
     def _answer(
         self,
         request: SearchRequest,
-        query: Query,
+        asked: _Asked,
         depth: int,
         most: int | None,
         progress: Progress,
     ) -> _Answer:
         weights: Mapping[Signal, float] = request.signal_weights()
         lists = self._signals.ask(
-            query, query.meaning, weights, request.where, depth, request.threshold, progress
+            asked.query, asked.meaning, weights, request.where, depth, request.threshold, progress
         )
-        why = ""
+        notes = asked.notes
         if request.evidence is not None:
             weights, why = weigh(weights, lists, request.evidence)
+            notes = (*notes, why) if why else notes
         wanted = sum(map(len, lists.values())) if most is None else most
         fused = fuse(lists, weights, request.fusion, request.k, wanted)
         progress.clock.lap("fuse")
         complete = all(len(hits) < depth for hits in lists.values())
-        return _Answer(Analysis(weights, (why,) if why else ()), fused, complete)
+        return _Answer(Analysis(weights, notes, asked.hypothesis), fused, complete)
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
+import gc
 import importlib
 import json
 import os
@@ -29,6 +30,7 @@ from trivium.types import Extraction
 
 MAX_REASON = 2000  # characters of an error's sentence
 MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass
+COLLECT_AFTER = 50_000  # objects: some 10 MB
 OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
 
 _outbox = -1  # in a worker, the pipe to its parent
@@ -60,6 +62,10 @@ def main() -> None:
     except Exception:
         _tell(["bug", _peak(), "no extractors", traceback.format_exc()])
         return
+    # What is loaded stays; a page makes thousands of objects, none of them in a circle. Looking
+    # for circles every 700 objects took a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER, 10, 10)
     _tell(["ready", _peak()])
     while blob := _receive(inbox):
         os.lseek(2, 0, os.SEEK_SET)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trivium.errors import ModelUnavailable
 
-LANGUAGES = "eng+deu"
+PREFERRED = ("eng", "deu")  # as far as there is data for them, when nobody names others
 # A dense A4 page at 300 dpi takes 2 to 6 seconds; what takes this long is no page of text.
 MAX_SECONDS = 120.0
 MIN_CONFIDENCE = 25.0  # below it, on the scans here, stand specks and the edges of pictures
@@ -39,17 +39,21 @@ class Tesseract:
     """A callable that turns an image file's bytes into words in reading order."""
 
     def __init__(
-        self, languages: str = LANGUAGES, *, program: str = "", max_seconds: float = MAX_SECONDS
+        self, languages: str = "", *, program: str = "", max_seconds: float = MAX_SECONDS
     ) -> None:
+        """`languages`: by tesseract's names, joined by +; empty: the preferred ones it has."""
         self._program, self._data = _find(program)
-        self._languages = languages
         self._max_seconds = max_seconds
-        missing = sorted(set(languages.split("+")) - self.languages())
-        if missing:
+        known = self.languages()
+        asked = [name.strip() for name in languages.split("+") if name.strip()]
+        wanted = asked or [name for name in PREFERRED if name in known]
+        missing = sorted(set(wanted) - known)
+        if missing or not wanted:
             raise ModelUnavailable(
-                f"Tesseract has no data for {', '.join(missing)}.",
-                fix=f"It knows {', '.join(sorted(self.languages()))}; choose among them.",
+                f"Tesseract has no data for {', '.join(missing or PREFERRED)}.",
+                fix=f"It knows {', '.join(sorted(known)) or 'no language'}; choose among them.",
             )
+        self._languages = "+".join(wanted)
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.extract.making import photographed, printed
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
 from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable
@@ -24,14 +25,7 @@ LINES = [
 
 def picture(quarters: int = 0, dpi: int = 200) -> np.ndarray:
     """The lines as a scanner would see them."""
-    from pypdfium2 import PdfDocument
-
-    maker = PdfMaker()
-    maker.page(400, 120).lines(40, 40, LINES, size=14, step=20)
-    document = PdfDocument(maker.build())
-    image = document[0].render(scale=dpi / 72, grayscale=True).to_numpy().copy()
-    document.close()
-    return np.rot90(image.reshape(image.shape[:2]), quarters)
+    return np.rot90(photographed(printed(LINES), dpi=dpi), quarters)
 
 
 def png(image: np.ndarray, **options: object) -> bytes:
@@ -65,6 +59,11 @@ def test_a_page_that_takes_too_long_has_no_words() -> None:
 def test_a_language_without_data_is_named() -> None:
     with pytest.raises(ModelUnavailable, match="no data for xyz"):
         Tesseract("eng+xyz")
+
+
+def test_without_a_choice_it_reads_the_usual_languages_that_it_has() -> None:
+    assert Tesseract().name == "tesseract:eng+deu"
+    assert Tesseract(" deu + eng ").name == "tesseract:deu+eng"
 
 
 def test_the_table_is_read_without_doubtful_words_and_specks() -> None:

@@ -7,6 +7,7 @@ sandboxes; whoever distrusts a file calls this inside one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from trivium.errors import FileEmpty, FileTooLarge, FormatUnknown
 from trivium.extract.archives import TarExtractor, ZipExtractor
@@ -87,4 +88,13 @@ def read(
         raise FileTooLarge(f"{blob.name} has {size:,} bytes, the limit is {max_bytes:,}.")
     if not blob.data.strip():
         raise FileEmpty(f"{blob.name} is empty.")
-    return choose(blob, extractors).extract(blob)
+    extractor = choose(blob, extractors)
+    extraction = extractor.extract(blob)
+    if not isinstance(extraction, Extraction):  # a plugin's word is not its deed
+        raise TypeError(f"the extractor gave {type(extraction).__name__}")
+    return replace(extraction, reader=reader_name(extractor))
+
+
+def reader_name(extractor: Extractor) -> str:
+    """Names an extractor and its version: another name, and files are worth reading again."""
+    return f"{type(extractor).__name__}-{extractor.version}"

@@ -26,7 +26,6 @@ from trivium.errors import ReadError
 from trivium.extract.detect import read
 from trivium.extract.wire import HEAD, STILL_WORKING, Order, frame, pack, structure_of
 from trivium.ports import Blob, Extractor
-from trivium.types import Extraction
 
 MAX_REASON = 2000  # characters of an error's sentence
 MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass
@@ -86,8 +85,6 @@ def _answer(blob: Blob, extractors: Sequence[Extractor], max_bytes: int) -> list
     attached: list[bytes] = []
     try:
         extraction = read(blob, extractors=extractors, max_bytes=max_bytes)
-        if not isinstance(extraction, Extraction):
-            raise TypeError(f"the extractor gave {type(extraction).__name__}")
         structure = pack(extraction, attached)
         return frame(["read", _peak(), structure], attached)
     except ReadError as error:

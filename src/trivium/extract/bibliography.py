@@ -56,7 +56,7 @@ class BibtexExtractor:
 class CslExtractor:
     """Takes JSON that is a list of CSL items, or one of them."""
 
-    version = "csl/1"
+    version = "csl/2"
 
     def accepts(self, blob: Blob) -> bool:
         head = blob.data[:MAX_CSL_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")

@@ -85,7 +85,7 @@ def read(
     """The text and structure of a file. Raises ReadError with a reason a person understands."""
     size = len(blob.data)
     if size > max_bytes:
-        raise FileTooLarge(f"{blob.name} has {size:,} bytes, the limit is {max_bytes:,}.")
+        raise too_many_bytes(blob.name, size, max_bytes)
     if not blob.data.strip():
         raise FileEmpty(f"{blob.name} is empty.")
     extractor = choose(blob, extractors)
@@ -93,6 +93,13 @@ def read(
     if not isinstance(extraction, Extraction):  # a plugin's word is not its deed
         raise TypeError(f"the extractor gave {type(extraction).__name__}")
     return replace(extraction, reader=reader_name(extractor))
+
+
+def too_many_bytes(name: str, size: int, limit: int) -> FileTooLarge:
+    return FileTooLarge(
+        f"{name} has {size:,} bytes, the limit is {limit:,}.",
+        fix="Split it, or raise the limit with `read.max_bytes`.",
+    )
 
 
 def reader_name(extractor: Extractor) -> str:

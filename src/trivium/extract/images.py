@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE_PIXELS = 120_000_000  # A0 at 200 dpi has 62 million; decoding takes up to 4 bytes each
 MAX_FRAMES = 500  # of a TIFF; a fax has a few
+SMALLER = "Save it with a lower resolution."
 USUAL_DPI = 200  # assumed of a picture that does not say: a page of 1654 pixels across
 _TYPES = (
     (b"\x89PNG\r\n", "image/png"),
@@ -81,21 +82,22 @@ def _frames(blob: Blob) -> Iterator[Image]:
         try:
             with Image.open(io.BytesIO(blob.data)) as image:
                 for index, frame in enumerate(ImageSequence.Iterator(image)):
-                    if frame.width * frame.height > MAX_SOURCE_PIXELS or index >= MAX_FRAMES:
-                        raise FileTooLarge(_too_large(blob, frame), fix="Make it smaller.")
                     if index and image.format == "GIF":
                         return  # the rest is animation
+                    _check_size(blob, index + 1, frame.width, frame.height)
                     yield ImageOps.exif_transpose(frame).convert("L")
         except Image.DecompressionBombError:
-            raise FileTooLarge(
-                f"{blob.name} has too many pixels.", fix="Make it smaller."
-            ) from None
+            raise FileTooLarge(f"{blob.name} has too many pixels.", fix=SMALLER) from None
         except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, TypeError):
             raise FileDamaged(f"{blob.name} is no image that can be read.") from None
 
 
-def _too_large(blob: Blob, frame: Image) -> str:
-    return f"{blob.name} is too large an image: {frame.width:,} × {frame.height:,} pixels."
+def _check_size(blob: Blob, frames: int, width: int, height: int) -> None:
+    if frames > MAX_FRAMES:
+        raise FileTooLarge(f"{blob.name} has more than {MAX_FRAMES} pages.")
+    if width * height > MAX_SOURCE_PIXELS:
+        size = f"{width:,} × {height:,}"
+        raise FileTooLarge(f"{blob.name} is too large an image: {size} pixels.", fix=SMALLER)
 
 
 def _read(frame: Image, number: int, recognise: Recognise) -> tuple[Page, int]:

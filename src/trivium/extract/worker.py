@@ -24,6 +24,7 @@ from typing import cast
 
 from trivium.errors import ReadError
 from trivium.extract.detect import read
+from trivium.extract.pulse import on_pulse
 from trivium.extract.wire import HEAD, STILL_WORKING, Order, frame, pack, structure_of
 from trivium.ports import Blob, Extractor
 
@@ -36,14 +37,6 @@ _outbox = -1  # in a worker, the pipe to its parent
 _cpu_seconds = 0.0  # in a worker, processor time for each document
 
 
-def still_working() -> None:
-    """For an extractor whose work is long but moves, page after page of OCR: the clock starts
-    again. Outside a sandbox it does nothing."""
-    if _outbox >= 0:
-        _allow_time()
-        _write(STILL_WORKING)
-
-
 def main() -> None:
     global _outbox, _cpu_seconds  # noqa: PLW0603 - this process is the worker
     order = Order(**json.loads(sys.argv[1]))
@@ -54,6 +47,7 @@ def main() -> None:
     os.dup2(null, 1)
     faulthandler.enable(2)  # a file: its end becomes a note on the error
     _cpu_seconds = order.seconds * (os.cpu_count() or 1) + 5
+    on_pulse(_restart_clock)
     _die_with(order.parent)
     _limit(order.memory_bytes)
     try:
@@ -103,6 +97,11 @@ def _cut(text: str) -> str:
     """The beginning and the end: what happened stands after a name of any length."""
     half = MAX_REASON // 2
     return text if len(text) <= MAX_REASON else f"{text[:half]}…{text[1 - half :]}"
+
+
+def _restart_clock() -> None:
+    _allow_time()
+    _write(STILL_WORKING)
 
 
 def _tell(structure: object) -> None:

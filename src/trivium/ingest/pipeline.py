@@ -15,8 +15,8 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable, ReadError
-from trivium.extract.detect import reader_name
+from trivium.errors import FileDamaged, FileEmpty, ModelUnavailable, ReadError
+from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ports import Blob, Chunker, Embedder, Extractor, Source, SourceItem, Store
 from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata, Processed
@@ -149,9 +149,7 @@ class Pipeline:
         if isinstance(item.content, Extraction):
             return item.content
         if item.size > self._max_bytes:  # before it is in memory
-            raise FileTooLarge(
-                f"{item.name} has {item.size:,} bytes, the limit is {self._max_bytes:,}."
-            )
+            raise too_many_bytes(item.name, item.size, self._max_bytes)
         return Blob(item.name, item.content())
 
     def _extract(self, content: Blob | Extraction) -> Extraction:

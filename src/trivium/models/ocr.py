@@ -15,8 +15,9 @@ from pathlib import Path
 from trivium.errors import ModelUnavailable
 
 PREFERRED = ("eng", "deu")  # as far as there is data for them, when nobody names others
-# A dense A4 page at 300 dpi takes 2 to 6 seconds; what takes this long is no page of text.
-MAX_SECONDS = 120.0
+# A dense A4 page at 300 dpi takes 2 to 6 seconds; what takes this long is no page of text. It is
+# less than a sandbox allows for a step (`read.seconds`, 60): a page is left out, not the file.
+MAX_SECONDS = 50.0
 MIN_CONFIDENCE = 25.0  # below it, on the scans here, stand specks and the edges of pictures
 _WORD_LEVEL = 5
 

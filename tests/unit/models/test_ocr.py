@@ -10,10 +10,11 @@ from tests.unit.extract.making import photographed, printed
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
 from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable
+from trivium.extract import pulse
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.pdf.scans import pgm
-from trivium.models.ocr import Tesseract, parse
+from trivium.models.ocr import RecognisedWord, Tesseract, parse
 from trivium.ports import Blob
 
 LINES = [
@@ -111,3 +112,36 @@ def test_images_without_text_without_ocr_or_without_sense_are_refused(tmp_path: 
     huge[16:24] = (100_000).to_bytes(4, "big") * 2
     with pytest.raises((FileTooLarge, FileDamaged)):
         ImageExtractor(Tesseract("eng")).extract(Blob("a.png", bytes(huge)))
+
+
+def test_a_long_scan_says_at_every_page_that_it_still_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    maker = PdfMaker()
+    image = picture(dpi=300)
+    for _ in range(3):
+        page = maker.page(400, 120)
+        page.image = (image.shape[1], image.shape[0], image.tobytes())
+    read: list[int] = []
+    steps: list[int] = []  # pages recognised when it said so
+
+    class Reader:
+        name = "counting"
+
+        def __call__(self, image: bytes, *, dpi: int) -> list[RecognisedWord]:
+            read.append(dpi)
+            return Tesseract("eng")(image, dpi=dpi)
+
+    monkeypatch.setattr(pulse, "_listeners", [lambda: steps.append(len(read))])
+    PdfExtractor(Reader()).extract(Blob("a.pdf", maker.build()))
+    assert set(steps) == {0, 1, 2}
+
+
+def test_a_picture_too_large_says_what_to_do() -> None:
+    import zlib
+
+    made = bytearray(png(np.full((30, 30), 255, dtype=np.uint8)))
+    made[16:24] = (12_000).to_bytes(4, "big") * 2
+    made[29:33] = zlib.crc32(made[12:29]).to_bytes(4, "big")
+    with pytest.raises(FileTooLarge, match=r"12,000 × 12,000 pixels.* lower resolution"):
+        ImageExtractor(Tesseract("eng")).extract(Blob("a.png", bytes(made)))

@@ -28,6 +28,7 @@ from trivium.extract.pdf.scans import (
     needs_ocr,
     recognise_page,
 )
+from trivium.extract.pulse import still_working
 from trivium.ports import Blob
 from trivium.types import Extraction
 
@@ -74,6 +75,7 @@ class PdfExtractor:
         found = Found([], len(document))
         words = 0
         for index in range(found.count):
+            still_working()
             page = self._page(document, index, found)
             if page is None:
                 continue

@@ -182,9 +182,6 @@ def ods() -> bytes:
 
 
 def odp() -> bytes:
-    draw = 'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
-    kind = 'xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
-
     def page(title: str, text: str) -> str:
         return (
             f'<draw:page draw:name="{title}"><draw:frame presentation:class="title"><draw:text-box>'
@@ -193,9 +190,7 @@ def odp() -> bytes:
         )
 
     pages = page("Crossing", "At dawn.") + page("Tides", "Low at six.")
-    return open_document(
-        "presentation", f"<office:presentation {draw} {kind}>{pages}</office:presentation>"
-    )
+    return open_document("presentation", f"<office:presentation>{pages}</office:presentation>")
 
 
 def epub() -> bytes:

@@ -34,14 +34,14 @@ def doc(text: str, headings: dict[int, int] | None = None, *, flags: int = 0) ->
     return compound({"WordDocument": body, "0Table": table + places})
 
 
-def xls(*, locked: bool = False) -> bytes:
+def xls(name: str = "Ann", *, locked: bool = False) -> bytes:
     def label(row: int, column: int, text: str) -> bytes:
         return record(
             0x0204, struct.pack("<HHHHB", row, column, 0, len(text), 0) + text.encode("ascii")
         )
 
     sheet = record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0010, 0, 0, 0, 6))
-    sheet += label(0, 0, "name") + label(0, 1, "age") + label(1, 0, "Ann")
+    sheet += label(0, 0, "name") + label(0, 1, "age") + label(1, 0, name)
     sheet += record(0x0203, struct.pack("<HHHd", 1, 1, 0, 7.5)) + record(0x000A)
     begin = record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0005, 0, 0, 0, 6))
     begin += record(0x002F, b"\x00" * 54) if locked else b""
@@ -59,7 +59,7 @@ def container(kind: int, *parts: bytes, instance: int = 0) -> bytes:
     return struct.pack("<HHI", instance << 4 | 0xF, kind, len(body)) + body
 
 
-def ppt(*, chained: bool = True) -> bytes:
+def ppt(title: str = "Plan", *, chained: bool = True) -> bytes:
     """Two slides, stored in the order opposite to the one they are shown in. Without the chain of
     edits nobody knows that order."""
 
@@ -71,7 +71,7 @@ def ppt(*, chained: bool = True) -> bytes:
     slides = container(
         4080,
         atom(1011, struct.pack("<5I", 2, 0, 0, 256, 0)),
-        text(0, "Plan"),
+        text(0, title),
         text(1, "one\rtwo"),
         atom(1011, struct.pack("<5I", 3, 0, 0, 257, 0)),
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge
 from trivium.extract.pdf.compose import Found, compose
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.scans import MAX_PIXELS, OcrMode, Recognise, as_words, upright
@@ -58,9 +58,16 @@ class ImageExtractor:
         found = Found([], 0)
         dpi = USUAL_DPI
         for number, frame in enumerate(_frames(blob), start=1):
-            page, dpi = _read(frame, number, self._recognise)
+            found.count = number
+            try:
+                page, dpi = _read(frame, number, self._recognise)
+            except TimeoutError:
+                found.given_up += 1
+                continue
             found.pages.append(page)
-            found.count = found.recognised = number
+            found.recognised += 1
+        if found.given_up and not any(page.words for page in found.pages):
+            raise FileTimeout(f"{blob.name} took too long to recognise.")
         if not any(page.words for page in found.pages):
             raise FileEmpty(f"{blob.name} shows no text that can be read.")
         read = compose(found, [], {}, blob, _media_type(blob.data))

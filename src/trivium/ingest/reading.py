@@ -13,6 +13,7 @@ from trivium.extract.detect import BUILT_IN
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf.extractor import PdfExtractor
 from trivium.extract.pdf.scans import OcrMode, Recognise
+from trivium.extract.pulse import still_working
 from trivium.models.ocr import Tesseract
 from trivium.ports import Extractor
 
@@ -34,7 +35,7 @@ def extractors(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
 
 def _recognise(ocr: OcrMode, languages: str) -> Recognise | None:
     try:
-        return Tesseract(languages)
+        return Tesseract(languages, on_wait=still_working)
     except ModelUnavailable:
         if ocr == "force" or languages:
             raise

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.extract.making import photographed, printed
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable
+from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, ModelUnavailable
 from trivium.extract import pulse
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf import PdfExtractor
@@ -53,8 +53,21 @@ def test_what_is_no_image_has_no_words() -> None:
     assert Tesseract("eng")(b"no image at all", dpi=0) == []
 
 
-def test_a_page_that_takes_too_long_has_no_words() -> None:
-    assert Tesseract("eng", max_seconds=0.001)(pgm(picture()), dpi=200) == []
+def test_a_page_that_takes_too_long_is_given_up_and_said() -> None:
+    slow = Tesseract("eng", max_seconds=0.001)
+    with pytest.raises(TimeoutError):
+        slow(pgm(picture()), dpi=200)
+    with pytest.raises(FileTimeout, match="too long"):
+        ImageExtractor(slow).extract(Blob("a.png", png(picture())))
+    image = picture(dpi=300)
+    maker = PdfMaker()
+    maker.page(400, 120).image = (image.shape[1], image.shape[0], image.tobytes())
+    with pytest.raises(FileTimeout, match="too long"):
+        PdfExtractor(slow).extract(Blob("a.pdf", maker.build()))
+    maker.page().text(72, 72, "A page of text beside it.")
+    read = PdfExtractor(slow).extract(Blob("a.pdf", maker.build()))
+    assert read.text == "A page of text beside it."
+    assert read.metadata["pages_given_up"] == 1
 
 
 def test_a_language_without_data_is_named() -> None:

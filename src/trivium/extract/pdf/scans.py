@@ -49,7 +49,8 @@ class RecognisedWord(Protocol):
 
 
 class Recognise(Protocol):
-    """Reads the words on an image file (PNM, PNG, JPEG, TIFF), in reading order."""
+    """Reads the words on an image file (PNM, PNG, JPEG, TIFF), in reading order. Raises
+    TimeoutError when that takes too long."""
 
     @property
     def name(self) -> str: ...  # program and languages: part of the extractor's version

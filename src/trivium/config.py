@@ -117,7 +117,9 @@ class Settings:
         "read.ocr", "auto", "off, auto: pages without usable text are recognised, force: all are"
     )
     read_languages: str = _setting(
-        "read.languages", "eng+deu", "languages of scans, by tesseract's names joined by +"
+        "read.languages",
+        "",
+        "languages of scans, by tesseract's names joined by +; empty: eng and deu where installed",
     )
     read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")

@@ -116,7 +116,7 @@ class FileEmpty(ReadError):
 
 class FileTooLarge(ReadError):
     code = "file.too_large"
-    fix = "Split it, or raise the limit with `read.max_bytes`."
+    fix = "Split it, or add only the part that matters."
 
 
 class FormatUnknown(ReadError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from trivium.types import (
@@ -133,6 +133,10 @@ class SourceItem:
     content: Callable[[], bytes] | Extraction  # called once; raises ReadError
     size: int = 0  # bytes, for progress; 0 when unknown
     enclosed: bool = False  # it lies within another item that was offered before
+    title: str = ""  # where the source knows it better than the file
+    metadata: Metadata = field(default_factory=dict)  # the same
+    # A file that this one names, where the source finds it and may read it; else None.
+    beside: Callable[[str], SourceItem | None] | None = None
 
 
 class Source(Protocol):

@@ -135,6 +135,7 @@ class Extraction:
     metadata: Metadata = field(default_factory=dict)
     kind: Kind = Kind.TEXT
     enclosed: tuple[Enclosed, ...] = ()  # become documents of their own, linked to this one
+    reader: str = ""  # which extractor made it, with its version
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 from tests.cli.program import call
+from tests.unit.extract.making import scanned
 
 from trivium.library import Library
 
@@ -148,3 +149,30 @@ def test_a_damaged_library_is_refused(notes: Path, place: Path) -> None:
     answer = call("add", notes, "--library", place, "--json")
     assert answer.code == 3
     assert answer.error["code"] == "library.damaged"
+
+
+@pytest.fixture
+def scan(tmp_path: Path) -> Path:
+    """A PDF whose only page is a picture of text."""
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(scanned(["The lighthouse keeper counts", "seven wizards at midnight."]))
+    return path
+
+
+def test_pages_without_text_are_recognised_unless_ocr_is_off(scan: Path, place: Path) -> None:
+    off = call("add", scan, "--library", place, "--json", "--ocr", "off")
+    assert off.json["failures"][0]["code"] == "file.empty"
+    assert "--ocr auto" in off.json["failures"][0]["message"]
+    read = call("add", scan, "--library", place, "--json", "--languages", "eng")
+    assert counts(read.json) == {"added": 1}
+    found = call("search", "lighthouse wizards", "--library", place, "--mode", "keyword", "--json")
+    uris = [result["document"]["uri"] for result in found.json["results"]]
+    assert [Path(uri).name for uri in uris] == ["scan.pdf"]
+
+
+def test_a_language_that_ocr_does_not_know_is_named(scan: Path, place: Path) -> None:
+    answer = call("add", scan, "--library", place, "--json", "--languages", "eng+tlh")
+    assert answer.error["code"] == "model.unavailable"
+    assert "tlh" in answer.error["message"]
+    assert "deu, eng" in answer.error["fix"]
+    assert call("add", scan, "--library", place, "--ocr", "sometimes").code == 2

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from trivium.errors import FileEmpty, FileTooLarge
 from trivium.extract import worker
+from trivium.extract.pulse import still_working
 from trivium.ports import Blob
 from trivium.types import Box, Element, Enclosed, Extraction, Kind, Place
 
@@ -152,12 +153,12 @@ class Nasty:
         """Works long, but says so."""
         for _ in range(int(count)):
             threading.Event().wait(0.2)
-            worker.still_working()
+            still_working()
         return count
 
     def do_endless_steps(self, _: str) -> None:
         while True:
-            worker.still_working()
+            still_working()
 
     def do_spoil(self, _: str) -> str:
         """Leaves the process in a state that the next document pays for."""

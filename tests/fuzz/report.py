@@ -11,13 +11,14 @@ from time import perf_counter
 from tests.fuzz.mutations import corpus
 
 from trivium.errors import ReadError
-from trivium.extract.sandbox import BUILT_IN, Sandbox
+from trivium.extract.sandbox import Sandbox
+from trivium.ingest.reading import FACTORY
 
 REVEALING = ("could not be read (", "made its reader", "of memory to read", "longer than")
 SLOW = 1.0  # seconds
 
 
-def main(extractors: str = BUILT_IN, files: str = "2000") -> None:
+def main(extractors: str = FACTORY, files: str = "2000") -> None:
     counts: Counter[tuple[str, str]] = Counter()
     slow: list[str] = []
     started = perf_counter()

@@ -12,6 +12,9 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 
+from tests.unit.extract.making import compound
+from tests.unit.extract.making_legacy import doc, msg, ppt, xls
+
 SENTENCE = "The old lantern burns above the gate of the city until morning comes."
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -147,6 +150,7 @@ def pptx() -> bytes:
 def open_document(kind: str, body: str) -> bytes:
     space = "urn:oasis:names:tc:opendocument:xmlns"
     names = " ".join(f'xmlns:{name}="{space}:{name}:1.0"' for name in ("office", "text", "table"))
+    names += f' xmlns:draw="{space}:drawing:1.0" xmlns:presentation="{space}:presentation:1.0"'
     media = f"application/vnd.oasis.opendocument.{kind}"
     manifest = (
         f'<manifest:manifest xmlns:manifest="{space}:manifest:1.0"><manifest:file-entry '
@@ -265,25 +269,16 @@ def slack() -> bytes:
     )
 
 
-def _old_office() -> bytes:
-    """The header of a compound file, one empty table and a directory with its root."""
-    header = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)
-    none = 0xFFFFFFFE
-    header += struct.pack("<HHHHH6x", 62, 3, 0xFFFE, 9, 6)
-    header += struct.pack("<IIIIIIIII", 0, 1, 1, 0, 4096, none, 0, none, 0)
-    header += struct.pack("<I", 0) + b"\xff" * 4 * 108
-    table = struct.pack("<II", 0xFFFFFFFD, 0xFFFFFFFE) + b"\xff" * 504
-    name = "Root Entry".encode("utf-16-le")
-    root = name.ljust(64, b"\0") + struct.pack("<HBB", len(name) + 2, 5, 1) + b"\xff" * 12
-    return header + table + (root.ljust(128, b"\0")).ljust(512, b"\0")
-
-
 _CITE = {"id": "a", "type": "book", "title": "Lanterns", "author": [{"family": "Keeper"}]}
 _TEXT_BODY = f"<office:text><text:h>Lanterns</text:h><text:p>{SENTENCE}</text:p></office:text>"
 _SHEET_BODY = (
     '<office:spreadsheet><table:table table:name="S"><table:table-row><table:table-cell>'
     "<text:p>lantern</text:p></table:table-cell></table:table-row></table:table>"
     "</office:spreadsheet>"
+)
+_SLIDE_BODY = (
+    '<office:presentation><draw:page draw:name="1"><draw:frame><draw:text-box><text:p>'
+    f"{SENTENCE}</text:p></draw:text-box></draw:frame></draw:page></office:presentation>"
 )
 
 SEEDS: dict[str, bytes] = {
@@ -300,6 +295,7 @@ SEEDS: dict[str, bytes] = {
     "a.pptx": pptx(),
     "a.odt": open_document("text", _TEXT_BODY),
     "a.ods": open_document("spreadsheet", _SHEET_BODY),
+    "a.odp": open_document("presentation", _SLIDE_BODY),
     "a.epub": epub(),
     "a.html": html(),
     "a.eml": eml(),
@@ -316,6 +312,20 @@ SEEDS: dict[str, bytes] = {
     "a.bib": b"@book{a, title = {Lanterns}, author = {Keeper, A. and Doe, J.}, year = 1999}\n",
     "csl.json": json.dumps([_CITE]).encode(),
     "a.py": b'"""About lanterns."""\n\n\ndef light(n: int) -> int:\n    return n + 1\n',
-    "a.doc": _old_office(),
+    "a.xml": f"<rss><channel><title>Lanterns</title><item><title>One</title><description>{SENTENCE}"
+    "</description></item></channel></rss>".encode(),
+    "channel.slack.json": json.dumps(
+        {
+            "format": "trivium-channel/1",
+            "channel": "general",
+            "messages": [{"author": "ada", "time": "2020-01-26T00:00:00", "text": SENTENCE}],
+        }
+    ).encode(),
+    "a.doc": doc(f"Lanterns\r{SENTENCE}\ra\x07b\x07\x07", {0: 1}),
+    "a.xls": xls("lantern"),
+    "a.ppt": ppt("Lanterns"),
+    "a.msg": msg({0x0037: "Lanterns", 0x1000: SENTENCE, 0x0C1A: "Ada", 0x0E04: "Bob"}),
+    "locked.docx": compound({"EncryptedPackage": b"x", "EncryptionInfo": b"y"}),
+    "empty.doc": compound({}),
     "a.png": png(40, 8),
 }

@@ -34,6 +34,16 @@ _NAME = 32  # characters of the current file's name beside the bar
     callback=pairs,
     help="Anything else about them; numbers become numbers. Repeatable, the same key too.",
 )
+@click.option(
+    "--ocr",
+    type=click.Choice(("off", "auto", "force")),
+    help="Text off images: never, for pages without usable text (the default), or for all pages.",
+)
+@click.option(
+    "--languages",
+    metavar="ENG+DEU",
+    help="Languages of scans, by tesseract's names. Else English and German.",
+)
 @shared_options
 @pass_shell
 def add_command(
@@ -43,6 +53,8 @@ def add_command(
     category: str | None,
     audience: str | None,
     metadata: dict[str, list[MetaScalar]],
+    ocr: str | None,
+    languages: str | None,
 ) -> None:
     """Add files, folders (to the bottom) or quoted patterns.
 
@@ -54,10 +66,13 @@ def add_command(
     trivium add ~/notes
     trivium add 'rules/**/*.md' --collection game --category rulebook
     trivium add secrets.md --audience dm-only --metadata year=2024
+    trivium add scans/ --ocr force --languages eng+deu
     """
     from trivium.sources.folder import FolderSource
     from trivium.types import Labels
 
+    asked = {"read.ocr": ocr, "read.languages": languages}
+    shell.given.update({name: value for name, value in asked.items() if value is not None})
     source = FolderSource(paths)  # before a library is made: a wrong path leaves nothing behind
     labels = Labels(collection, category, audience, _metadata(metadata))
     done: list[Outcome] = []

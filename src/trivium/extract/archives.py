@@ -27,6 +27,7 @@ MAX_MEMBERS = 10_000
 MAX_UNPACKED = 512 << 20  # of one archive: its members are in memory together
 MAX_LISTED = 1_000  # names in the overview
 MAX_NOTES = 20
+UNPACK = "Unpack it yourself and add the folder."
 
 _CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 _COMPRESSED = (
@@ -129,7 +130,9 @@ class _Unpacked:
             return
         self._size += len(data)
         if self._size > MAX_UNPACKED:
-            raise FileTooLarge(f"{self._archive} unpacks to more than {MAX_UNPACKED:,} bytes.")
+            raise FileTooLarge(
+                f"{self._archive} unpacks to more than {MAX_UNPACKED:,} bytes.", fix=UNPACK
+            )
         if data:
             self.members.append(Enclosed(safe, data))
 
@@ -143,7 +146,7 @@ class _Unpacked:
         if not out and self._skipped:
             locked = all(note.endswith("password") for note in self._skipped)
             reason = "is protected with a password" if locked else f": {self._skipped[0]}"
-            raise FileDamaged(f"{blob.name} {reason}.", fix="Unpack it yourself, then add it.")
+            raise FileDamaged(f"{blob.name} {reason}.", fix=UNPACK)
         return out.finish(
             blob,
             title=stem(blob),
@@ -164,7 +167,7 @@ def safe_name(name: str) -> str:
 
 def _check_count(name: str, count: int) -> None:
     if count > MAX_MEMBERS:
-        raise FileTooLarge(f"{name} holds more than {MAX_MEMBERS:,} files.")
+        raise FileTooLarge(f"{name} holds more than {MAX_MEMBERS:,} files.", fix=UNPACK)
 
 
 def _is_tar(data: bytes) -> bool:

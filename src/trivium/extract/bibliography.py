@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from trivium.errors import FileEmpty
-from trivium.extract.bibtex import Item, parse_bibtex
+from trivium.extract.bibtex import Item, parse_bibtex, split_files
 from trivium.extract.composer import Composer, describe
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode, stem
@@ -22,6 +22,8 @@ from trivium.ports import Blob
 from trivium.types import Enclosed, Extraction, Metadata
 
 MAX_CSL_SNIFF = 4096
+BIBTEX, CSL = "application/x-bibtex", "application/vnd.citationstyles.csl+json"
+MEDIA_TYPES = frozenset({BIBTEX, CSL})
 
 _BIBTEX = re.compile(rb"^\s*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]*\s*,", re.MULTILINE)
 _TAG = re.compile(r"</?(?:i|b|sub|sup|span|sc|em|strong)\b[^>]*>", re.IGNORECASE)
@@ -48,13 +50,13 @@ class BibtexExtractor:
         return bool(_BIBTEX.search(blob.data))
 
     def extract(self, blob: Blob) -> Extraction:
-        return library(blob, parse_bibtex(decode(blob)), "application/x-bibtex")
+        return library(blob, parse_bibtex(decode(blob)), BIBTEX)
 
 
 class CslExtractor:
     """Takes JSON that is a list of CSL items, or one of them."""
 
-    version = "csl/1"
+    version = "csl/2"
 
     def accepts(self, blob: Blob) -> bool:
         head = blob.data[:MAX_CSL_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -64,7 +66,7 @@ class CslExtractor:
         return bool(items) and all(_is_reference(item) for item in items[:20])
 
     def extract(self, blob: Blob) -> Extraction:
-        return library(blob, _items(blob), "application/vnd.citationstyles.csl+json")
+        return library(blob, _items(blob), CSL)
 
 
 def library(blob: Blob, items: list[Item], media_type: str) -> Extraction:
@@ -115,7 +117,6 @@ def reference(blob: Blob, item: Item, media_type: str) -> Extraction:
 
 
 def _metadata(item: Item, authors: list[str], key: str) -> Metadata:
-    files = item.get("file")
     return describe(
         {
             "authors": authors,
@@ -123,10 +124,23 @@ def _metadata(item: Item, authors: list[str], key: str) -> Metadata:
             "date": _date(item),
             "citation_key": key,
             "keywords": [word.strip() for word in re.split(r"[,;]", _text(item, "keyword"))],
-            "file": files if isinstance(files, list) else [_text(item, "file")],
+            "file": _files(item),
             **{name: _text(item, field) for name, field in _EXTRA.items()},
         }
     )
+
+
+def _files(item: Item) -> list[str]:
+    """The paths of attached files: a list, BibTeX's string, or Zotero's `attachments`."""
+    listed = item.get("file")
+    paths = split_files(listed) if isinstance(listed, str) else listed
+    found = [path for path in (paths if isinstance(paths, list) else ()) if isinstance(path, str)]
+    attachments = item.get("attachments")
+    for one in attachments if isinstance(attachments, list) else ():
+        path = (one.get("path") or one.get("localPath")) if isinstance(one, dict) else one
+        if isinstance(path, str):
+            found.append(path.removeprefix("attachments:").removeprefix("storage:"))
+    return list(dict.fromkeys(found))
 
 
 def _citation(item: Item, title: str, authors: list[str]) -> str:

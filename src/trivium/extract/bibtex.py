@@ -146,7 +146,7 @@ def _item(kind: str, key: str, fields: dict[str, str]) -> Item:
             item[name] = text
     if date := _issued(fields):
         item["issued"] = {"date-parts": [date]}
-    if files := _files(fields.get("file", "")):
+    if files := split_files(fields.get("file", "")):
         item["file"] = files
     return {name: value for name, value in item.items() if value}
 
@@ -187,7 +187,7 @@ def _name(name: str) -> dict[str, str]:
     return {"family": family, "given": given} if given else {"literal": family}
 
 
-def _files(field: str) -> list[str]:
+def split_files(field: str) -> list[str]:
     """Paths from `path`, `description:path:type` and several of them joined by semicolons."""
     paths = []
     for entry in re.split(r"(?<!\\);", field):

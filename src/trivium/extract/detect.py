@@ -7,6 +7,7 @@ sandboxes; whoever distrusts a file calls this inside one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from trivium.errors import FileEmpty, FileTooLarge, FormatUnknown
 from trivium.extract.archives import TarExtractor, ZipExtractor
@@ -84,7 +85,23 @@ def read(
     """The text and structure of a file. Raises ReadError with a reason a person understands."""
     size = len(blob.data)
     if size > max_bytes:
-        raise FileTooLarge(f"{blob.name} has {size:,} bytes, the limit is {max_bytes:,}.")
+        raise too_many_bytes(blob.name, size, max_bytes)
     if not blob.data.strip():
         raise FileEmpty(f"{blob.name} is empty.")
-    return choose(blob, extractors).extract(blob)
+    extractor = choose(blob, extractors)
+    extraction = extractor.extract(blob)
+    if not isinstance(extraction, Extraction):  # a plugin's word is not its deed
+        raise TypeError(f"the extractor gave {type(extraction).__name__}")
+    return replace(extraction, reader=reader_name(extractor))
+
+
+def too_many_bytes(name: str, size: int, limit: int) -> FileTooLarge:
+    return FileTooLarge(
+        f"{name} has {size:,} bytes, the limit is {limit:,}.",
+        fix="Split it, or raise the limit with `read.max_bytes`.",
+    )
+
+
+def reader_name(extractor: Extractor) -> str:
+    """Names an extractor and its version: another name, and files are worth reading again."""
+    return f"{type(extractor).__name__}-{extractor.version}"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge
 from trivium.extract.pdf.compose import Found, compose
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.scans import MAX_PIXELS, OcrMode, Recognise, as_words, upright
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE_PIXELS = 120_000_000  # A0 at 200 dpi has 62 million; decoding takes up to 4 bytes each
 MAX_FRAMES = 500  # of a TIFF; a fax has a few
+SMALLER = "Save it with a lower resolution."
 USUAL_DPI = 200  # assumed of a picture that does not say: a page of 1654 pixels across
 _TYPES = (
     (b"\x89PNG\r\n", "image/png"),
@@ -57,9 +58,16 @@ class ImageExtractor:
         found = Found([], 0)
         dpi = USUAL_DPI
         for number, frame in enumerate(_frames(blob), start=1):
-            page, dpi = _read(frame, number, self._recognise)
+            found.count = number
+            try:
+                page, dpi = _read(frame, number, self._recognise)
+            except TimeoutError:
+                found.given_up += 1
+                continue
             found.pages.append(page)
-            found.count = found.recognised = number
+            found.recognised += 1
+        if found.given_up and not any(page.words for page in found.pages):
+            raise FileTimeout(f"{blob.name} took too long to recognise.")
         if not any(page.words for page in found.pages):
             raise FileEmpty(f"{blob.name} shows no text that can be read.")
         read = compose(found, [], {}, blob, _media_type(blob.data))
@@ -81,21 +89,22 @@ def _frames(blob: Blob) -> Iterator[Image]:
         try:
             with Image.open(io.BytesIO(blob.data)) as image:
                 for index, frame in enumerate(ImageSequence.Iterator(image)):
-                    if frame.width * frame.height > MAX_SOURCE_PIXELS or index >= MAX_FRAMES:
-                        raise FileTooLarge(_too_large(blob, frame), fix="Make it smaller.")
                     if index and image.format == "GIF":
                         return  # the rest is animation
+                    _check_size(blob, index + 1, frame.width, frame.height)
                     yield ImageOps.exif_transpose(frame).convert("L")
         except Image.DecompressionBombError:
-            raise FileTooLarge(
-                f"{blob.name} has too many pixels.", fix="Make it smaller."
-            ) from None
+            raise FileTooLarge(f"{blob.name} has too many pixels.", fix=SMALLER) from None
         except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, TypeError):
             raise FileDamaged(f"{blob.name} is no image that can be read.") from None
 
 
-def _too_large(blob: Blob, frame: Image) -> str:
-    return f"{blob.name} is too large an image: {frame.width:,} × {frame.height:,} pixels."
+def _check_size(blob: Blob, frames: int, width: int, height: int) -> None:
+    if frames > MAX_FRAMES:
+        raise FileTooLarge(f"{blob.name} has more than {MAX_FRAMES} pages.")
+    if width * height > MAX_SOURCE_PIXELS:
+        size = f"{width:,} × {height:,}"
+        raise FileTooLarge(f"{blob.name} is too large an image: {size} pixels.", fix=SMALLER)
 
 
 def _read(frame: Image, number: int, recognise: Recognise) -> tuple[Page, int]:

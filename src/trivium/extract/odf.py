@@ -35,7 +35,7 @@ MAX_SPACES = 100
 class OdfExtractor:
     """Takes zip archives that name an OpenDocument type, or have its content."""
 
-    version = "odf/1"
+    version = "odf/2"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)

@@ -27,6 +27,8 @@ MAX_STREAMED_XML = 512 << 20  # read piece by piece, as sheets are
 MAX_RATIO = 200  # XML of real documents packs 5 to 40 times; deflate reaches 1,032
 RATIO_FREE = 16 << 20  # below this size no ratio is dangerous
 _OPEN_DOCUMENT = ":opendocument:xmlns:"
+# OpenDocument's usual prefixes, where the namespace is called otherwise.
+_PREFIXES = {"drawing": "draw", "svg-compatible": "svg"}
 MAX_DEPTH = 200  # of nested elements: Word stays below 60, and readers recurse
 
 # zipfile raises any of these on damaged input, also NotImplementedError for unknown methods.
@@ -134,7 +136,10 @@ class Package:
 def check_sizes(name: str, unpacked: int, packed: int, limit: int = MAX_UNPACKED) -> None:
     """Refuse what grows beyond measure when unpacked."""
     if unpacked > limit:
-        raise FileTooLarge(f"{name} unpacks to {unpacked:,} bytes, the limit is {limit:,}.")
+        raise FileTooLarge(
+            f"{name} unpacks to {unpacked:,} bytes, the limit is {limit:,}.",
+            fix="Unpack it yourself, and add only what matters.",
+        )
     if unpacked > RATIO_FREE and unpacked > MAX_RATIO * max(packed, 1):
         raise FileTooLarge(
             f"{name} unpacks to {unpacked // max(packed, 1):,} times its size: it looks like a "
@@ -181,7 +186,7 @@ def _short(name: str, relation: str = "") -> str:
         return name
     space, _, local = name[1:].partition("}")
     if _OPEN_DOCUMENT in space and (prefix := space.split(":")[-2]) != "xmlns":
-        return f"{prefix}:{local}"
+        return f"{_PREFIXES.get(prefix, prefix)}:{local}"
     if space.endswith("/relationships"):
         return f"{relation}{local}"
     return local

@@ -60,7 +60,7 @@ class Sandbox:
         documents_per_worker: int = DOCUMENTS_PER_WORKER,
     ) -> None:
         """`seconds` is for a file, or for each step of one whose extractor calls
-        `worker.still_working`; then `longest_seconds` is for all of them. `extractors` names a
+        `pulse.still_working`; then `longest_seconds` is for all of them. `extractors` names a
         sequence of them as "module:attribute", or a function that makes one of `settings`: it is
         imported in the workers."""
         self._order = Order(
@@ -221,17 +221,16 @@ class Sandbox:
             case "time":
                 error = FileTimeout(
                     f"{name} took longer than {seconds:g} seconds to read.",
-                    fix="Split it, or raise the limit.",
+                    fix="Split it, or raise the limit with `read.seconds`.",
                 )
             case "memory":
                 error = FileTooLarge(
                     f"{name} needs more than {_size(limits.memory)} of memory to read.",
-                    fix="Split it, or open it in its own program and save it again.",
+                    fix="Split it, or raise the limit with `read.memory`.",
                 )
             case "output":
                 error = FileTooLarge(
                     f"{name} unpacks to more than {_size(limits.output)}.",
-                    fix="Split it, or add only the part that matters.",
                 )
             case "crash":
                 error = FileDamaged(f"{name} made its reader crash.")

@@ -38,7 +38,8 @@ class SheetWriter:
         self.rows = 0
 
     def write(self, rows: Iterable[tuple[int, Sequence[str]]]) -> None:
-        """Rows by number, rising; empty ones may be left out, they end a block."""
+        """Rows by number, rising; empty ones may be left out, they end a block. A header that is
+        no row of the file itself has the number 0."""
         last = 0
         for number, cells in rows:
             self._measure(cells)
@@ -89,7 +90,7 @@ class SheetWriter:
         self._fresh = True
 
     def _add(self, number: int, cells: Sequence[str], header: str) -> None:
-        place = Place(sheet=self._sheet, rows=(number, number))
+        place = Place(sheet=self._sheet, rows=(number, number) if number else None)
         # Columns left of the table hold nothing in it; a row that begins there keeps them.
         margin = self._margin if not any(cells[: self._margin]) else 0
         if self._out.add("row", line_of(cells[margin:]), header=header, place=place):

@@ -30,7 +30,7 @@ Record = dict[str, object]
 class JsonExtractor:
     """Takes texts that are JSON, or have a JSON object on every line."""
 
-    version = "json/1"
+    version = "json/2"
 
     def accepts(self, blob: Blob) -> bool:
         head = blob.data[:256].lstrip(b"\xef\xbb\xbf \t\r\n")

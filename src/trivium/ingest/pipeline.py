@@ -15,8 +15,9 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable, ReadError
-from trivium.extract.detect import choose
+from trivium.errors import FileDamaged, FileEmpty, ModelUnavailable, ReadError
+from trivium.extract.detect import reader_name, too_many_bytes
+from trivium.ingest.attached import attached, described, is_library
 from trivium.ports import Blob, Chunker, Embedder, Extractor, Source, SourceItem, Store
 from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata, Processed
 
@@ -77,7 +78,9 @@ class Pipeline:
         self._embedder = embedder
         self._chunker = chunker
         self._read = read
-        self._extractors = extractors  # asked only for their versions; `read` runs them elsewhere
+        # Asked only for their versions: even to look which one takes a file is `read`'s work, done
+        # where a hostile file does no harm.
+        self._readers = _readers(extractors)
         self._max_bytes = max_bytes
         self._on_note = on_note
         self.embedding_seconds = 0.0
@@ -97,7 +100,8 @@ class Pipeline:
                     continue
                 batch[item.uri] = prepared
                 if depth < DEEPEST:
-                    within = _enclosed(item, prepared.processed.extraction)
+                    extraction = prepared.processed.extraction
+                    within = [*_enclosed(item, extraction), *attached(item, extraction)]
                     waiting += [(one, depth + 1) for one in reversed(within)]
                 if _tokens(batch) >= BATCH_TOKENS:
                     yield from self._flush(batch)
@@ -107,13 +111,13 @@ class Pipeline:
         try:
             content = self._content(item)
             digest = _digest(content)
-            fingerprint = f"{self._reader(content)}/{self._chunker.fingerprint}"
             before = self._store.find(item.uri, labels.collection)
             # The model has no part in this: vectors are kept by model and text, and change
             # without a new interpretation.
-            if before and (before.content_hash, before.fingerprint) == (digest, fingerprint):
+            if before and before.content_hash == digest and self._is_current(before.fingerprint):
                 return self._relabel(item, before, labels)
-            extraction = self._extract(content)
+            extraction = described(item, self._extract(content))
+            fingerprint = self._fingerprint(extraction.reader)
             chunks = self._chunker.chunk(extraction)
             if not chunks and not extraction.enclosed:
                 raise FileEmpty(f"{item.name} holds no text.")
@@ -145,9 +149,7 @@ class Pipeline:
         if isinstance(item.content, Extraction):
             return item.content
         if item.size > self._max_bytes:  # before it is in memory
-            raise FileTooLarge(
-                f"{item.name} has {item.size:,} bytes, the limit is {self._max_bytes:,}."
-            )
+            raise too_many_bytes(item.name, item.size, self._max_bytes)
         return Blob(item.name, item.content())
 
     def _extract(self, content: Blob | Extraction) -> Extraction:
@@ -161,15 +163,16 @@ class Pipeline:
             what = f"{type(reason).__name__}: {reason}"
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
 
-    def _reader(self, content: Blob | Extraction) -> str:
-        """Names what turns the content into text: a better reader means reading it again."""
-        if isinstance(content, Extraction):
-            return "text"
-        extractor = choose(content, self._extractors)
-        return f"{type(extractor).__name__}-{extractor.version}"
+    def _fingerprint(self, reader: str) -> str:
+        return f"{self._readers.get(reader, reader)}/{self._chunker.fingerprint}"
+
+    def _is_current(self, fingerprint: str) -> bool:
+        """Whether what read a document then would read it in the same way now."""
+        return any(fingerprint == self._fingerprint(reader) for reader in self._readers)
 
     def _relabel(self, item: SourceItem, before: Document, labels: Labels) -> Outcome:
-        category, audience, metadata = _labelled(labels, {}, before)
+        own = {**before.metadata, **item.metadata} if item.metadata else {}
+        category, audience, metadata = _labelled(labels, own, before)
         wanted = (category, audience, dict(metadata))
         if wanted == (before.category, before.audience, dict(before.metadata)):
             return Outcome(item.uri, Fate.UNCHANGED, before, None, item.size, item.enclosed)
@@ -225,9 +228,18 @@ def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
             partial(bytes, inner.data),
             len(inner.data),
             enclosed=True,
+            beside=item.beside if is_library(extraction) else None,
         )
         for inner in extraction.enclosed
     ]
+
+
+def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:
+    """What stands in a fingerprint for each reader: its name and version, and which others there
+    were to choose from. A new format means reading again what another took until then."""
+    formats = _hash(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
+    names = ["", *map(reader_name, extractors)]  # without a name: text that needed no reading
+    return {name: f"{name}@{formats}" if name else "text" for name in names}
 
 
 def _with_vectors(processed: Processed, known: Mapping[str, Vector]) -> Processed:

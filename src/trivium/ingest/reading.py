@@ -13,6 +13,7 @@ from trivium.extract.detect import BUILT_IN
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf.extractor import PdfExtractor
 from trivium.extract.pdf.scans import OcrMode, Recognise
+from trivium.extract.pulse import still_working
 from trivium.models.ocr import Tesseract
 from trivium.ports import Extractor
 
@@ -22,17 +23,20 @@ FACTORY = "trivium.ingest.reading:extractors"
 
 def extractors(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
     """Every format; the first that accepts a file reads it. `ocr`: off, auto or force; `languages`:
-    tesseract's names, joined by +. Without tesseract images and scans are refused, and say why."""
+    tesseract's names, joined by +. Without tesseract images and scans are refused, and say why;
+    who asks for all pages, or for a language, and cannot have it gets ModelUnavailable."""
     mode = settings.get("ocr", "auto")
     if mode not in OCR_MODES:
         raise BadSetting(f"`read.ocr` is {mode!r}.", fix=f"It takes {', '.join(OCR_MODES)}.")
     ocr = cast(OcrMode, mode)
-    recognise = _recognise(settings) if ocr != "off" else None
+    recognise = None if ocr == "off" else _recognise(ocr, settings.get("languages", ""))
     return (PdfExtractor(recognise, ocr=ocr), ImageExtractor(recognise, ocr=ocr), *BUILT_IN)
 
 
-def _recognise(settings: Mapping[str, str]) -> Recognise | None:
+def _recognise(ocr: OcrMode, languages: str) -> Recognise | None:
     try:
-        return Tesseract(settings.get("languages", "eng"))
+        return Tesseract(languages, on_wait=still_working)
     except ModelUnavailable:
+        if ocr == "force" or languages:
+            raise
         return None

@@ -7,16 +7,26 @@ tesseract on the path serves as well, with the languages it has.
 from __future__ import annotations
 
 import csv
+import math
+import resource
 import shutil
+import signal
 import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 
 from trivium.errors import ModelUnavailable
 
-LANGUAGES = "eng+deu"
-# A dense A4 page at 300 dpi takes 2 to 6 seconds; what takes this long is no page of text.
-MAX_SECONDS = 120.0
+PREFERRED = ("eng", "deu")  # as far as there is data for them, when nobody names others
+# A dense A4 page at 300 dpi takes 2 to 6 seconds of processor time; what takes this long is no page
+# of text. On the clock it may be ten times as long where many programs share the processor.
+MAX_SECONDS = 50.0
+CLOCK_FACTOR = 10
+PULSE_SECONDS = 5.0  # between two words to whoever waits
 MIN_CONFIDENCE = 25.0  # below it, on the scans here, stand specks and the edges of pictures
 _WORD_LEVEL = 5
 
@@ -39,17 +49,28 @@ class Tesseract:
     """A callable that turns an image file's bytes into words in reading order."""
 
     def __init__(
-        self, languages: str = LANGUAGES, *, program: str = "", max_seconds: float = MAX_SECONDS
+        self,
+        languages: str = "",
+        *,
+        program: str = "",
+        max_seconds: float = MAX_SECONDS,
+        on_wait: Callable[[], None] = lambda: None,
     ) -> None:
+        """`languages`: by tesseract's names, joined by +; empty: the preferred ones it has.
+        `max_seconds` of processor time are for one image; `on_wait` is called meanwhile."""
         self._program, self._data = _find(program)
-        self._languages = languages
         self._max_seconds = max_seconds
-        missing = sorted(set(languages.split("+")) - self.languages())
-        if missing:
+        self._on_wait = on_wait
+        known = self.languages()
+        asked = [name.strip() for name in languages.split("+") if name.strip()]
+        wanted = asked or [name for name in PREFERRED if name in known]
+        missing = sorted(set(wanted) - known)
+        if missing or not wanted:
             raise ModelUnavailable(
-                f"Tesseract has no data for {', '.join(missing)}.",
-                fix=f"It knows {', '.join(sorted(self.languages()))}; choose among them.",
+                f"Tesseract has no data for {', '.join(missing or PREFERRED)}.",
+                fix=f"It knows {', '.join(sorted(known)) or 'no language'}; choose among them.",
             )
+        self._languages = "+".join(wanted)
 
     @property
     def name(self) -> str:
@@ -65,23 +86,38 @@ class Tesseract:
         return set(listed.stdout.split("\n")[1:]) - {""}  # the first line is a title
 
     def __call__(self, image: bytes, *, dpi: int) -> list[RecognisedWord]:
-        """Words of the image; none when it cannot be read or takes too long."""
+        """Words of the image, none when it is no image. Raises TimeoutError."""
         command = [self._program, "stdin", "stdout", "-l", self._languages]
         if self._data:
             command += ["--tessdata-dir", self._data]
         if dpi:
             command += ["--dpi", str(dpi)]
-        try:
-            done = subprocess.run(
-                [*command, "tsv"],
-                input=image,
-                capture_output=True,
-                check=False,
-                timeout=self._max_seconds,
-            )
-        except subprocess.TimeoutExpired:
-            return []
-        return parse(done.stdout.decode("utf-8", "replace")) if done.returncode == 0 else []
+        status, table = self._run([*command, "tsv"], image)
+        return parse(table.decode("utf-8", "replace")) if status == 0 else []
+
+    def _run(self, command: list[str], image: bytes) -> tuple[int, bytes]:
+        pipe, null = subprocess.PIPE, subprocess.DEVNULL
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=null) as process:
+            if sys.platform == "linux":
+                seconds = math.ceil(self._max_seconds)
+                with suppress(OSError):  # it has ended already
+                    resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
+            deadline = monotonic() + CLOCK_FACTOR * self._max_seconds
+            given: bytes | None = image
+            while True:
+                wait = min(PULSE_SECONDS, deadline - monotonic())
+                try:
+                    table, _ = process.communicate(given, timeout=max(0.0, wait))
+                    break
+                except subprocess.TimeoutExpired:
+                    given = None  # it goes on with what it was given
+                    if monotonic() >= deadline:
+                        process.kill()
+                        raise TimeoutError("The page took too long to recognise.") from None
+                    self._on_wait()
+        if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            raise TimeoutError("The page took too long to recognise.")
+        return process.returncode, table
 
 
 def _find(program: str) -> tuple[str, str]:

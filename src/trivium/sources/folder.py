@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -20,14 +20,45 @@ class FolderSource:
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self._files = list(dict.fromkeys(f for path in paths for f in _files(os.fspath(path))))
+        named = [Path(path).expanduser() for path in paths]
+        self._roots = [os.path.realpath(path) for path in named if path.is_dir()]
 
     def __len__(self) -> int:
         return len(self._files)
 
     def items(self) -> Iterator[SourceItem]:
         for path in self._files:
-            uri = _printable(os.path.abspath(path))
-            yield SourceItem(uri, _printable(path.name), partial(_read, path), _size(path))
+            yield _item(path, partial(self._beside, path))
+
+    def _beside(self, path: Path, named: str) -> SourceItem | None:
+        """A file that another names, if it lies below that one's folder or a folder that was
+        given. What a file says is not to be trusted: no way leads out of these, neither by steps
+        upwards nor by links, and none to hidden files."""
+        folder = os.path.abspath(path.parent)
+        for way in dict.fromkeys((named, named.replace("\\", "/"))):
+            # Opened as it is checked: by its shortest name, which is also what a walk calls it.
+            found = os.path.normpath(os.path.join(folder, way))
+            if self._allows(found, folder):
+                return _item(Path(found))
+        return None
+
+    def _allows(self, path: str, folder: str) -> bool:
+        try:
+            real = os.path.realpath(path)
+            roots = (os.path.realpath(folder), *self._roots)
+            return os.path.isfile(real) and any(_is_visible_below(root, real) for root in roots)
+        except (OSError, ValueError):  # a circle of links, a name with a zero in it
+            return False
+
+
+def _item(path: Path, beside: Callable[[str], SourceItem | None] | None = None) -> SourceItem:
+    uri, name = _printable(os.path.abspath(path)), _printable(path.name)
+    return SourceItem(uri, name, partial(_read, path), _size(path), beside=beside)
+
+
+def _is_visible_below(root: str, path: str) -> bool:
+    parts = os.path.relpath(path, root).split(os.sep)
+    return parts[0] != os.pardir and not any(part.startswith(".") for part in parts)
 
 
 def _files(path: str) -> Iterator[Path]:

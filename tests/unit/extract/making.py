@@ -5,6 +5,10 @@ import io
 import struct
 import zipfile
 
+import numpy as np
+from numpy.typing import NDArray
+from tests.unit.extract.test_pdf_maker import PdfMaker
+
 from trivium.types import Extraction
 
 
@@ -74,3 +78,28 @@ def _entry(
 def record(kind: int, body: bytes = b"") -> bytes:
     """One record of Excel's binary format."""
     return struct.pack("<HH", kind, len(body)) + body
+
+
+def printed(lines: list[str], width: float = 400, height: float = 120) -> bytes:
+    """A PDF of one page with these lines as text."""
+    maker = PdfMaker()
+    maker.page(width, height).lines(40, 40, lines, size=14, step=20)
+    return maker.build()
+
+
+def photographed(pdf: bytes, *, dpi: int = 200) -> NDArray[np.uint8]:
+    """The first page as a scanner would see it, in grey."""
+    from pypdfium2 import PdfDocument
+
+    document = PdfDocument(pdf)
+    image = document[0].render(scale=dpi / 72, grayscale=True).to_numpy().copy()
+    document.close()
+    return np.asarray(image.reshape(image.shape[:2]), dtype=np.uint8)
+
+
+def scanned(lines: list[str], width: float = 400, height: float = 120) -> bytes:
+    """A PDF whose only page is a picture of these lines: no text layer."""
+    image = photographed(printed(lines, width, height), dpi=300)
+    maker = PdfMaker()
+    maker.page(width, height).image = (image.shape[1], image.shape[0], image.tobytes())
+    return maker.build()

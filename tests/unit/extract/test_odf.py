@@ -18,7 +18,7 @@ SPACES = " ".join(
         ("p", "presentation"),
         ("m", "meta"),
     )
-).replace(":drawing:", ":draw:")
+)
 META = f"""<o:document-meta {SPACES} xmlns:dc="http://purl.org/dc/elements/1.1/"><o:meta>
 <dc:title>Ferry</dc:title><m:initial-creator>Ann</m:initial-creator>
 <m:creation-date>2020-01-02T03:04:05.6</m:creation-date></o:meta></o:document-meta>"""

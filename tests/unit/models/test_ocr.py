@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.extract.making import photographed, printed
 from tests.unit.extract.test_pdf_maker import PdfMaker
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable
+from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, ModelUnavailable
+from trivium.extract import pulse
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.pdf.scans import pgm
-from trivium.models.ocr import Tesseract, parse
+from trivium.models.ocr import RecognisedWord, Tesseract, parse
 from trivium.ports import Blob
 
 LINES = [
@@ -24,14 +26,7 @@ LINES = [
 
 def picture(quarters: int = 0, dpi: int = 200) -> np.ndarray:
     """The lines as a scanner would see them."""
-    from pypdfium2 import PdfDocument
-
-    maker = PdfMaker()
-    maker.page(400, 120).lines(40, 40, LINES, size=14, step=20)
-    document = PdfDocument(maker.build())
-    image = document[0].render(scale=dpi / 72, grayscale=True).to_numpy().copy()
-    document.close()
-    return np.rot90(image.reshape(image.shape[:2]), quarters)
+    return np.rot90(photographed(printed(LINES), dpi=dpi), quarters)
 
 
 def png(image: np.ndarray, **options: object) -> bytes:
@@ -58,13 +53,31 @@ def test_what_is_no_image_has_no_words() -> None:
     assert Tesseract("eng")(b"no image at all", dpi=0) == []
 
 
-def test_a_page_that_takes_too_long_has_no_words() -> None:
-    assert Tesseract("eng", max_seconds=0.001)(pgm(picture()), dpi=200) == []
+def test_a_page_that_takes_too_long_is_given_up_and_said() -> None:
+    slow = Tesseract("eng", max_seconds=0.001)
+    with pytest.raises(TimeoutError):
+        slow(pgm(picture()), dpi=200)
+    with pytest.raises(FileTimeout, match="too long"):
+        ImageExtractor(slow).extract(Blob("a.png", png(picture())))
+    image = picture(dpi=300)
+    maker = PdfMaker()
+    maker.page(400, 120).image = (image.shape[1], image.shape[0], image.tobytes())
+    with pytest.raises(FileTimeout, match="too long"):
+        PdfExtractor(slow).extract(Blob("a.pdf", maker.build()))
+    maker.page().text(72, 72, "A page of text beside it.")
+    read = PdfExtractor(slow).extract(Blob("a.pdf", maker.build()))
+    assert read.text == "A page of text beside it."
+    assert read.metadata["pages_given_up"] == 1
 
 
 def test_a_language_without_data_is_named() -> None:
     with pytest.raises(ModelUnavailable, match="no data for xyz"):
         Tesseract("eng+xyz")
+
+
+def test_without_a_choice_it_reads_the_usual_languages_that_it_has() -> None:
+    assert Tesseract().name == "tesseract:eng+deu"
+    assert Tesseract(" deu + eng ").name == "tesseract:deu+eng"
 
 
 def test_the_table_is_read_without_doubtful_words_and_specks() -> None:
@@ -112,3 +125,36 @@ def test_images_without_text_without_ocr_or_without_sense_are_refused(tmp_path: 
     huge[16:24] = (100_000).to_bytes(4, "big") * 2
     with pytest.raises((FileTooLarge, FileDamaged)):
         ImageExtractor(Tesseract("eng")).extract(Blob("a.png", bytes(huge)))
+
+
+def test_a_long_scan_says_at_every_page_that_it_still_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    maker = PdfMaker()
+    image = picture(dpi=300)
+    for _ in range(3):
+        page = maker.page(400, 120)
+        page.image = (image.shape[1], image.shape[0], image.tobytes())
+    read: list[int] = []
+    steps: list[int] = []  # pages recognised when it said so
+
+    class Reader:
+        name = "counting"
+
+        def __call__(self, image: bytes, *, dpi: int) -> list[RecognisedWord]:
+            read.append(dpi)
+            return Tesseract("eng")(image, dpi=dpi)
+
+    monkeypatch.setattr(pulse, "_listeners", [lambda: steps.append(len(read))])
+    PdfExtractor(Reader()).extract(Blob("a.pdf", maker.build()))
+    assert set(steps) == {0, 1, 2}
+
+
+def test_a_picture_too_large_says_what_to_do() -> None:
+    import zlib
+
+    made = bytearray(png(np.full((30, 30), 255, dtype=np.uint8)))
+    made[16:24] = (12_000).to_bytes(4, "big") * 2
+    made[29:33] = zlib.crc32(made[12:29]).to_bytes(4, "big")
+    with pytest.raises(FileTooLarge, match=r"12,000 × 12,000 pixels.* lower resolution"):
+        ImageExtractor(Tesseract("eng")).extract(Blob("a.png", bytes(made)))

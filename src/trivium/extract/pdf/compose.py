@@ -32,6 +32,7 @@ class Found:
     count: int
     recognised: int = 0  # read as images
     unread: int = 0  # would have had to be
+    given_up: int = 0  # took too long
     damaged: int = 0
 
 
@@ -105,6 +106,7 @@ def _metadata(
     counts = {
         "pages_recognised": found.recognised,
         "pages_without_text": found.unread,
+        "pages_given_up": found.given_up,
         "pages_damaged": found.damaged,
     }
     metadata.update({name: count for name, count in counts.items() if count})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from trivium.errors import FileDamaged, FileEmpty, FileTooLarge
+from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge
 from trivium.extract.pdf.compose import Found, compose
 from trivium.extract.pdf.document import (
     MAX_PAGES,
@@ -28,6 +28,7 @@ from trivium.extract.pdf.scans import (
     needs_ocr,
     recognise_page,
 )
+from trivium.extract.pulse import still_working
 from trivium.ports import Blob
 from trivium.types import Extraction
 
@@ -74,6 +75,7 @@ class PdfExtractor:
         found = Found([], len(document))
         words = 0
         for index in range(found.count):
+            still_working()
             page = self._page(document, index, found)
             if page is None:
                 continue
@@ -84,6 +86,8 @@ class PdfExtractor:
             found.pages.append(page)
         if found.damaged == found.count:
             raise FileDamaged(f"{blob.name} has no page that can be read.")
+        if found.given_up and not any(page.words for page in found.pages):
+            raise FileTimeout(f"{blob.name} has pages that took too long to recognise.")
         if not any(page.words for page in found.pages):
             raise FileEmpty(f"{blob.name} has no text.", fix=self._advice(found))
         return found
@@ -99,8 +103,13 @@ class PdfExtractor:
             read = read_page(page.raw, text.raw, index + 1)
             image = self._ocr == "force" or needs_ocr(read, covered(page))
             if image and self._recognise is not None:
+                try:
+                    recognised = recognise_page(page, index + 1, self._recognise, self._dpi)
+                except TimeoutError:
+                    found.given_up += 1
+                    return None
                 found.recognised += 1
-                return recognise_page(page, index + 1, self._recognise, self._dpi)
+                return recognised
             if image:
                 found.unread += 1
             if is_garbage(read.words):

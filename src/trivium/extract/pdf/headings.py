@@ -41,6 +41,7 @@ REFERENCES = re.compile(
 )
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
+_SIGNS = re.compile(r"[\W_]+")
 _ROMAN = re.compile(r"(?:I{2,3}|I?V|VI{1,3}|I?X|XI{1,3}|I)\.? +\S")
 
 
@@ -69,7 +70,8 @@ class HeadingRules:
         letters = len(_LETTER.findall(text))
         if letters < 3 or letters < 0.5 * len(text) or CAPTION.match(text) or "@" in text:
             return False
-        if bare(text) in self._marked.get(line.page, ()):
+        marked = self._marked.get(line.page)
+        if marked and bare(text) in marked:
             return True
         spaced = self._spaced(line, above)
         if KNOWN.match(text):
@@ -161,7 +163,7 @@ def _parted(line: Line) -> bool:
 
 def bare(text: str) -> str:
     """Only letters and digits, for comparing headings."""
-    return "".join(character for character in clean(text).casefold() if character.isalnum())
+    return _SIGNS.sub("", clean(text).casefold())
 
 
 def drop_items(blocks: list[Block]) -> None:

@@ -6,7 +6,7 @@ Coordinates are points from the top left corner of the page as a person sees it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -67,7 +67,7 @@ class Fragment:
         self.right = max([word.right for word in words])
         self.top = min([word.top for word in words])
         self.bottom = max([word.bottom for word in words])
-        self.size = dominant((word.style.size, len(word.text)) for word in words)
+        self.size = dominant_size(words)
 
     @property
     def text(self) -> str:
@@ -115,33 +115,36 @@ class Line:
     formula: bool | None = None  # decided once, by `paragraphs`
 
     def __post_init__(self) -> None:
-        words = [word for cell in self.cells for word in cell.words]
+        words = self.words
         self.left = self.cells[0].left
-        self.right = max(cell.right for cell in self.cells)
-        self.top = min(cell.top for cell in self.cells)
-        self.bottom = max(cell.bottom for cell in self.cells)
-        self.size = dominant((word.style.size, len(word.text)) for word in words)
+        self.right = max([cell.right for cell in self.cells])
+        self.top = min([cell.top for cell in self.cells])
+        self.bottom = max([cell.bottom for cell in self.cells])
+        self.size = size = self.cells[0].size if len(self.cells) == 1 else dominant_size(words)
         self.base = dominant(
-            (word.base, len(word.text)) for word in words if word.style.size == self.size
+            [(word.base, len(word.text)) for word in words if word.style.size == size]
         )
         # Fonts lie about their height: a highlight must cover the letters all the same.
         self.top = min(self.top, self.base - 0.85 * self.size)
         self.bottom = max(self.bottom, self.base + 0.25 * self.size)
         letters = bold = italic = 0
+        peak = 0.0
         for word in words:
             length, style = len(word.text), word.style
             letters += length
             bold += length * style.bold
             italic += length * style.italic
-            if style.size > self.peak and _LETTER.search(word.text):
-                self.peak = style.size
-        self.peak = self.peak or self.size
+            if style.size > peak and _LETTER.search(word.text):
+                peak = style.size
+        self.peak = peak or size
         self.bold = bold > 0.8 * letters
         self.italic = italic > 0.8 * letters
         self.text = join_words(words)
 
     @property
     def words(self) -> list[Word]:
+        if len(self.cells) == 1:
+            return self.cells[0].words
         return [word for cell in self.cells for word in cell.words]
 
 
@@ -196,8 +199,18 @@ def dominant(weighed: Iterable[tuple[float, int]]) -> float:
     return max(counts, key=lambda value: (counts[value], value))
 
 
-def join_words(words: Iterable[Word]) -> str:
+def dominant_size(words: list[Word]) -> float:
+    """The size of most of the words' characters."""
+    style = words[0].style
+    if all(word.style is style for word in words):  # nine lines of ten: nothing to count
+        return style.size
+    return dominant([(word.style.size, len(word.text)) for word in words])
+
+
+def join_words(words: Sequence[Word]) -> str:
     """The words with spaces where the page has them."""
+    if not any(word.glued for word in words):
+        return " ".join([word.text for word in words])
     parts: list[str] = []
     for word in words:
         if parts and not word.glued:

@@ -25,6 +25,7 @@ def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules)
     """The blocks of a document in reading order."""
     headings = _headings(lines, rules)
     tables = dict(find_tables(lines, headings.keys()))
+    stops = {*tables, *headings, len(lines)}
     blocks: list[Block] = []
     at = 0
     while at < len(lines):
@@ -37,7 +38,6 @@ def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules)
             blocks.append(_heading(lines[at:end], typography))
             at = end
             continue
-        stops = {*tables, *headings, len(lines)}
         end = at + 1
         while end not in stops and _goes_on(lines, at, end, typography):
             end += 1

@@ -16,7 +16,7 @@ MIN_NUMBERS = 10  # fewer in a column are a list, not line numbers
 ZONE = 0.13  # of the page's height, at top and bottom: where heads and feet stand
 FOOT = 0.25  # where a page number may stand: LaTeX's own classes leave wide margins
 ROWS = 3  # the outermost rows that may be heads or feet
-_NUMBER = re.compile(r"\d{1,4}$")
+MAX_DIGITS = 4  # of a line's number
 _LETTER = re.compile(r"[^\W\d_]")
 _PAGE_NUMBER = re.compile(
     r"[-–—\s(\[]*(?:(?:page|seite|p\.|s\.)\s*)?(?:\d{1,4}|[ivxlc]{1,6})"
@@ -29,7 +29,7 @@ def drop_line_numbers(page: Page) -> None:
     """Remove columns of numbers in the outer margins that count up evenly down the page."""
     margins: dict[tuple[str, int], list[Word]] = defaultdict(list)
     for word in page.words:
-        if _NUMBER.match(word.text):
+        if len(word.text) <= MAX_DIGITS and word.text.isdecimal():
             if word.right < MARGIN * page.across:
                 margins["left", round(word.right / 4)].append(word)
             elif word.left > (1 - MARGIN) * page.across:
@@ -124,6 +124,8 @@ def _outermost(page: Page, fragments: list[Fragment]) -> Iterator[tuple[str, Fra
     """The fragments of the first and last rows, as far as they stand near the page's edge."""
     top, bottom = [], []
     for fragment in fragments:
+        if FOOT * page.down <= fragment.middle <= (1 - FOOT) * page.down:
+            continue
         reach = FOOT if _PAGE_NUMBER.match(fragment.text) else ZONE
         if fragment.middle < reach * page.down:
             top.append(fragment)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from trivium.extract.pdf.marks import Page, Style, Word, dominant
+from trivium.extract.pulse import still_working
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +49,8 @@ class RecognisedWord(Protocol):
 
 
 class Recognise(Protocol):
-    """Reads the words on an image file (PNM, PNG, JPEG, TIFF), in reading order."""
+    """Reads the words on an image file (PNM, PNG, JPEG, TIFF), in reading order. Raises
+    TimeoutError when that takes too long."""
 
     @property
     def name(self) -> str: ...  # program and languages: part of the extractor's version
@@ -109,19 +111,23 @@ def upright(image: Grey, recognise: Recognise, dpi: int) -> tuple[Sequence[Recog
     """The words of the image in the position that reads best, and its quarter turns clockwise."""
     import numpy as np
 
-    words = recognise(pgm(image), dpi=dpi)
+    def words_of(image: Grey, dpi: int) -> Sequence[RecognisedWord]:
+        still_working()  # up to six readings of one page, each as long as it takes
+        return recognise(pgm(image), dpi=dpi)
+
+    words = words_of(image, dpi)
     if _sure(words):
         return words, 0
     # Half the resolution tells the right way up in a quarter of the time.
     small = image[::2, ::2]
-    best_score, turn = 1.2 * _score(recognise(pgm(small), dpi=dpi // 2)) + 200, 0
+    best_score, turn = 1.2 * _score(words_of(small, dpi // 2)) + 200, 0
     for quarters in (1, 3, 2):
-        trial = recognise(pgm(np.rot90(small, quarters)), dpi=dpi // 2)
+        trial = words_of(np.rot90(small, quarters), dpi // 2)
         if (score := _score(trial)) > best_score:
             best_score, turn = score, quarters
             if _sure(trial):
                 break
-    return (recognise(pgm(np.rot90(image, turn)), dpi=dpi), turn) if turn else (words, 0)
+    return (words_of(np.rot90(image, turn), dpi), turn) if turn else (words, 0)
 
 
 def _sure(words: Sequence[RecognisedWord]) -> bool:

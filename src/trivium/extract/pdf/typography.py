@@ -12,6 +12,8 @@ from itertools import pairwise
 from trivium.extract.pdf.marks import Line, Word, dominant
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_BROKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*-$")
+MAX_WORD = 100  # characters; of a paragraph only its end is looked at
 _HYPHENS = "-‐\u00ad"
 _SPACES = re.compile(r"[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+")
 _LIGATURES = str.maketrans(
@@ -99,7 +101,7 @@ def _keeps_hyphen(text: str, line: str, words: Counter[str]) -> bool:
     then whether both halves are words of it."""
     if text[-1] == "\u00ad":
         return False
-    before = re.search(r"[^\W\d_]+(?:-[^\W\d_]+)*-$", text)
+    before = _BROKEN.search(text[-MAX_WORD:])
     after = _WORD.match(line)
     if before is None or after is None or line[0].isupper():
         return True
@@ -131,6 +133,8 @@ def settle_accents(words: list[Word]) -> list[Word]:
 
 def clean(text: str) -> str:
     """Ligatures taken apart, accents put on their letters, every kind of space one space."""
+    if text.isascii() and text.isprintable() and "  " not in text and "`" not in text:
+        return text.strip()  # nothing to do for nine of ten lines of an English paper
     text = _CONTROLS.sub("", _SPACES.sub(" ", text)).translate(_LIGATURES).strip()
     if "\ufffd" in text or "↵" in text:
         text = _LOST_FF.sub("ff", _LOST_FFI.sub("ffi", text)).replace("\ufffd", "").strip()

@@ -22,6 +22,7 @@ COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
     "search": ("search", "Search by meaning, words and spelling."),
     "list": ("documents", "List the documents of the library."),
+    "collections": ("collections", "List the collections and how they are cut."),
     "show": ("documents", "Show one document: metadata, text, passages."),
     "remove": ("documents", "Remove documents from the library."),
     "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),

@@ -17,8 +17,17 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ModelUnavailable, ReadError
 from trivium.extract.detect import choose
-from trivium.ports import Blob, Chunker, Embedder, Extractor, Source, SourceItem, Store
-from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata, Processed
+from trivium.ports import (
+    Blob,
+    Chunker,
+    Embedder,
+    Extractor,
+    Source,
+    SourceItem,
+    Store,
+    Summariser,
+)
+from trivium.types import EVERYONE, Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 
 if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
@@ -28,6 +37,7 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 16_384
 
 
+CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
 DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
 
 
@@ -71,6 +81,7 @@ class Pipeline:
         extractors: Sequence[Extractor],
         *,
         max_bytes: int,
+        summariser: Summariser | None = None,
         on_note: Callable[[str], None] = lambda note: None,
     ) -> None:
         self._store = store
@@ -79,6 +90,7 @@ class Pipeline:
         self._read = read
         self._extractors = extractors  # asked only for their versions; `read` runs them elsewhere
         self._max_bytes = max_bytes
+        self._summariser = summariser
         self._on_note = on_note
         self.embedding_seconds = 0.0
 
@@ -107,7 +119,7 @@ class Pipeline:
         try:
             content = self._content(item)
             digest = _digest(content)
-            fingerprint = f"{self._reader(content)}/{self._chunker.fingerprint}"
+            fingerprint = self._fingerprint(content)
             before = self._store.find(item.uri, labels.collection)
             # The model has no part in this: vectors are kept by model and text, and change
             # without a new interpretation.
@@ -122,9 +134,11 @@ class Pipeline:
             return Outcome(item.uri, Fate.FAILED, error=error, size=size, enclosed=enclosed)
         category, audience, metadata = _labelled(labels, extraction.metadata, before)
         note = self._chunker.note(extraction, chunks)
+        metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
-            metadata = {**metadata, "note": note}
-        texts = tuple(chunk.embedded_text for chunk in chunks)
+            metadata[CHUNKING] = note
+        summary = self._summary(extraction, chunks)
+        texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
             collection=labels.collection,
@@ -138,6 +152,7 @@ class Pipeline:
             hashes=tuple(_hash(text) for text in texts),
             vectors=None,
             fingerprint=fingerprint,
+            summary=summary,
         )
         return _Prepared(processed, texts, before, item.enclosed)
 
@@ -160,6 +175,18 @@ class Pipeline:
         except Exception as reason:  # a parser's bug must not stop the other documents
             what = f"{type(reason).__name__}: {reason}"
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
+
+    def _summary(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+        """Of one chunk it would be a repetition, and a conversation is about many things."""
+        if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
+            return ""
+        return self._summariser.summarise(extraction)
+
+    def _fingerprint(self, content: Blob | Extraction) -> str:
+        parts = [self._reader(content), self._chunker.fingerprint]
+        if self._summariser:
+            parts.append(self._summariser.fingerprint)
+        return "/".join(parts)
 
     def _reader(self, content: Blob | Extraction) -> str:
         """Names what turns the content into text: a better reader means reading it again."""

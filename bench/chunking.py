@@ -151,11 +151,11 @@ def cut(texts: Mapping[str, str], chunker: Chunker) -> list[Passage]:
     return [
         Passage(source, chunk)
         for source, text in texts.items()
-        for chunk in chunker.chunk(_extraction(text))
+        for chunk in chunker.chunk(extraction(text))
     ]
 
 
-def _extraction(text: str) -> Extraction:
+def extraction(text: str) -> Extraction:
     return Extraction(text, (), title="", media_type="text/plain", language="en")
 
 
@@ -247,7 +247,7 @@ def _processed(source: str, text: str, passages: Sequence[Passage], vectors: Vec
         metadata={},
         content_hash=source,
         size=len(text),
-        extraction=_extraction(text),
+        extraction=extraction(text),
         chunks=tuple(passages[i].chunk for i in own),
         hashes=tuple(f"{source}-{i}" for i in own),
         vectors=vectors[own],

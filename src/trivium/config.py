@@ -111,8 +111,15 @@ class Settings:
         "auto",
         "auto: by kind of document; or recursive, sections, abstract, messages, rows",
     )
-    chunk_ceiling: int = _setting("chunk.ceiling", 2000, "greatest size of a section's chunk")
+    chunk_ceiling: int = _setting(
+        "chunk.ceiling", 2000, "greatest size of a paper's chunk; what the model reads, if less"
+    )
     chunk_most: int = _setting("chunk.most", 100, "chunks of a paper; what is beyond is said")
+    chunk_summary: str = _setting(
+        "chunk.summary",
+        "off",
+        "`extractive`: a summary of its document is embedded with every chunk; `off`: none is",
+    )
     read_ocr: str = _setting(
         "read.ocr", "auto", "off, auto: pages without usable text are recognised, force: all are"
     )

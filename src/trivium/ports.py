@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from trivium.types import (
     Chunk,
     ChunkId,
+    Collection,
     Document,
     DocumentId,
     Extraction,
@@ -68,6 +69,16 @@ class Chunker(Protocol):
 
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
         """What a person must know about this chunking, such as what was left out; else nothing."""
+        ...
+
+
+class Summariser(Protocol):
+    """Says in a line or two what a document is about, for the model that embeds its chunks."""
+
+    fingerprint: str
+
+    def summarise(self, extraction: Extraction) -> str:
+        """One paragraph, or nothing where there is nothing to say."""
         ...
 
 
@@ -178,7 +189,20 @@ class Store(Protocol):
         """Vectors already known by the hash of what was embedded."""
         ...
 
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        """How the documents of a collection are cut from now on."""
+        ...
+
     # the registry
+    def chunker(self, collection: str) -> str:
+        """The chunker that a collection was given; empty: none."""
+        ...
+
+    def collections(self, where: Where) -> list[Collection]:
+        """By name: those that hold a document which passes `where`, and for the owner without a
+        condition also those that were given a chunker before their first document."""
+        ...
+
     def find(self, uri: str, collection: str) -> Document | None: ...
 
     def documents(

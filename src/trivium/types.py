@@ -167,6 +167,10 @@ class Chunk:
         """What is given to the embedding model: context first, then the passage."""
         return f"{self.context}\n{self.text}" if self.context else self.text
 
+    def embedded_under(self, summary: str) -> str:
+        """The same under a summary of its document. What is shown stays the passage alone."""
+        return f"{summary}\n{self.embedded_text}" if summary else self.embedded_text
+
 
 # --- the registry --------------------------------------------------------------------------------
 
@@ -198,6 +202,7 @@ class Processed:
     hashes: tuple[str, ...]  # of what is embedded for each chunk
     vectors: Vectors | None  # None when no embedding model is at hand
     fingerprint: str  # of the pipeline that made it: extractor, chunker and their settings
+    summary: str = ""  # in front of every chunk when it is embedded; kept, but never shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +225,16 @@ class Document:
     added_at: str  # ISO 8601, UTC
     updated_at: str
     metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A named part of a library, as far as a caller may see it."""
+
+    name: str
+    documents: int
+    chunks: int
+    chunker: str  # how its documents are cut; empty: as the settings say
 
 
 @dataclass(frozen=True, slots=True)

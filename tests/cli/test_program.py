@@ -30,7 +30,7 @@ def test_help_names_every_command_and_exit_code() -> None:
     answer = call("--help")
     assert answer.code == 0
     for name, (_, summary) in COMMANDS.items():
-        assert re.search(rf"^ +{name} +{re.escape(summary)}$", answer.out, re.MULTILINE)
+        assert re.search(rf"^  {name} +{re.escape(summary)}$", answer.out, re.MULTILINE)
     for code in ("0", "1", "2", "3", "4", "70", "130"):
         assert f"\n    {code:<5}" in answer.out
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trivium.types import Metadata, MetaScalar
 
 MOST_FAILURES = 50  # rows of the table; --json lists all
+MOST_NOTES = 20  # likewise
 _NAME = 32  # characters of the current file's name beside the bar
 
 
@@ -27,6 +28,10 @@ _NAME = 32  # characters of the current file's name beside the bar
 @click.option("--collection", default="default", help="Collection the documents belong to.")
 @click.option("--category", help="Their category, e.g. rulebook.")
 @click.option("--audience", help="Who may see them: `all`, or a label such as dm-only.")
+@click.option(
+    "--chunker",
+    help="How this collection is cut, now and later: auto, recursive, sections, abstract, ...",
+)
 @click.option(
     "--metadata",
     metavar="KEY=VALUE",
@@ -52,6 +57,7 @@ def add_command(
     collection: str,
     category: str | None,
     audience: str | None,
+    chunker: str | None,
     metadata: dict[str, list[MetaScalar]],
     ocr: str | None,
     languages: str | None,
@@ -65,6 +71,7 @@ def add_command(
     \b
     trivium add ~/notes
     trivium add 'rules/**/*.md' --collection game --category rulebook
+    trivium add papers/ --collection papers --chunker sections
     trivium add secrets.md --audience dm-only --metadata year=2024
     trivium add scans/ --ocr force --languages eng+deu
     """
@@ -81,6 +88,8 @@ def add_command(
             shell.library(create=True) as library,
             _progress(shell, source, len(source)) as (watched, advance),
         ):
+            if chunker is not None:
+                library.set_chunker(collection, chunker, on_wait=shell.note)
 
             def on_outcome(outcome: Outcome) -> None:
                 done.append(outcome)
@@ -161,8 +170,10 @@ def _summarise(shell: Shell, report: Report) -> None:
         shell.say(line)
     else:
         shell.note("There is no file in it: nothing was added.")
-    for text in report.notes:
+    for text in report.notes[:MOST_NOTES]:
         shell.note(text)
+    if len(report.notes) > MOST_NOTES:
+        shell.note(f"and {len(report.notes) - MOST_NOTES:,} more notes; --json lists all.")
 
 
 def _short(uri: str) -> str:

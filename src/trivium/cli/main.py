@@ -23,6 +23,7 @@ COMMANDS = {
     "search": ("search", "Search by meaning, words and spelling."),
     "similar": ("similar", "Find documents or passages like a given one."),
     "list": ("documents", "List the documents of the library."),
+    "collections": ("collections", "List the collections and how they are cut."),
     "show": ("documents", "Show one document: metadata, text, passages."),
     "remove": ("documents", "Remove documents from the library."),
     "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),

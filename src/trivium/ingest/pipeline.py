@@ -18,8 +18,17 @@ from typing import TYPE_CHECKING
 from trivium.errors import FileDamaged, FileEmpty, ModelUnavailable, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
-from trivium.ports import Blob, Chunker, Embedder, Extractor, Source, SourceItem, Store
-from trivium.types import EVERYONE, Document, Extraction, Labels, Metadata, Processed
+from trivium.ports import (
+    Blob,
+    Chunker,
+    Embedder,
+    Extractor,
+    Source,
+    SourceItem,
+    Store,
+    Summariser,
+)
+from trivium.types import EVERYONE, Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 
 if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 16_384
 
 
+CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
 DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
 
 
@@ -72,6 +82,7 @@ class Pipeline:
         extractors: Sequence[Extractor],
         *,
         max_bytes: int,
+        summariser: Summariser | None = None,
         on_note: Callable[[str], None] = lambda note: None,
     ) -> None:
         self._store = store
@@ -82,6 +93,7 @@ class Pipeline:
         # where a hostile file does no harm.
         self._readers = _readers(extractors)
         self._max_bytes = max_bytes
+        self._summariser = summariser
         self._on_note = on_note
         self.embedding_seconds = 0.0
 
@@ -126,9 +138,11 @@ class Pipeline:
             return Outcome(item.uri, Fate.FAILED, error=error, size=size, enclosed=enclosed)
         category, audience, metadata = _labelled(labels, extraction.metadata, before)
         note = self._chunker.note(extraction, chunks)
+        metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
-            metadata = {**metadata, "note": note}
-        texts = tuple(chunk.embedded_text for chunk in chunks)
+            metadata[CHUNKING] = note
+        summary = self._summary(extraction, chunks)
+        texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
             collection=labels.collection,
@@ -142,6 +156,7 @@ class Pipeline:
             hashes=tuple(_hash(text) for text in texts),
             vectors=None,
             fingerprint=fingerprint,
+            summary=summary,
         )
         return _Prepared(processed, texts, before, item.enclosed)
 
@@ -163,8 +178,17 @@ class Pipeline:
             what = f"{type(reason).__name__}: {reason}"
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
 
+    def _summary(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+        """Of one chunk it would be a repetition, and a conversation is about many things."""
+        if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
+            return ""
+        return self._summariser.summarise(extraction)
+
     def _fingerprint(self, reader: str) -> str:
-        return f"{self._readers.get(reader, reader)}/{self._chunker.fingerprint}"
+        parts = [self._readers.get(reader, reader), self._chunker.fingerprint]
+        if self._summariser:
+            parts.append(self._summariser.fingerprint)
+        return "/".join(parts)
 
     def _is_current(self, fingerprint: str) -> bool:
         """Whether what read a document then would read it in the same way now."""

@@ -5,11 +5,10 @@ The only place that knows both the settings and the parts. Nothing is loaded bef
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from trivium.chunk.choose import AutoChunker
+from trivium.chunk.recursive import MIN_SIZE
 from trivium.config import Settings, key
-from trivium.errors import ModelUnavailable
+from trivium.errors import BadSetting
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.reading import FACTORY
 from trivium.models.endpoint import Endpoint
@@ -18,11 +17,14 @@ from trivium.models.http import Client
 from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker
-from trivium.ports import Chunker, Embedder, Tokens
-from trivium.text.tokens import Cl100kTokens
+from trivium.ports import Chunker, Embedder, Summariser, Tokens
+from trivium.text.summary import ExtractiveSummariser
+from trivium.text.tokens import Cl100kTokens, StricterTokens
 
-# What the headings in front of a chunk may take of the tokens that the model reads.
-_CONTEXT_TOKENS = 48
+# Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
+# summary of its document, at most 60. Two more open and close every text.
+_CONTEXT_TOKENS = 80
+_MARKS = 2
 # All attempts of a remote call together, in times of one: a rate limit lasts up to a minute, which
 # is one time at the default.
 _PATIENCE = 3
@@ -99,26 +101,34 @@ def generator_for(settings: Settings) -> RemoteGenerator | None:
     return RemoteGenerator(Client(endpoint), s.generate_window, s.generate_temperature)
 
 
-def chunker_for(settings: Settings, embedder: Embedder) -> Chunker:
-    """Measures by cl100k, or by the model itself where that one cannot read a whole chunk."""
+def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> Chunker:
+    """Measures by cl100k, and by the model's own tokens where it runs here: what the model does
+    not read it does not find. `strategy` takes the place of the one in the settings."""
     s = settings
-    size = s.chunk_size
+    size, ceiling = s.chunk_size, s.chunk_ceiling
     tokens: Tokens = Cl100kTokens()
-    room = s.embed_max_tokens - _CONTEXT_TOKENS
-    if size > room:
-        size = room
-        if isinstance(embedder, LocalEmbedder):
-            with suppress(ModelUnavailable):
-                tokens = embedder.tokens()
+    if isinstance(embedder, LocalEmbedder):
+        tokens = StricterTokens(tokens, embedder.tokens)
+        room = max(MIN_SIZE, s.embed_max_tokens - _CONTEXT_TOKENS - _MARKS)
+        size, ceiling = min(size, room), min(ceiling, room)
     return AutoChunker(
         tokens,
         size,
         min(s.chunk_overlap, size // 4),
         min(s.chunk_minimum, size // 4),
-        # What the model does not read it does not find: no ceiling beyond its room.
-        ceiling=max(16, min(s.chunk_ceiling, room)),
+        ceiling=ceiling,
         most=s.chunk_most,
-        strategy=s.chunk_strategy,
+        strategy=strategy or s.chunk_strategy,
+    )
+
+
+def summariser_for(settings: Settings) -> Summariser | None:
+    if settings.chunk_summary == "extractive":
+        return ExtractiveSummariser()
+    if settings.chunk_summary == "off":
+        return None
+    raise BadSetting(
+        f"`chunk.summary` is {settings.chunk_summary!r}.", fix="It takes off or extractive."
     )
 
 

@@ -14,7 +14,7 @@ from types import TracebackType
 
 from trivium.config import Settings, load
 from trivium.errors import DocumentNotFound, ModelChanged, ModelUnavailable
-from trivium.ingest.pipeline import Fate, Outcome, Pipeline
+from trivium.ingest.pipeline import CHUNKING, Fate, Outcome, Pipeline
 from trivium.ingest.reading import extractors
 from trivium.library.asking import Options, as_condition, one_of, refuse_unknown_fields, request_for
 from trivium.library.asking import where as filtered
@@ -24,6 +24,7 @@ from trivium.library.assembly import (
     generator_for,
     reading,
     sandbox_for,
+    summariser_for,
 )
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder, Source, Waiting
@@ -35,6 +36,7 @@ from trivium.types import (
     OWNER,
     AllOf,
     AnyOf,
+    Collection,
     Combine,
     Compare,
     Condition,
@@ -162,10 +164,11 @@ class Library:
             pipeline = Pipeline(
                 self._store,
                 self._embedder,
-                chunker_for(self._settings, self._embedder),
+                chunker_for(self._settings, self._embedder, self._store.chunker(labels.collection)),
                 sandbox.read,
                 extractors(reading(self._settings)),
                 max_bytes=self._settings.read_max_bytes,
+                summariser=summariser_for(self._settings),
                 on_note=notes.append,
             )
             for outcome in pipeline.run(source, labels):
@@ -174,10 +177,12 @@ class Library:
                     on_outcome(outcome)
             if not notes:
                 self._embed_missing(notes)
-        new = (o.document for o in outcomes if o.fate in (Fate.ADDED, Fate.UPDATED))
+        fresh = (Fate.ADDED, Fate.UPDATED)
+        new = [o.document for o in outcomes if o.document and o.fate in fresh]
+        notes += [f"{d.title}: {d.metadata[CHUNKING]}" for d in new if CHUNKING in d.metadata]
         return Report(
             outcomes=tuple(outcomes),
-            chunks=sum(document.chunks for document in new if document),
+            chunks=sum(document.chunks for document in new),
             seconds=perf_counter() - started,
             embedding_seconds=pipeline.embedding_seconds,
             notes=tuple(notes),
@@ -250,6 +255,17 @@ class Library:
 
     def documents(self, within: Where = OWNER) -> list[Document]:
         return self._store.documents(within)
+
+    def collections(self, within: Where = OWNER) -> list[Collection]:
+        """By name, with what of them may be seen."""
+        return self._store.collections(within)
+
+    def set_chunker(self, collection: str, chunker: str, *, on_wait: Waiting | None = None) -> None:
+        """How documents are cut that are added to this collection from now on, whatever the
+        settings say. One that is there is cut anew when it is added again."""
+        chunker_for(self._settings, self._embedder, chunker)  # raises BadSetting
+        with self._store.writing(on_wait):
+            self._store.set_chunker(collection, chunker)
 
     def show(self, document: DocumentId | str, within: Where = OWNER) -> Shown:
         """A document by id, by `#id`, by path or by file name."""

@@ -135,7 +135,8 @@ class _Engine:
     ) -> None:
         self._shape = shape
         self._tokenizer = _tokenizer(tokenizer)
-        self._tokenizer.enable_truncation(max_tokens)
+        # What stands in front is context; of the passage itself nothing may be lost.
+        self._tokenizer.enable_truncation(max_tokens, direction="left")
         self._session = _session(graph, threads)
         self._inputs = {given.name for given in self._session.get_inputs()}
         names = [given.name for given in self._session.get_outputs()]

@@ -25,8 +25,10 @@ from trivium.text.spelling import PlannedWord, plan_spellings
 from trivium.text.stems import stem
 from trivium.text.trigrams import Vocabulary
 from trivium.types import (
+    OWNER,
     Chunk,
     ChunkId,
+    Collection,
     Document,
     DocumentId,
     Hit,
@@ -63,6 +65,7 @@ class MemoryStore:
         self._entries: dict[ChunkId, _Entry] = {}
         self._embeddings: dict[tuple[str, str], Vector] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
+        self._chunkers: dict[str, str] = {}  # by collection
         self._last_document = 0
         self._last_chunk = 0
         self._model = ""
@@ -138,6 +141,9 @@ class MemoryStore:
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in kept}
         return len(known)
 
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        self._chunkers[collection] = chunker
+
     def _forget_chunks(self, document: DocumentId) -> None:
         self._entries = {i: e for i, e in self._entries.items() if e.document != document}
 
@@ -148,6 +154,18 @@ class MemoryStore:
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         return {h: self._embeddings[model, h] for h in hashes if (model, h) in self._embeddings}
+
+    def chunker(self, collection: str) -> str:
+        return self._chunkers.get(collection, "")
+
+    def collections(self, where: Where) -> list[Collection]:
+        held = self.documents(where)
+        names = {d.collection for d in held} | (set(self._chunkers) if where == OWNER else set())
+        found = []
+        for name in sorted(names):
+            own = [d.chunks for d in held if d.collection == name]
+            found.append(Collection(name, len(own), sum(own), self.chunker(name)))
+        return found
 
     def find(self, uri: str, collection: str) -> Document | None:
         for document in self._documents.values():

@@ -10,6 +10,7 @@ from trivium.types import (
     OWNER,
     AllOf,
     AnyOf,
+    Collection,
     Compare,
     Condition,
     Exists,
@@ -309,3 +310,30 @@ class StoreContract:
         assert document is not None
         assert document.metadata == {"tags": ("red", "blue"), "year": 3}
         assert store.find("a.md", "other") is None
+
+    # collections
+
+    def test_collections_count_what_the_caller_may_see(self, store: Store) -> None:
+        put(
+            store,
+            sample("a.md", "One.", "Two.", collection="game"),
+            sample("b.md", "Three.", collection="game", audience="dm-only"),
+            sample("c.md", "Four.", collection="vault", audience="dm-only"),
+        )
+        assert store.collections(OWNER) == [
+            Collection("game", 2, 3, ""),
+            Collection("vault", 1, 1, ""),
+        ]
+        players = Where(frozenset({"players"}))
+        assert store.collections(players) == [Collection("game", 1, 2, "")]
+
+    def test_a_collection_keeps_its_chunker(self, store: Store) -> None:
+        assert store.chunker("papers") == ""
+        with store.writing():
+            store.set_chunker("papers", "sections")
+            store.set_chunker("papers", "abstract")
+        assert (store.chunker("papers"), store.chunker("default")) == ("abstract", "")
+        assert store.collections(OWNER) == [Collection("papers", 0, 0, "abstract")]
+        assert store.collections(Where(frozenset())) == [], "nothing of it may be seen"
+        put(store, sample("a.md", "One.", collection="papers"))
+        assert store.collections(OWNER) == [Collection("papers", 1, 1, "abstract")]

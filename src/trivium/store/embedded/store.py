@@ -33,11 +33,13 @@ from trivium.store.embedded.words import WordView
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.registry import Registry, Staged
+from trivium.store.sql.tables import SCHEMA
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
     ChunkId,
+    Collection,
     Document,
     DocumentId,
     Hit,
@@ -95,7 +97,7 @@ class EmbeddedStore:
             self._prepare()
 
     def _prepare(self) -> None:
-        if self._registry.schema() == 0:
+        if self._registry.schema() < SCHEMA:
             with self._exclusive(None):
                 self._registry.migrate()
         self._passing = Passing(self._registry)
@@ -171,6 +173,10 @@ class EmbeddedStore:
         with self.writing():
             return self._registry.remove(documents)
 
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        with self.writing():
+            self._registry.set_chunker(collection, chunker)
+
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
         self._indexes.start_writing()
@@ -245,6 +251,14 @@ class EmbeddedStore:
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         with translated(self._folder):
             return self._registry.embeddings(model, hashes)
+
+    def chunker(self, collection: str) -> str:
+        with translated(self._folder):
+            return self._registry.chunker(collection)
+
+    def collections(self, where: Where) -> list[Collection]:
+        with translated(self._folder):
+            return self._registry.collections(where)
 
     def find(self, uri: str, collection: str) -> Document | None:
         with translated(self._folder):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Engine, Select, bindparam, inspect, select
+from sqlalchemy import Engine, Select, bindparam, func, inspect, select
 
 from trivium.errors import LibraryTooNew
 from trivium.store.sql.conditions import visible
@@ -19,6 +19,7 @@ from trivium.store.sql.statements import active, setting, slices, vector_of
 from trivium.store.sql.tables import (
     SCHEMA,
     chunks,
+    collections,
     counters,
     documents,
     embeddings,
@@ -26,7 +27,16 @@ from trivium.store.sql.tables import (
     interpretations,
     removals,
 )
-from trivium.types import OWNER, ChunkId, Document, DocumentId, Manifest, StoredChunk, Where
+from trivium.types import (
+    OWNER,
+    ChunkId,
+    Collection,
+    Document,
+    DocumentId,
+    Manifest,
+    StoredChunk,
+    Where,
+)
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -96,6 +106,22 @@ class RegistryReader:
         query = query.offset(offset).limit(limit if limit is not None else -1)
         with self._engine.connect() as connection:
             return [document_of(row) for row in connection.execute(query).mappings()]
+
+    def chunker(self, collection: str) -> str:
+        query = select(collections.c.chunker).where(collections.c.name == collection)
+        with self._engine.connect() as connection:
+            return connection.scalar(query) or ""
+
+    def collections(self, where: Where) -> list[Collection]:
+        name = documents.c.collection
+        counted = select(name, func.count(), func.sum(documents.c.chunks)).where(visible(where))
+        with self._engine.connect() as connection:
+            given = {row.name: row.chunker for row in connection.execute(select(collections))}
+            held = connection.execute(counted.group_by(name)).all()
+        found = {row[0]: Collection(row[0], row[1], row[2], given.get(row[0], "")) for row in held}
+        if where == OWNER:
+            found = {n: Collection(n, 0, 0, chunker) for n, chunker in given.items()} | found
+        return [found[n] for n in sorted(found)]
 
     def text(self, document: DocumentId, where: Where) -> str | None:
         query = (
@@ -219,14 +245,15 @@ class RegistryReader:
         """Hash and text to embed of active chunks that were added while no model was at hand."""
         known = select(embeddings.c.hash).where(embeddings.c.model == model)
         query = (
-            select(chunks)
+            select(chunks, interpretations.c.summary)
             .join(documents, chunks.c.document == documents.c.id)
+            .join(interpretations, chunks.c.interpretation == interpretations.c.id)
             .where(active, chunks.c.embedding.not_in(known))
             .limit(limit)
         )
         with self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
-        return [(row["embedding"], chunk_of(row).embedded_text) for row in rows]
+        return [(row["embedding"], chunk_of(row).embedded_under(row["summary"])) for row in rows]
 
 
 _SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"

@@ -35,6 +35,7 @@ from trivium.store.sql.statements import (
 from trivium.store.sql.tables import (
     MIGRATIONS,
     chunks,
+    collections,
     documents,
     embeddings,
     fields,
@@ -77,6 +78,12 @@ class Registry(RegistryReader):
             set_setting(connection, name, value)
 
     # --- writing
+
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        ours = collections.c.name == collection
+        with self._engine.begin() as connection:
+            connection.execute(delete(collections).where(ours))
+            insert_all(connection, collections, [{"name": collection, "chunker": chunker}])
 
     def stage(self, batch: Sequence[Processed], model: str) -> list[Staged]:
         """Write interpretations that nobody sees yet. One document at most once in a batch."""
@@ -239,6 +246,7 @@ def _interpretation_values(
         "first_chunk": first_chunk,
         "chunks": len(processed.chunks),
         "created_at": now(),
+        "summary": processed.summary,
     }
 
 

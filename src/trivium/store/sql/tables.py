@@ -22,6 +22,8 @@ from sqlalchemy import (
     Table,
     Text,
     insert,
+    inspect,
+    text,
 )
 
 metadata = MetaData()
@@ -99,6 +101,7 @@ interpretations = Table(
     Column("first_chunk", _Id, nullable=False),
     Column("chunks", Integer, nullable=False),
     Column("created_at", String, nullable=False),
+    Column("summary", Text, nullable=False, server_default=text("''")),  # embedded, never shown
     Index("interpretations_by_document", "document", "number", unique=True),
 )
 
@@ -150,6 +153,14 @@ removals = Table(
     Index("removals_by_change", "changed"),
 )
 
+# What was decided for a collection. One that nobody decided anything for has no row.
+collections = Table(
+    "collections",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("chunker", String, nullable=False),
+)
+
 
 def _create(connection: Connection) -> None:
     metadata.create_all(connection)
@@ -157,6 +168,17 @@ def _create(connection: Connection) -> None:
     connection.execute(insert(counters), [{"name": name, "value": 0} for name in names])
 
 
-# Step n brings a library from schema n to n+1. Steps are only ever appended.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create,)
+def _add_summaries(connection: Connection) -> None:
+    if all(c["name"] != "summary" for c in inspect(connection).get_columns("interpretations")):
+        added = "ALTER TABLE interpretations ADD COLUMN summary TEXT NOT NULL DEFAULT ''"
+        connection.execute(text(added))
+
+
+def _add_collections(connection: Connection) -> None:
+    collections.create(connection, checkfirst=True)
+
+
+# Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
+# has all tables from the first on: later steps add what is not there.
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _add_summaries, _add_collections)
 SCHEMA = len(MIGRATIONS)

@@ -1,0 +1,83 @@
+"""Says what a document is about, in its own words: its first sentences, or the names in its code.
+
+The summary is embedded in front of every chunk, so that a passage is also found by what its
+document is about; the title stands there already, with the headings. No model and no list of words:
+what a language model would say comes through the same port.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from trivium.text import boundaries
+from trivium.types import Extraction, Kind
+
+LONGEST = 160  # characters, some 40 tokens: chunks keep 80 tokens free for it and for headings
+SHORTEST = 40  # of whole sentences; less says nothing: rather the start of the next one too
+NAMES = 6  # of a source file: what it is mostly about, in 20 to 30 tokens
+READ = 200_000  # characters looked at: what a document is about shows long before
+
+_NAME = re.compile(
+    r"[^\W\d_]\w*(?:[a-z\d_][A-Z]|_[^\W_])\w*"
+)  # words joined: DiffExecutor, run_all
+_ABSTRACT = re.compile(r"\W*(?:abstract|summary|zusammenfassung|résumé|resumen)\W*", re.I)
+_LEGAL = re.compile(r"copyright|\blicen[sc]e|\bspdx|all rights reserved|\(c\) ?\d{4}", re.I)
+_COMMENT = re.compile(r"^[ \t]*(?:/{2,}!?|/?\*+!?|[#%]+(?=\s)|--+|;+|'{3}|\"{3})[ \t]*(.*)", re.M)
+_WORDY = re.compile(
+    r"[^\W\d_]{2,}(?:\W+[^\W\d_]{2,}){3}"
+)  # four words: prose, not a rule or a date
+
+
+class ExtractiveSummariser:
+    """Deterministic, and the same for every language of people or machines."""
+
+    fingerprint = "extractive/1"
+
+    def summarise(self, extraction: Extraction) -> str:
+        if extraction.kind in (Kind.TABLE, Kind.MESSAGES):
+            return ""  # a header stands over every chunk of a table; a conversation has no subject
+        kinds = Counter(e.kind for e in extraction.elements)
+        if kinds["code"] and kinds["code"] == kinds.total():
+            return _of_code(extraction.text[:READ])
+        return _first_sentences(_passages(extraction))
+
+
+def _of_code(text: str) -> str:
+    """What its first comment says, and the names that stand in it most often."""
+    counted = Counter(_NAME.findall(text))
+    names = sorted(counted, key=lambda name: (-counted[name], name))[:NAMES]
+    said = _first_sentences(_comments(text))
+    return " ".join([*([said] if said else []), *names])
+
+
+def _comments(text: str) -> Iterator[str]:
+    for block in re.split(r"\n[ \t]*\n", text):
+        lines = _COMMENT.findall(block)
+        if lines and not _LEGAL.search(block):
+            yield " ".join(lines)
+
+
+def _passages(extraction: Extraction) -> Iterator[str]:
+    """Its abstract where it has one, then everything below the headings, in order."""
+    prose = [e for e in extraction.elements if e.kind in ("paragraph", "quote", "list_item")]
+    abstract = [e for e in prose if e.headings and _ABSTRACT.fullmatch(e.headings[-1])]
+    for element in (*abstract[:1], *prose):
+        yield extraction.text[element.start : element.end]
+    if not extraction.elements:
+        yield extraction.text[:READ]
+
+
+def _first_sentences(passages: Iterator[str]) -> str:
+    """As many whole sentences of the first real passage as there is room for, or its start."""
+    for passage in passages:
+        text = " ".join(passage[: LONGEST * 4].split()).strip("*/#-= ")
+        if not _WORDY.search(text) or _LEGAL.search(text):
+            continue
+        if len(text) <= LONGEST:
+            return text
+        whole = [end for end in boundaries.sentences(text) if SHORTEST <= end <= LONGEST]
+        cut = whole or [end for end in boundaries.words(text) if end <= LONGEST]
+        return text[: cut[-1] if cut else LONGEST].strip()
+    return ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import random
-import ssl
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -180,9 +179,13 @@ class Client:
                 yield response
         except httpx2.TimeoutException as reason:
             raise _Passing(self.endpoint.late(seconds)) from reason
+        except httpx2.DecodingError as reason:
+            raise self.nonsense("answers with something that cannot be unpacked") from reason
         except httpx2.HTTPError as reason:
             what = str(reason) or type(reason).__name__
             raise _Passing(self.endpoint.unreachable(what)) from reason
+        except (httpx2.InvalidURL, UnicodeError) as reason:  # a host that no server can have
+            raise self.endpoint.unreachable(str(reason)) from reason
 
     def _refuse(self, response: httpx2.Response) -> None:
         body = b""
@@ -197,6 +200,8 @@ class Client:
         raise error
 
     def _client(self) -> httpx2.Client:
+        import ssl
+
         import httpx2
 
         with self._lock:

@@ -11,7 +11,7 @@ import json
 import random
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from email.utils import parsedate_to_datetime
 from threading import Lock
@@ -79,12 +79,12 @@ class Client:
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
         """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
 
-        def begin(seconds: float) -> tuple[Any, Iterator[Any]]:
+        def begin(seconds: float) -> tuple[Any, Generator[Any, None, None]]:
             events = self._events(path, body, seconds)
             return next(events, None), events
 
         first, events = self._persist(begin, ATTEMPTS, self.endpoint.patience)
-        with closing(events):  # type: ignore[type-var]
+        with closing(events):
             if first is not None:
                 yield first
             try:
@@ -131,7 +131,9 @@ class Client:
                     raise _Passing(self.endpoint.late(seconds))
         return self._parsed(bytes(data))
 
-    def _events(self, path: str, body: Mapping[str, Any], seconds: float) -> Iterator[Any]:
+    def _events(
+        self, path: str, body: Mapping[str, Any], seconds: float
+    ) -> Generator[Any, None, None]:
         until = self._now() + seconds
         with self._sent(path, body, seconds) as response:
             for line in self._lines(response):

@@ -121,7 +121,11 @@ def test_comments_other_lines_and_line_ends_of_the_web() -> None:
         (streamed(piece("Low ")), ModelFailing, "in the middle"),
         (Reply(events(piece("Low "), done=False), then="hang"), ModelTimeout, "within"),
         (Reply(events(piece("Low "), done=False), then="reset"), ModelUnreachable, "connection"),
-        (streamed(piece("Low "), {"error": {"message": "out of memory"}}), ModelFailing, "memory"),
+        (
+            streamed(piece("Low "), {"error": {"message": "out of memory"}}),
+            ModelFailing,
+            "off: out of",
+        ),
         (streamed(piece("Low "), "nonsense"), ModelNonsense, "choice"),
         (Reply(events(piece("Low "), done=False) + b"data: {\n"), ModelNonsense, "JSON"),
     ],

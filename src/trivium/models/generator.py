@@ -50,8 +50,9 @@ class RemoteGenerator:
         text, usage, ended = "", (0, 0), False
         with closing(self._events(messages, most_tokens)) as events:
             for event in events:
-                if isinstance(event, dict) and event.get("error"):
-                    raise self._client.endpoint.failing(f"broke off: {event['error']}")
+                if isinstance(event, dict) and (told := event.get("error")):
+                    said = told.get("message", told) if isinstance(told, dict) else told
+                    raise self._client.endpoint.failing(f"broke off: {said}")
                 usage = _usage(event) if _usage(event) != (0, 0) else usage
                 if piece := self._written(event, "delta"):
                     text += piece

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import random
-import ssl
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from email.utils import parsedate_to_datetime
 from threading import Lock
@@ -80,12 +79,12 @@ class Client:
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
         """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
 
-        def begin(seconds: float) -> tuple[Any, Iterator[Any]]:
+        def begin(seconds: float) -> tuple[Any, Generator[Any, None, None]]:
             events = self._events(path, body, seconds)
             return next(events, None), events
 
         first, events = self._persist(begin, ATTEMPTS, self.endpoint.patience)
-        with closing(events):  # type: ignore[type-var]
+        with closing(events):
             if first is not None:
                 yield first
             try:
@@ -132,7 +131,9 @@ class Client:
                     raise _Passing(self.endpoint.late(seconds))
         return self._parsed(bytes(data))
 
-    def _events(self, path: str, body: Mapping[str, Any], seconds: float) -> Iterator[Any]:
+    def _events(
+        self, path: str, body: Mapping[str, Any], seconds: float
+    ) -> Generator[Any, None, None]:
         until = self._now() + seconds
         with self._sent(path, body, seconds) as response:
             for line in self._lines(response):
@@ -180,9 +181,13 @@ class Client:
                 yield response
         except httpx2.TimeoutException as reason:
             raise _Passing(self.endpoint.late(seconds)) from reason
+        except httpx2.DecodingError as reason:
+            raise self.nonsense("answers with something that cannot be unpacked") from reason
         except httpx2.HTTPError as reason:
             what = str(reason) or type(reason).__name__
             raise _Passing(self.endpoint.unreachable(what)) from reason
+        except (httpx2.InvalidURL, UnicodeError) as reason:  # a host that no server can have
+            raise self.endpoint.unreachable(str(reason)) from reason
 
     def _refuse(self, response: httpx2.Response) -> None:
         body = b""
@@ -197,6 +202,8 @@ class Client:
         raise error
 
     def _client(self) -> httpx2.Client:
+        import ssl
+
         import httpx2
 
         with self._lock:

@@ -1,10 +1,12 @@
 """The client against a real server that misbehaves in every way we know of. Nothing sleeps: the
 pauses between attempts are recorded instead."""
 
+import gzip
 import logging
 import time
 from email.utils import formatdate
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -212,6 +214,22 @@ def test_a_host_that_does_not_exist() -> None:
         client("http://no-such-host.invalid/v1").post("/x", {})
 
 
+@pytest.mark.parametrize("host", ["a..b", "x" * 70 + ".invalid", "☃.invalid", "ho\x00st", "a b"])
+def test_a_host_that_cannot_exist(host: str) -> None:
+    with pytest.raises(ModelUnreachable, match=r"embed\.url"):
+        client(f"http://{host}/v1").post("/x", {})
+
+
+def test_every_error_of_the_library_is_mapped() -> None:
+    """What is not under HTTPError is named in the client, or cannot come from a request."""
+    kinds = {kind for kind in vars(httpx2).values() if isinstance(kind, type)}
+    errors = {kind for kind in kinds if issubclass(kind, Exception)}
+    apart = {kind.__name__ for kind in errors if not issubclass(kind, httpx2.HTTPError)}
+    misuse = {"StreamError", "StreamConsumed", "StreamClosed", "ResponseNotRead", "RequestNotRead"}
+    other = {kind for kind in apart if "WebSocket" in kind or "SSE" in kind or "Warning" in kind}
+    assert apart - misuse - other == {"InvalidURL", "CookieConflict"}
+
+
 def test_no_tls_where_it_is_expected() -> None:
     with ScriptedEndpoint(lambda seen: Reply({})) as server, pytest.raises(ModelUnreachable):
         client(server.url.replace("http:", "https:")).post("/x", {})
@@ -225,6 +243,24 @@ def test_what_is_no_json(body: bytes) -> None:
     ):
         client(server.url).post("/x", {})
     assert len(server.requests) == 1
+
+
+def test_what_says_to_be_packed_and_is_not() -> None:
+    reply = Reply(b"{}", headers={"Content-Encoding": "gzip"})
+    with (
+        ScriptedEndpoint(lambda seen: reply) as server,
+        pytest.raises(ModelNonsense, match="cannot be unpacked"),
+    ):
+        client(server.url).post("/x", {})
+
+
+def test_a_packed_answer_counts_unpacked() -> None:
+    bomb = Reply(gzip.compress(b" " * 10_000_000), headers={"Content-Encoding": "gzip"})
+    with (
+        ScriptedEndpoint(lambda seen: bomb) as server,
+        pytest.raises(ModelNonsense, match="more than 100,000 bytes"),
+    ):
+        client(server.url, max_bytes=100_000).post("/x", {})
 
 
 def test_a_huge_answer_is_not_read_to_its_end() -> None:

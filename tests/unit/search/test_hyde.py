@@ -76,6 +76,7 @@ class Slow:
     def __init__(self) -> None:
         self.waiting, self.released = threading.Event(), threading.Event()
         self.closed = threading.Event()
+        self.went_on = False
 
     def generate(self, messages: Sequence[Message], most_tokens: int) -> Generated:
         raise NotImplementedError
@@ -86,7 +87,7 @@ class Slow:
             self.waiting.set()
             self.released.wait()
             yield " and one that is late"
-            yield " and one that nobody asks for"
+            self.went_on = True
         finally:
             self.closed.set()
 
@@ -98,6 +99,7 @@ def test_what_was_written_in_time_counts_and_the_rest_is_not_asked_for() -> None
     assert (found.text, found.note) == ("six words of a long answer", "")
     slow.released.set()
     assert slow.closed.wait(10)
+    assert not slow.went_on
 
 
 def test_a_real_model(language_model: str) -> None:

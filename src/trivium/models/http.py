@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import httpx2
 
 ATTEMPTS = 5
-# While a person waits, once more and no oftener: a search on an endpoint that is down loses half a
-# second and goes on without it; five attempts took three.
+# While a person waits, once more and no oftener: one pause of half a second, then a search goes on
+# without the endpoint; five attempts pause for up to 7.5.
 HURRIED = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 20.0  # seconds: .5 1 2 4, less a random part of up to a half
 # A hundred vectors of 4,096 numbers are 9 MB of JSON; what is seven times as large is no answer.
@@ -209,7 +209,7 @@ class Client:
         with self._lock:
             if self._opened is None:
                 # Proxies and certificates as the environment says, but no proxy to this machine.
-                # Without TLS no certificate is needed; loading them takes 30 ms of a first search.
+                # Without TLS no certificate is needed: loading them is left out of a first search.
                 encrypted = self.endpoint.url.startswith("https:")
                 self._opened = httpx2.Client(
                     verify=True if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),

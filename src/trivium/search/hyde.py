@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from trivium.errors import ModelError
 from trivium.ports import Generator, Message
 
-SECONDS = 5.0  # a person waits; 100 words take a hosted model one to three seconds
+SECONDS = 5.0  # a person waits
 MOST_TOKENS = 160  # of about 100 words in English; other languages get fewer words
 FEWEST_WORDS = 5  # less is a refusal or a beginning, and would only blur the query
 PROMPT = (

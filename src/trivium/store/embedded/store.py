@@ -33,6 +33,7 @@ from trivium.store.embedded.words import WordView
 from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.registry import Registry, Staged
 from trivium.text.keywords import plan_keywords
+from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
@@ -45,6 +46,7 @@ from trivium.types import (
     Probe,
     Processed,
     Signal,
+    Spelled,
     StoredChunk,
     Where,
 )
@@ -284,6 +286,17 @@ class EmbeddedStore:
                 view.words.rarity_of(_COMMON),
             )
             return view.words.trigram(plan, allowed, k)
+
+    def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
+        with translated(self._folder):
+            view = self._view or self._current()
+            allowed = self._allowed(view, where)
+            return spell(
+                words,
+                self._indexes.vocabulary,
+                view.census.languages,
+                lambda run, most: view.words.holding(run, allowed, most),
+            )
 
     def _nearest(self, view: _View, probe: Probe, where: Where, k: int) -> list[Hit]:
         vectors = self._indexes.vectors

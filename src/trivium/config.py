@@ -147,6 +147,12 @@ class Settings:
     search_threshold: float = _setting(
         "search.threshold", -1.0, "least similarity of a vector hit, -1 to 1"
     )
+    search_correct: bool = _setting(
+        "search.correct", True, "look for what misspelled words were meant to be"
+    )
+    analysis_strength: float = _setting(
+        "analysis.strength", 1.0, "how far a query's own words move the weights; 0: not at all"
+    )
     fusion_method: str = _setting(
         "fusion.method", "scores", "`scores` adds scaled scores, `rrf` reciprocal ranks"
     )
@@ -161,7 +167,12 @@ class Settings:
 
 # The five systems that Trivium must at least equal, by their own numbers. What a preset does not
 # name is as the settings say. Reciprocal ranks with fixed weights, as all of them have.
-_PLAIN = {"fusion.method": "rrf", "fusion.adaptive": "off"}
+_PLAIN = {
+    "fusion.method": "rrf",
+    "fusion.adaptive": "off",
+    "analysis.strength": "0",
+    "search.correct": "off",
+}
 PRESETS: Mapping[str, Mapping[str, str]] = {
     "rulebook": {
         **_PLAIN,
@@ -183,6 +194,7 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
         "fusion.keyword": "0.5",
         "fusion.trigram": "0",
         "fusion.k": "60",
+        "analysis.strength": "1",
         "search.by": "document",
         "chunk.strategy": "sections",
         "chunk.ceiling": "2000",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from trivium.types import (
     Chunk,
@@ -24,6 +24,7 @@ from trivium.types import (
     Probe,
     Processed,
     Signal,
+    Spelled,
     StoredChunk,
     Where,
 )
@@ -91,6 +92,13 @@ class Embedder(Protocol):
     def embed_documents(self, texts: Sequence[str]) -> Vectors: ...
 
     def embed_query(self, text: str) -> Vector: ...
+
+
+@runtime_checkable
+class Lexicon(Protocol):
+    """An embedder that can say which words it was taught as a whole."""
+
+    def knows(self, word: str) -> bool: ...
 
 
 class Reranker(Protocol):
@@ -222,6 +230,11 @@ class Store(Protocol):
     # searching
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
         """The k best active chunks that pass `where`, score descending, then chunk id."""
+        ...
+
+    def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
+        """For each folded word: itself, if a chunk that passes `where` holds it; else what it may
+        be a misspelling of among the words of those chunks. See `text.misspelling.spell`."""
         ...
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Literal, overload
 
 from trivium.types import Signal, StoredChunk
 
@@ -20,11 +20,39 @@ class SignalPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Boost:
+    """A sign in a query of what kind of answer it wants, and what it counts."""
+
+    name: str
+    side: Literal["keyword", "semantic"]
+    points: int
+    because: str  # the part of the query that shows it
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.because}) +{self.points} {self.side}"
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A word that no visible chunk holds, and the one that was probably meant."""
+
+    typed: str
+    meant: str  # with capitals as typed
+    sure: float  # 0..1
+    applied: bool  # searched for; within a phrase it is only suggested
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What was decided about a query before searching, and why."""
 
     weights: Mapping[Signal, float]
     notes: tuple[str, ...] = ()
+    semantic: int = 50  # of 100, what meaning should count by the query's own words
+    boosts: tuple[Boost, ...] = ()  # how it came to that
+    corrections: tuple[Correction, ...] = ()
+    suggestion: str = ""  # the query as it was probably meant; empty if it is as typed
+    unknown: tuple[str, ...] = ()  # words that the library does not know, nor their like
     hypothesis: str = ""  # a passage that a language model wrote, embedded with the query
 
 

@@ -353,6 +353,15 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Spelled:
+    """A word that stands in chunks a caller may see, or two words next to each other."""
+
+    words: tuple[str, ...]
+    chunks: int  # that hold it, counted up to a bound
+    inflected: bool = False  # it is the word asked about with another ending
+
+
+@dataclass(frozen=True, slots=True)
 class Probe:
     """What a store needs to answer any one signal."""
 

@@ -28,9 +28,9 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
     assert found["query"] == "battle axe"
     assert found["analysis"] == {
         "weights": {"vector": 0.5, "keyword": 0.3, "trigram": 0.2},
-        "notes": [],
-        "hypothesis": "",
-    }
+        "semantic": 50, "keyword": 50, "boosts": [], "corrections": [], "suggestion": "",
+        "unknown": [], "hypothesis": "", "notes": [],
+    }  # fmt: skip
     assert found["notes"] == []
     assert found["took_ms"] > 0
     assert SIGNALS | {"embed", "fuse", "fetch"} <= set(found["timings_ms"])

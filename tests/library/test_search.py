@@ -37,11 +37,34 @@ def test_every_result_is_explained_and_the_parts_add_up(filled: Library) -> None
         assert 0 <= result.match <= 1
     assert [r.rank for r in results] == list(range(1, len(results) + 1))
     assert {"vector", "keyword", "trigram", "fuse", "fetch", "embed"} <= results.timings_ms.keys()
-    assert results.analysis.weights == {
-        Signal.VECTOR: 0.5,
-        Signal.KEYWORD: 0.3,
-        Signal.TRIGRAM: 0.2,
-    }
+    # Four words and no year or author: ten points to meaning.
+    assert results.analysis.semantic == 60
+    assert results.analysis.weights == pytest.approx(
+        {Signal.VECTOR: 0.6, Signal.KEYWORD: 0.24, Signal.TRIGRAM: 0.16}
+    )
+
+
+def test_analysis_can_be_off(filled: Library) -> None:
+    analysis = filled.search("crown in the harbour", analysis=False).analysis
+    assert (analysis.semantic, analysis.boosts) == (50, ())
+    assert analysis.weights == {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
+
+
+def test_a_misspelled_word_is_searched_for_as_it_was_meant(filled: Library) -> None:
+    found = filled.search("drowend crown")
+    assert found.analysis.suggestion == "drowned crown"
+    assert found.analysis.corrections[0].applied
+    assert Signal.KEYWORD in found[0].signals
+    assert filled.search("drowend crown", correct=False).analysis.suggestion == ""
+    # Nothing is suggested that the caller may not see: only the secret document holds "cursed".
+    assert filled.search("curssed crown").analysis.suggestion == "cursed crown"
+    assert filled.search("curssed crown", audiences=["player"]).analysis.suggestion == ""
+
+
+def test_unknown_words_raise_the_trigram_signal(filled: Library) -> None:
+    analysis = filled.search("zymurgy crown").analysis
+    assert analysis.unknown == ("zymurgy",)
+    assert analysis.weights[Signal.TRIGRAM] > 0.2
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ def test_all_of_them_add_reciprocal_ranks_with_fixed_weights(preset: str) -> Non
     found = request(preset)
     assert found.fusion is Fusion.RANKS
     assert found.evidence is None
+    assert not found.correct
+    assert found.analysis == (1.0 if preset == "papers" else 0.0)
 
 
 def test_rulebook_has_three_equal_signals_and_small_pools() -> None:

@@ -29,6 +29,7 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     from trivium.text.query import parse
 
     words = tuple(word for query in results.queries for word in parse(query).words)
+    _suggest(shell, results)
     for block in merge_neighbours(results):
         shell.say(_header(block))
         shell.say(*_passage(shell, block, words), _footer(block), indent=_INDENT)
@@ -46,6 +47,15 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
         _show_analysis(shell, results)
     for note in results.notes:
         shell.note(note)
+
+
+def _suggest(shell: Shell, results: Results) -> None:
+    """What a misspelled query was probably meant to be, and whether that was searched for too."""
+    for analysis in results.analyses:
+        if analysis.suggestion:
+            searched = any(correction.applied for correction in analysis.corrections)
+            told = "Searched for “{}” too." if searched else "Did you mean “{}”?"
+            shell.note(told.format(analysis.suggestion))
 
 
 def _header(block: Block) -> Text:
@@ -146,6 +156,12 @@ def _show_analysis(shell: Shell, results: Results) -> None:
         told = ", ".join(f"{signal} {w:g}" for signal, w in analysis.weights.items())
         of = f" of “{printable(query)}” " if len(results.queries) > 1 else " "
         shell.say(Text.assemble(("\nweights", "bold"), of, told))
+        if analysis.boosts:
+            reasons = "; ".join(map(str, analysis.boosts))
+            shares = f"semantic {analysis.semantic} : keyword {100 - analysis.semantic}"
+            shell.say(printable(f"The query asks for {shares}: {reasons}."))
+        if analysis.unknown:
+            shell.say(printable(f"Unknown to the library: {', '.join(analysis.unknown)}."))
         for note in analysis.notes:
             shell.say(printable(note))
         if analysis.hypothesis:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,8 +29,14 @@ def as_json(results: Results) -> dict[str, object]:
 def _analysis_as_json(analysis: Analysis) -> dict[str, object]:
     return {
         "weights": {signal.value: w for signal, w in analysis.weights.items()},
-        "notes": list(analysis.notes),
+        "semantic": analysis.semantic,
+        "keyword": 100 - analysis.semantic,
+        "boosts": [asdict(boost) for boost in analysis.boosts],
+        "corrections": [asdict(correction) for correction in analysis.corrections],
+        "suggestion": analysis.suggestion,
+        "unknown": list(analysis.unknown),
         "hypothesis": analysis.hypothesis,
+        "notes": list(analysis.notes),
     }
 
 

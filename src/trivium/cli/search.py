@@ -130,6 +130,16 @@ def _single(
 @click.option(
     "--hyde/--no-hyde", default=None, help="Let a language model guess an answer to search by."
 )
+@click.option(
+    "--analysis/--no-analysis",
+    default=None,
+    help="Let the query's own words move the weights.  [setting analysis.strength]",
+)
+@click.option(
+    "--correct/--no-correct",
+    default=None,
+    help="Look for what misspelled words were meant to be.  [setting search.correct: on]",
+)
 @click.option("--explain", is_flag=True, help="Show how every score came about, and timings.")
 @shared_options
 @pass_shell
@@ -153,6 +163,8 @@ def search_command(
     where: str,
     expand: bool | None,
     hyde: bool | None,
+    analysis: bool | None,
+    correct: bool | None,
     explain: bool,
 ) -> None:
     """Search by meaning, words and spelling at once.
@@ -190,6 +202,8 @@ def search_command(
             where=where,
             expand=expand,
             hyde=hyde,
+            analysis=analysis,
+            correct=correct,
         )
     if shell.json:
         from trivium.cli.results_json import as_json

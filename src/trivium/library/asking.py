@@ -46,6 +46,8 @@ class Options:
     threshold: float | None = None
     expand: bool | None = None
     hyde: bool | None = None
+    analysis: bool | None = None
+    correct: bool | None = None
 
 
 def request_for(
@@ -71,6 +73,9 @@ def request_for(
         weights=default if o.weights is None else o.weights,
         # A rank constant makes sense for ranks only: whoever gives one asks for them.
         fusion=method if o.k is None else Fusion.RANKS,
+        # Weights that a caller gives, or that a signal alone has, are not moved.
+        analysis=_strength(s, o) if o.weights is None and mode is Mode.HYBRID else 0.0,
+        correct=s.search_correct if o.correct is None else o.correct,
         evidence=_evidence(s, model) if o.weights is None else None,
         k=s.fusion_k if o.k is None else o.k,
         threshold=s.search_threshold if o.threshold is None else o.threshold,
@@ -101,6 +106,12 @@ def refuse_unknown_fields(condition: Condition, within: Where, store: Store) -> 
         raise BadFilter(
             f"No document has a field `{name}`.", fix=f"{hint}There are: {', '.join(known)}."
         )
+
+
+def _strength(settings: Settings, options: Options) -> float:
+    if options.analysis is None:
+        return settings.analysis_strength
+    return (settings.analysis_strength or 1.0) if options.analysis else 0.0
 
 
 def _evidence(settings: Settings, model: str) -> Evidence | None:

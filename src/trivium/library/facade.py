@@ -208,6 +208,8 @@ class Library:
         threshold: float | None = None,
         expand: bool | None = None,
         hyde: bool | None = None,
+        analysis: bool | None = None,
+        correct: bool | None = None,
         audiences: Iterable[str] | None = None,
         collection: str | Sequence[str] | None = None,
         source: str | Sequence[str] | None = None,
@@ -224,7 +226,9 @@ class Library:
         """
         within = self._within(audiences, where, collection, source, category, metadata)
         queries = (query,) if isinstance(query, str) else tuple(query)
-        options = Options(limit, mode, by, combine, weights, k, threshold, expand, hyde)
+        options = Options(
+            limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct
+        )
         model = self._embedder.fingerprint
         return self._searcher.search(request_for(self._settings, model, queries, within, options))
 

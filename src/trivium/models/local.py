@@ -84,6 +84,10 @@ class LocalEmbedder:
         vector: Vector = engine.vectors([engine.encode(self._query_prefix + text)])[0]
         return vector
 
+    def knows(self, word: str) -> bool:
+        """Whether the model has a token for the whole word. Raises ModelUnavailable."""
+        return self.load().has_token(word)
+
     def load(self) -> _Engine:
         """Make the model ready now. Raises ModelUnavailable where there is none."""
         if self._loaded is None:
@@ -155,6 +159,9 @@ class _Engine:
         # and saves nothing that counts (1 ms a chunk beside 60 ms in the model).
         ids: list[int] = self._tokenizer.encode(encodable(text)).ids
         return ids
+
+    def has_token(self, word: str) -> bool:
+        return self._tokenizer.token_to_id(word) is not None
 
     def vectors(self, rows: Sequence[Sequence[int]]) -> Vectors:
         import numpy as np

@@ -45,6 +45,8 @@ class SearchRequest:
     fusion: Fusion = Fusion.SCORES
     k: float = K  # of the fusion by ranks
     threshold: float = -1.0  # least similarity of a vector hit
+    analysis: float = 0.0  # how far the query's own words move the weights: 1 fully, 0 not
+    correct: bool = False  # look for what misspelled words were meant to be
     evidence: Evidence | None = None  # moves the weights by what the signals answer
     candidates: int | None = None  # asked of each signal; None: as many as serve best
     expand: bool = False  # with the text around each passage
@@ -76,6 +78,8 @@ class SearchRequest:
         _demand(1 <= self.limit <= MOST_RESULTS, "limit", self.limit, f"1 to {MOST_RESULTS}")
         _demand(isfinite(self.k) and self.k > 0, "k", self.k, "a number above 0")
         _demand(-1 <= self.threshold <= 1, "threshold", self.threshold, "a number from -1 to 1")
+        sensible = isfinite(self.analysis) and self.analysis >= 0
+        _demand(sensible, "analysis.strength", self.analysis, "a number from 0 up")
         enough = self.candidates is None or 1 <= self.candidates <= MOST_RESULTS
         _demand(enough, "candidates", self.candidates, f"1 to {MOST_RESULTS}")
         for signal, weight in self.weights.items():

@@ -1,5 +1,5 @@
-"""The recipe of a search, top to bottom: parse, [HyDE], ask each signal, weigh, fuse, gather,
-[expand].
+"""The recipe of a search, top to bottom: parse, correct, analyse, [HyDE], ask each
+signal, weigh, fuse, gather, [expand].
 
 Knows stores and models only through their ports.
 """
@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from trivium.errors import EmptyQuery, QueryTooLong
-from trivium.ports import Embedder, Generator, Store
+from trivium.errors import EmptyQuery, ModelUnavailable, QueryTooLong
+from trivium.ports import Embedder, Generator, Lexicon, Store
 from trivium.results import Analysis, Result, Results
+from trivium.search.analyse import analyse, favour_spelling, lean
+from trivium.search.correct import Corrected, correct
 from trivium.search.expand import context
 from trivium.search.fuse import Fused, fuse
 from trivium.search.gather import Candidate, gather
 from trivium.search.hyde import hypothesise
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
-from trivium.search.signals import Signals
+from trivium.search.signals import Asked, Signals
 from trivium.search.similar import similar
 from trivium.search.weigh import weigh
 from trivium.text.query import parse
@@ -30,6 +33,7 @@ from trivium.types import (
     Neighbours,
     Query,
     Signal,
+    Spelled,
     StoredChunk,
     Where,
 )
@@ -41,16 +45,6 @@ _NO_GENERATOR = (
     "Searched without a hypothetical answer: no language model is set up (`generate.url`)."
 )
 _DEEPEST = 1000  # hits of a signal; beyond, results that nobody would call found
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """One query, made ready for the signals."""
-
-    query: Query
-    meaning: str  # what is embedded
-    notes: tuple[str, ...] = ()
-    hypothesis: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +63,16 @@ class Searcher:
         self, store: Store, embedder: Embedder, generator: Generator | None = None
     ) -> None:
         self._store = store
+        self._embedder = embedder
         self._generator = generator
         self._signals = Signals(store, embedder)
 
     def search(self, request: SearchRequest) -> Results:
         request.check()
         progress = Progress()
-        asked = [self._prepare(request, _parsed(text), progress) for text in request.queries]
-        answers, candidates = self._find(request, asked, progress)
+        self._store.refresh()
+        prepared = [self._prepare(request, _parsed(text), progress) for text in request.queries]
+        answers, candidates = self._find(request, prepared, progress)
         items = self._results(request, candidates[: request.limit], progress)
         return Results(
             queries=request.queries,
@@ -101,25 +97,53 @@ class Searcher:
             took_ms=progress.clock.total(),
         )
 
-    def _prepare(self, request: SearchRequest, query: Query, progress: Progress) -> _Asked:
-        """What is known of a query before any signal is asked."""
-        asked = _Asked(query, query.meaning)
+    def _prepare(
+        self, request: SearchRequest, query: Query, progress: Progress
+    ) -> tuple[Asked, Analysis]:
+        """What is made of a query before any signal is asked."""
+        corrected = Corrected(query)
+        if request.correct:
+            corrected = correct(query, partial(self._spellings, request.where), self._is_taught)
+        analysis = Analysis(
+            request.signal_weights(),
+            corrections=corrected.corrections,
+            suggestion=corrected.suggestion,
+            unknown=corrected.unknown,
+        )
+        if request.analysis:
+            analysis = _analysed(analysis, query, request, corrected.unknown_share)
+        asked = Asked(query, corrected.query, corrected.query.meaning)
+        progress.clock.lap("analyse")
         if request.hyde:
-            asked = self._with_hypothesis(asked)
+            asked, analysis = self._with_hypothesis(asked, analysis)
             progress.clock.lap("hyde")
-        return asked
+        return asked, analysis
 
-    def _with_hypothesis(self, asked: _Asked) -> _Asked:
+    def _spellings(self, where: Where, words: Sequence[str]) -> Mapping[str, tuple[Spelled, ...]]:
+        return self._store.spellings(words, where)
+
+    def _is_taught(self, word: str) -> bool:
+        if not isinstance(self._embedder, Lexicon):
+            return False
+        try:
+            return self._embedder.knows(word)
+        except ModelUnavailable:
+            return False
+
+    def _with_hypothesis(self, asked: Asked, analysis: Analysis) -> tuple[Asked, Analysis]:
         if self._generator is None:
-            return replace(asked, notes=(*asked.notes, _NO_GENERATOR))
+            return asked, replace(analysis, notes=(*analysis.notes, _NO_GENERATOR))
         written = hypothesise(self._generator, asked.meaning)
         if not written.text:
-            return replace(asked, notes=(*asked.notes, written.note))
+            return asked, replace(analysis, notes=(*analysis.notes, written.note))
         meaning = f"{asked.meaning}\n{written.text}"
-        return replace(asked, meaning=meaning, hypothesis=written.text)
+        return replace(asked, meaning=meaning), replace(analysis, hypothesis=written.text)
 
     def _find(
-        self, request: SearchRequest, asked: Sequence[_Asked], progress: Progress
+        self,
+        request: SearchRequest,
+        prepared: Sequence[tuple[Asked, Analysis]],
+        progress: Progress,
     ) -> tuple[list[_Answer], list[Candidate]]:
         """Candidates, best first; deeper where one page needs it, anew where documents changed."""
         depth, attempts = request.depth, _ATTEMPTS
@@ -127,10 +151,10 @@ class Searcher:
         while True:
             self._store.refresh()
             progress.clock.lap("refresh")
-            answers = [self._answer(request, one, depth, most, progress) for one in asked]
+            answers = [self._answer(request, *one, depth, most, progress) for one in prepared]
             found = gather(
                 request,
-                [one.query for one in asked],
+                [asked.query for asked, _ in prepared],
                 [answer.fused for answer in answers],
                 lambda ids: self._store.chunks(ids, request.where),
             )
@@ -148,24 +172,24 @@ class Searcher:
     def _answer(
         self,
         request: SearchRequest,
-        asked: _Asked,
+        asked: Asked,
+        analysis: Analysis,
         depth: int,
         most: int | None,
         progress: Progress,
     ) -> _Answer:
-        weights: Mapping[Signal, float] = request.signal_weights()
         lists = self._signals.ask(
-            asked.query, asked.meaning, weights, request.where, depth, request.threshold, progress
+            asked, analysis.weights, request.where, depth, request.threshold, progress
         )
-        notes = asked.notes
         if request.evidence is not None:
-            weights, why = weigh(weights, lists, request.evidence)
-            notes = (*notes, why) if why else notes
+            weights, why = weigh(analysis.weights, lists, request.evidence)
+            notes = (*analysis.notes, why) if why else analysis.notes
+            analysis = replace(analysis, weights=weights, notes=notes)
         wanted = sum(map(len, lists.values())) if most is None else most
-        fused = fuse(lists, weights, request.fusion, request.k, wanted)
+        fused = fuse(lists, analysis.weights, request.fusion, request.k, wanted)
         progress.clock.lap("fuse")
         complete = all(len(hits) < depth for hits in lists.values())
-        return _Answer(Analysis(weights, notes, asked.hypothesis), fused, complete)
+        return _Answer(analysis, fused, complete)
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress
@@ -179,6 +203,17 @@ class Searcher:
             _result(rank, candidate, around.get(candidate.found.id))
             for rank, candidate in enumerate(candidates, start=1)
         )
+
+
+def _analysed(
+    analysis: Analysis, query: Query, request: SearchRequest, unknown_share: float
+) -> Analysis:
+    """With weights that follow what the query's own words say."""
+    balance = analyse(query)
+    strength, beside = request.analysis, request.evidence is not None
+    weights = lean(analysis.weights, balance, strength, beside_evidence=beside)
+    weights = favour_spelling(weights, unknown_share, strength)
+    return replace(analysis, weights=weights, semantic=balance.semantic, boosts=balance.boosts)
 
 
 def _parsed(text: str) -> Query:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,15 @@ from trivium.types import Hit, Probe, Query, Signal, Where
 
 if TYPE_CHECKING:
     from trivium.types import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query, made ready for the signals."""
+
+    query: Query  # as typed
+    words: Query  # with misspelled words replaced by what they were meant to be
+    meaning: str  # what is embedded
 
 
 class Signals:
@@ -27,16 +37,15 @@ class Signals:
 
     def ask(
         self,
-        query: Query,
-        meaning: str,
+        asked: Asked,
         wanted: Iterable[Signal],
         where: Where,
         depth: int,
         threshold: float,
         progress: Progress,
     ) -> dict[Signal, list[Hit]]:
-        """The `depth` best chunks of each wanted signal. `meaning` is what is embedded; vector
-        hits less similar than `threshold` are left out."""
+        """The `depth` best chunks of each wanted signal. Vector hits less similar than `threshold`
+        are left out."""
         wanted = [signal for signal in Signal if signal in set(wanted)]
 
         def ask(signal: Signal, probe: Probe) -> list[Hit]:
@@ -45,17 +54,20 @@ class Signals:
             progress.clock.note(signal.value, perf_counter() - started)
             return hits
 
-        worded = Probe(query)
+        worded = {
+            Signal.KEYWORD: Probe(asked.words),
+            Signal.TRIGRAM: Probe(asked.query),  # as typed: resemblance is its very business
+        }
         running = {
-            signal: self._threads.submit(ask, signal, worded)
+            signal: self._threads.submit(ask, signal, worded[signal])
             for signal in wanted
-            if signal is not Signal.VECTOR
+            if signal in worded
         }
         lists: dict[Signal, list[Hit]] = {}
         if Signal.VECTOR in wanted:
-            vector = self._embed(meaning, progress, alone=not running)
+            vector = self._embed(asked.meaning, progress, alone=not running)
             if vector is not None:
-                lists[Signal.VECTOR] = ask(Signal.VECTOR, Probe(query, vector, threshold))
+                lists[Signal.VECTOR] = ask(Signal.VECTOR, Probe(asked.query, vector, threshold))
         lists |= {signal: future.result() for signal, future in running.items()}
         progress.clock.skip()
         return lists

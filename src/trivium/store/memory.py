@@ -20,6 +20,7 @@ from trivium.store.clock import now
 from trivium.store.neighbours import neighbours
 from trivium.store.where import matches
 from trivium.text.keywords import plan_keywords
+from trivium.text.misspelling import spell
 from trivium.text.normalise import words
 from trivium.text.spelling import PlannedWord, plan_spellings
 from trivium.text.stems import stem
@@ -38,6 +39,7 @@ from trivium.types import (
     Probe,
     Processed,
     Signal,
+    Spelled,
     StoredChunk,
     Where,
 )
@@ -202,6 +204,18 @@ class MemoryStore:
             and not any(_count(run, self._entries[chunk_id].stems) for run in excluded)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+
+    def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
+        visible = [
+            entry.spellings
+            for entry in self._entries.values()
+            if matches(self._documents[entry.document], where)
+        ]
+
+        def holding(run: tuple[str, ...], most: int) -> int:
+            return min(most, sum(_count(run, spellings) > 0 for spellings in visible))
+
+        return spell(words, self._vocabulary, self._languages(), holding)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found = []

@@ -17,6 +17,7 @@ from trivium.types import (
     Not,
     Processed,
     Signal,
+    Spelled,
     Where,
 )
 
@@ -210,7 +211,37 @@ class StoreContract:
         assert len(hits) == 2
         assert all(0 < hit.score <= 1 for hit in hits)
 
+    def test_spellings_know_a_word_or_what_was_meant(self, store: Store) -> None:
+        put(store, sample("a.md", "The harbour lies under fog.", "Two harbours, a battle axe."))
+        found = store.spellings(["harbour", "harbuor", "foggs", "battleaxe", "zzz"], OWNER)
+        assert found["harbour"] == (Spelled(("harbour",), 1),)
+        assert Spelled(("harbour",), 1) in found["harbuor"]
+        assert Spelled(("battle", "axe"), 1) in found["battleaxe"]
+        assert found["zzz"] == ()
+
+    def test_spellings_say_which_are_other_endings(self, store: Store) -> None:
+        put(store, sample("a.md", "Die Häuser brannten.", language="de"))
+        assert store.spellings(["hauses"], OWNER)["hauses"] == (Spelled(("hauser",), 1, True),)
+
+    def test_spellings_keep_to_what_the_caller_may_see(self, store: Store) -> None:
+        hidden, _ = put(
+            store,
+            sample("s.md", "The lantern of Ysolde.", "Ysolde again.", audience="dm-only"),
+            sample("p.md", "A lantern burns."),
+        )
+        player = Where(frozenset())
+        words = ["ysolde", "ysolda", "lantern", "lanterm"]
+        seen = store.spellings(words, player)
+        assert seen["ysolde"] == seen["ysolda"] == ()
+        assert [s.words for s in seen["lantern"]] == [s.words for s in seen["lanterm"]]
+        assert seen["lanterm"] == (Spelled(("lantern",), 1),)
+        assert store.spellings(words, OWNER)["ysolda"] == (Spelled(("ysolde",), 2),)
+        with store.writing():
+            store.remove([hidden])
+        assert store.spellings(words, OWNER) == seen
+
     def test_an_empty_store_answers_with_nothing(self, store: Store) -> None:
+        assert store.spellings(["anything"], OWNER) == {"anything": ()}
         for signal in Signal:
             assert store.search(signal, probe("anything"), OWNER, 10) == []
         assert store.documents(OWNER) == []

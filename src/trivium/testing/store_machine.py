@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from trivium.ports import Store
 from trivium.store.memory import MemoryStore
 from trivium.testing.samples import TOY, probe, sample
+from trivium.text.normalise import words as split
 from trivium.types import (
     EVERYONE,
     OWNER,
@@ -140,6 +141,19 @@ class StoreMachine(RuleBasedStateMachine):
         ids = [hit.chunk_id for hit in ours]
         found, wanted = self.store.chunks(ids, where), self.reference.chunks(ids, where)
         assert [(c.id, c.chunk) for c in found] == [(c.id, c.chunk) for c in wanted]
+
+    @rule(query=_QUERIES, where=_WHERES)
+    def spellings(self, query: str, where: Where) -> None:
+        words = probe(query).query.words
+        found = self.store.spellings(words, where)
+        assert found == self.reference.spellings(words, where)
+        visible = {
+            word
+            for document in self.reference.documents(where)
+            for stored in self.reference.passages(document.id, where)
+            for word in split(f"{stored.chunk.context}\n{stored.chunk.text}")
+        }
+        assert {w for near in found.values() for s in near for w in s.words} <= visible
 
     @rule(query=_QUERIES, signal=st.sampled_from([Signal.KEYWORD, Signal.TRIGRAM]))
     def rebuild_and_compare_scores(self, query: str, signal: Signal) -> None:

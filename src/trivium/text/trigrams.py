@@ -118,6 +118,10 @@ class Vocabulary:
             self._answers[word] = self._similar(word)
         return self._answers[word]
 
+    def alike(self, word: str, threshold: float, most: int) -> list[str]:
+        """Single words by shared trigrams alone, most promising first; itself if known."""
+        return self._candidates(word, threshold, most) if _comparable(word) else []
+
     def _similar(self, word: str) -> list[Similar]:
         known = word in self._known
         found = [Similar((word,), 1.0, 1.0)] if known else []

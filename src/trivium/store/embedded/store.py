@@ -35,6 +35,7 @@ from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.registry import Registry, Staged
 from trivium.store.sql.tables import SCHEMA
 from trivium.text.keywords import Run, plan_keywords
+from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
@@ -49,6 +50,7 @@ from trivium.types import (
     Probe,
     Processed,
     Signal,
+    Spelled,
     StoredChunk,
     Where,
 )
@@ -315,6 +317,17 @@ class EmbeddedStore:
             )
             return view.words.trigram(plan, words.excluded, allowed, k)
 
+    def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
+        with translated(self._folder):
+            view = self._view or self._current()
+            allowed = self._allowed(view, where)
+            return spell(
+                words,
+                self._indexes.vocabulary,
+                view.census.languages,
+                lambda run, most: view.words.count_holding(run, allowed, most),
+            )
+
     def _nearest(
         self, view: _View, probe: Probe, excluded: Sequence[Run], where: Where, k: int
     ) -> list[Hit]:
@@ -326,11 +339,8 @@ class EmbeddedStore:
             without = ~np.isin(vectors.ids, view.words.holding(excluded))
             passing = without if passing is None else passing & without
         ids, scores = vectors.search(probe.vector, k, passing)
-        return [
-            Hit(int(i), float(score))
-            for i, score in zip(ids, scores, strict=True)
-            if score >= probe.threshold
-        ]
+        found = zip(ids, scores, strict=True)
+        return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]
 
     def _allowed(self, view: _View, where: Where) -> Allowed:
         known = view.allowed.get(where)

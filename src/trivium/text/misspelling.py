@@ -1,0 +1,138 @@
+"""What a misspelled word was meant to be: words of an index that are near it, and how near.
+
+`spell` is the plan that every store executes; `nearest` proposes, `distance` judges. Trigrams alone
+miss short words ("etst" shares one of nine with "test"), single mistakes alone miss "hirarcical";
+together they propose the right word for 97 % of Norvig's misspellings whose right word an index of
+5,000 abstracts knows. Pure: knows nothing of chunks or callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+
+from trivium.text.stems import stem
+from trivium.text.trigrams import THRESHOLD, Vocabulary
+from trivium.types import Spelled
+
+# Costs of single mistakes, set on the lists of Norvig and codespell: the right word comes first for
+# 91 % of them, and for 87 % when every mistake costs 1. Vowels for vowels, and letters that sound
+# alike, gained nothing at any lower cost.
+DOUBLED = 0.5  # "regresssion", "acount"
+SWAPPED = 0.7  # "netowrks"
+SILENT = 0.6  # "alghorithm": one of these too many or too few
+SILENTS = "eh"
+OTHER = 1.0
+FIRST = 0.5  # in addition: people rarely get the first letter wrong
+BLANK = 0.9  # two words written as one
+
+SHORTEST = 3  # shorter words are abbreviations: any of them is one letter from many others
+MOST_COUNTED = 100  # chunks: beyond, a word is common (30: .2 % fewer right, unbounded: .1 % more)
+_BY_TRIGRAMS = 20  # 40 proposed the right word for 1 % more and took twice the time
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def spell(
+    words: Iterable[str],
+    vocabulary: Vocabulary,
+    languages: Iterable[str],
+    holding: Callable[[tuple[str, ...], int], int],
+) -> dict[str, tuple[Spelled, ...]]:
+    """For each word: itself, if some chunk holds it; else the words near it that chunks hold, in
+    order. `holding` counts, up to a bound, the chunks that hold a word or two neighbouring words;
+    what the caller may not see it must not count."""
+    languages = list(languages) or [""]
+    found: dict[str, tuple[Spelled, ...]] = {}
+    for word in dict.fromkeys(words):
+        if word in vocabulary and (chunks := holding((word,), 1)):
+            found[word] = (Spelled((word,), chunks),)
+            continue
+        counted = ((near, holding(near, MOST_COUNTED)) for near in nearest(word, vocabulary))
+        found[word] = tuple(
+            Spelled(near, chunks, _inflected(word, near, languages))
+            for near, chunks in counted
+            if chunks
+        )
+    return found
+
+
+def _inflected(word: str, near: tuple[str, ...], languages: Iterable[str]) -> bool:
+    """The same stem and another end. The same end is a mistake before it: stemmers forgive
+    "learnning" its second n."""
+    (other, *more) = near
+    return (
+        not more
+        and word[-1] != other[-1]
+        and any(stem([word], language) == stem([other], language) for language in languages)
+    )
+
+
+def nearest(word: str, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
+    """Words of the vocabulary, or pairs of them, that `word` may stand for, in order."""
+    if len(word) < SHORTEST or not word.isalpha():
+        return []
+    found = {edit for edit in _edits(word) if edit in vocabulary}
+    found.update(vocabulary.alike(word, THRESHOLD, _BY_TRIGRAMS))
+    found.discard(word)
+    pairs = [similar.words for similar in vocabulary.similar(word) if len(similar.words) > 1]
+    return sorted([(w,) for w in found if len(w) >= SHORTEST and w.isalpha()] + pairs)
+
+
+def _edits(word: str) -> Iterator[str]:
+    """Everything one mistake away."""
+    for i in range(len(word) + 1):
+        left, right = word[:i], word[i:]
+        if right:
+            yield left + right[1:]
+        if len(right) > 1:
+            yield left + right[1] + right[0] + right[2:]
+        for letter in _LETTERS:
+            yield left + letter + right
+            if right:
+                yield left + letter + right[1:]
+
+
+def distance(word: str, meant: tuple[str, ...]) -> float:
+    """The least cost of the mistakes that turn `meant` into `word`."""
+    return _distance(word, "".join(meant)) + BLANK * (len(meant) - 1)
+
+
+@lru_cache(maxsize=16384)
+def _distance(a: str, b: str) -> float:
+    """Weighted Damerau-Levenshtein (optimal string alignment). Common ends cost nothing, so that
+    only what lies between them is compared."""
+    start, most = 0, min(len(a), len(b))
+    while start < most and a[start] == b[start]:
+        start += 1
+    end = 0
+    while end < most - start and a[-1 - end] == b[-1 - end]:
+        end += 1
+    extra_a = [_extra(a, i) for i in range(start, len(a) - end)]
+    extra_b = [_extra(b, j) for j in range(start, len(b) - end)]
+    before: list[float] = []
+    above = [0.0]
+    for cost in extra_b:
+        above.append(above[-1] + cost)
+    for i, missing in enumerate(extra_a, start):
+        row = [above[0] + missing]
+        for j, added in enumerate(extra_b, start):
+            at = j - start
+            cost = min(above[at] + _exchange(a, i, b, j), above[at + 1] + missing, row[at] + added)
+            if i > start and j > start and a[i] == b[j - 1] and a[i - 1] == b[j]:
+                cost = min(cost, before[at - 1] + SWAPPED + (FIRST if i == j == 1 else 0.0))
+            row.append(cost)
+        before, above = above, row
+    return above[-1]
+
+
+def _extra(word: str, i: int) -> float:
+    letter = word[i]
+    if letter in (word[i - 1 : i], word[i + 1 : i + 2]):
+        return DOUBLED
+    return (SILENT if letter in SILENTS else OTHER) + (FIRST if i == 0 else 0.0)
+
+
+def _exchange(a: str, i: int, b: str, j: int) -> float:
+    if a[i] == b[j]:
+        return 0.0
+    return OTHER + (FIRST if i == j == 0 else 0.0)

@@ -1,0 +1,123 @@
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.search.correct import SURE, Corrected, correct
+from trivium.store.memory import MemoryStore
+from trivium.testing.samples import TOY, sample
+from trivium.text.normalise import words
+from trivium.text.query import parse
+from trivium.types import OWNER, Spelled, Where
+
+PUBLIC = (
+    "The hierarchical model of regression explains the variance of the distribution.",
+    "A battle axe and a short sword hang in the old harbour.",
+    "Learning rates of neural networks, again and again: learning.",
+)
+SECRET = "The heirloom of Ysolde lies under the cathedral."
+PLAYER = Where(frozenset())
+
+
+@pytest.fixture(scope="module")
+def store() -> MemoryStore:
+    made = MemoryStore()
+    made.put([sample("p.md", *PUBLIC)], TOY.fingerprint)
+    made.put([sample("s.md", SECRET, audience="dm-only")], TOY.fingerprint)
+    return made
+
+
+def ask(store: MemoryStore, text: str, where: Where = OWNER, taught: str = "") -> Corrected:
+    def spellings(asked: Sequence[str]) -> Mapping[str, tuple[Spelled, ...]]:
+        return store.spellings(asked, where)
+
+    return correct(parse(text), spellings, lambda word: word in taught.split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("hirarcical model", "hierarchical model"),
+        ("the learnning rate", "the learning rate"),
+        ("Regresssion, please", "Regression, please"),
+        ("HARBUOR", "HARBOUR"),
+        ("neurla netwroks", "neural networks"),
+    ],
+)
+def test_misspelled_words_are_corrected(store: MemoryStore, typed: str, meant: str) -> None:
+    corrected = ask(store, typed)
+    assert corrected.query == parse(meant)
+    assert corrected.suggestion == meant
+    assert all(c.applied and SURE <= c.sure <= 1 for c in corrected.corrections)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hierarchical regression",  # known
+        "Harbours",  # with another ending
+        "battleaxe",  # as two words
+        "Shortsord",  # as two words, misspelled
+        "axe 2020 h1n1 ax",  # numbers, identifiers and short words
+        "quixotic zeppelin",  # like nothing here
+        "-harbuor sword",  # not wanted
+    ],
+)
+def test_everything_else_stays_as_typed(store: MemoryStore, text: str) -> None:
+    corrected = ask(store, text)
+    assert corrected.query == parse(text)
+    assert corrected.corrections == ()
+    assert corrected.suggestion == ""
+
+
+def test_a_word_the_model_was_taught_stays(store: MemoryStore) -> None:
+    assert ask(store, "leaning", taught="leaning").corrections == ()
+    assert ask(store, "leaning").suggestion == "learning"
+
+
+def test_within_a_phrase_a_word_is_only_suggested(store: MemoryStore) -> None:
+    corrected = ask(store, '"old harbuor" axe')
+    assert corrected.query == parse('"old harbuor" axe')
+    assert corrected.suggestion == '"old harbour" axe'
+    assert [(c.typed, c.meant, c.applied) for c in corrected.corrections] == [
+        ("harbuor", "harbour", False)
+    ]
+
+
+def test_capitals_inside_make_a_name_that_must_be_surer(store: MemoryStore) -> None:
+    assert ask(store, "swrd").suggestion == "sword"
+    assert ask(store, "the sWRd").suggestion == ""
+
+
+def test_unknown_words_are_counted_among_those_that_carry_a_topic(store: MemoryStore) -> None:
+    corrected = ask(store, "the zeppelin of the harbour")
+    assert corrected.unknown == ("zeppelin",)
+    assert corrected.unknown_share == pytest.approx(0.5)
+    assert ask(store, "whom the harbour").unknown == ()
+    assert ask(store, "battleaxe harbours").unknown == ()
+
+
+def test_what_a_caller_may_not_see_is_neither_known_nor_suggested(store: MemoryStore) -> None:
+    assert ask(store, "cathedrel").suggestion == "cathedral"
+    assert ask(store, "cathedrel", PLAYER) == Corrected(
+        parse("cathedrel"), unknown=("cathedrel",), unknown_share=1.0
+    )
+    assert ask(store, "cathedral").unknown == ()
+    assert ask(store, "cathedral", PLAYER).unknown == ("cathedral",)
+
+
+@given(
+    st.sampled_from(sorted({w for text in (*PUBLIC, SECRET) for w in words(text) if len(w) > 3})),
+    st.integers(0, 20),
+    st.sampled_from("abehst"),
+)
+def test_whatever_is_suggested_stands_in_a_chunk_the_caller_sees(
+    store: MemoryStore, word: str, at: int, letter: str
+) -> None:
+    visible = {w for text in PUBLIC for w in words(text)}
+    at %= len(word)
+    for typed in (word, word[:at] + letter + word[at:], word[:at] + word[at + 1 :]):
+        corrected = ask(store, typed, PLAYER)
+        assert {c.meant for c in corrected.corrections} <= visible
+        assert corrected.query.words == parse(corrected.suggestion or typed).words

@@ -83,6 +83,12 @@ class Settings:
     fusion_vector: float = _setting("fusion.vector", 0.5, "weight of the vector signal")
     fusion_keyword: float = _setting("fusion.keyword", 0.3, "weight of the keyword signal")
     fusion_trigram: float = _setting("fusion.trigram", 0.2, "weight of the trigram signal")
+    rerank_store: str = _setting(
+        "rerank.store", "on", "`on`: keep token vectors of what is added, for reranking; `off`"
+    )
+    rerank_share: float = _setting("rerank.share", 0.5, "what the reranker's judgment counts")
+    rerank_hybrid: float = _setting("rerank.hybrid", 0.3, "what the fused score counts beside it")
+    rerank_position: float = _setting("rerank.position", 0.2, "what the fused rank counts")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from trivium.types import (
     Processed,
     Signal,
     StoredChunk,
+    TokenVectors,
     Where,
 )
 
@@ -79,6 +80,33 @@ class Embedder(Protocol):
     def embed_documents(self, texts: Sequence[str]) -> Vectors: ...
 
     def embed_query(self, text: str) -> Vector: ...
+
+
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that can give its vector of every token too, out of the same pass."""
+
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
+        """What `embed_documents` gives, and each text's token vectors, packed; empty bytes where
+        the model gives none."""
+        ...
+
+    def embed_query_tokens(self, text: str) -> tuple[Vectors, Vector]:
+        """A unit vector for each token of a query that counts, and by how much: adds up to 1.
+        Raises ModelUnavailable where the model gives sentences only."""
+        ...
+
+
+LONGEST_PASSAGE = 4_000  # characters of a passage that a reranker reads
+
+
+class Reranker(Protocol):
+    """Judges how well passages answer a query, by reading both."""
+
+    fingerprint: str
+
+    def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
+        """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +183,10 @@ class Store(Protocol):
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         """In the order asked; what is missing, hidden or not allowed is skipped."""
+        ...
+
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+        """What was kept for late interaction, of the library's model; unknown ones are left out."""
         ...
 
     def refresh(self) -> None:

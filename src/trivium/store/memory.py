@@ -35,6 +35,7 @@ from trivium.types import (
     Processed,
     Signal,
     StoredChunk,
+    TokenVectors,
     Where,
 )
 
@@ -60,6 +61,7 @@ class MemoryStore:
         self._texts: dict[DocumentId, str] = {}
         self._entries: dict[ChunkId, _Entry] = {}
         self._embeddings: dict[tuple[str, str], Vector] = {}
+        self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._last_document = 0
         self._last_chunk = 0
@@ -97,6 +99,7 @@ class MemoryStore:
             updated_at=now(),
             metadata=processed.metadata,
         )
+        self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
         self._forget_chunks(document.id)
         self._documents[document.id] = document
         self._texts[document.id] = extraction.text
@@ -134,6 +137,7 @@ class MemoryStore:
             del self._documents[document], self._texts[document]
         kept = {entry.embedded for entry in self._entries.values()}
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in kept}
+        self._tokens = {key: t for key, t in self._tokens.items() if key[1] in kept}
         return len(known)
 
     def _forget_chunks(self, document: DocumentId) -> None:
@@ -188,6 +192,10 @@ class MemoryStore:
             if entry and matches(self._documents[entry.document], where):
                 found.append(StoredChunk(chunk_id, self._documents[entry.document], entry.chunk))
         return found
+
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+        keys = {c.id: (self._model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
+        return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}
 
     def _vector_scores(self, probe: Probe) -> dict[ChunkId, float]:
         if probe.vector is None:

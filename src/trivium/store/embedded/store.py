@@ -32,6 +32,7 @@ from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.words import WordView
 from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.registry import Registry, Staged
+from trivium.store.sql.tables import SCHEMA
 from trivium.text.keywords import plan_keywords
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
@@ -46,6 +47,7 @@ from trivium.types import (
     Processed,
     Signal,
     StoredChunk,
+    TokenVectors,
     Where,
 )
 
@@ -93,7 +95,7 @@ class EmbeddedStore:
             self._prepare()
 
     def _prepare(self) -> None:
-        if self._registry.schema() == 0:
+        if self._registry.schema() < SCHEMA:
             with self._exclusive(None):
                 self._registry.migrate()
         self._passing = Passing(self._registry)
@@ -264,6 +266,10 @@ class EmbeddedStore:
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         with translated(self._folder):
             return self._registry.chunks(ids, where)
+
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+        with translated(self._folder):
+            return self._registry.token_vectors(ids, where)
 
     # --- searching ------------------------------------------------------------------------------
 

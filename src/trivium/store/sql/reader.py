@@ -24,8 +24,18 @@ from trivium.store.sql.tables import (
     embeddings,
     interpretations,
     removals,
+    token_vectors,
 )
-from trivium.types import OWNER, ChunkId, Document, DocumentId, Manifest, StoredChunk, Where
+from trivium.types import (
+    OWNER,
+    ChunkId,
+    Document,
+    DocumentId,
+    Manifest,
+    StoredChunk,
+    TokenVectors,
+    Where,
+)
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -133,6 +143,15 @@ class RegistryReader:
                 found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
         return found
 
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, TokenVectors]:
+        found: dict[ChunkId, TokenVectors] = {}
+        with self._engine.connect() as connection:
+            model = setting(connection, "model") or ""
+            for some in slices(ids):
+                rows = connection.execute(_tokens_by_id(where), {"ids": some, "model": model})
+                found |= {row.id: row.vectors for row in rows}
+        return found
+
     # --- for search indexes
 
     def sequence(self) -> int:
@@ -208,6 +227,17 @@ _SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
 @lru_cache(maxsize=256)  # building the query takes as long as running it
 def _chunks_by_id(where: Where) -> Select[Any]:
     return _visible_chunks(where).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@lru_cache(maxsize=256)
+def _tokens_by_id(where: Where) -> Select[Any]:
+    return (
+        select(chunks.c.id, token_vectors.c.vectors)
+        .join(documents, chunks.c.document == documents.c.id)
+        .join(token_vectors, token_vectors.c.hash == chunks.c.embedding)
+        .where(token_vectors.c.model == bindparam("model"), active, visible(where))
+        .where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+    )
 
 
 def _chunks_of(where: Where) -> Select[Any]:

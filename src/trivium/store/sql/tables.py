@@ -132,6 +132,15 @@ embeddings = Table(
     Column("vector", LargeBinary, nullable=False),  # float16, little-endian
 )
 
+# A vector for each token that counts, by what was embedded, for reranking: packed by the model.
+token_vectors = Table(
+    "token_vectors",
+    metadata,
+    Column("model", String, primary_key=True),
+    Column("hash", String, primary_key=True),
+    Column("vectors", LargeBinary, nullable=False),
+)
+
 # Chunk ids that the derived indexes may hold but search must not find: staged and never finished,
 # retired, or removed. Written with the change itself, cleared once the indexes have let go.
 leftovers = Table(
@@ -157,6 +166,10 @@ def _create(connection: Connection) -> None:
     connection.execute(insert(counters), [{"name": name, "value": 0} for name in names])
 
 
+def _add_token_vectors(connection: Connection) -> None:
+    token_vectors.create(connection, checkfirst=True)  # a new library has it from `_create`
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create,)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _add_token_vectors)
 SCHEMA = len(MIGRATIONS)

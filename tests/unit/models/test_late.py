@@ -53,6 +53,11 @@ def test_the_same_pass_gives_the_same_vectors(embedder: LocalEmbedder) -> None:
     assert len(packed) == len(TEXTS)
 
 
+def test_libraries_of_before_token_vectors_keep_their_vectors(embedder: LocalEmbedder) -> None:
+    """The graph gained an output; the vectors are the same to the last bit, and so is the name."""
+    assert embedder.fingerprint == "all-MiniLM-L6-v2-c96f8b89efa4-v1-256"
+
+
 def test_common_words_punctuation_and_marks_are_not_kept(embedder: LocalEmbedder) -> None:
     _, (packed, empty) = embedder.embed_with_tokens(["The crown, and the lake!", "?"])
     assert len(unpack(packed, 384)) == 2

@@ -138,6 +138,9 @@ class Settings:
     search_candidates: int = _setting(
         "search.candidates", 0, "chunks asked of each signal; 0: as many as serve best"
     )
+    search_rerank: bool = _setting(
+        "search.rerank", False, "let a reranker read the best results and order them anew"
+    )
     search_expand: bool = _setting(
         "search.expand", False, "show the text before and after each passage"
     )
@@ -163,6 +166,18 @@ class Settings:
     fusion_vector: float = _setting("fusion.vector", 0.5, "weight of the vector signal")
     fusion_keyword: float = _setting("fusion.keyword", 0.3, "weight of the keyword signal")
     fusion_trigram: float = _setting("fusion.trigram", 0.2, "weight of the trigram signal")
+    rerank_store: bool = _setting(
+        "rerank.store", True, "keep token vectors of what is added, for reranking"
+    )
+    rerank_candidates: int = _setting(
+        "rerank.candidates", 0, "results that are judged; 0: three for each one asked for"
+    )
+    rerank_folder: Path | None = _setting(
+        "rerank.folder", None, "folder of a cross-encoder in ONNX form; empty: late interaction"
+    )
+    rerank_share: float = _setting("rerank.share", 0.5, "what the reranker's judgment counts")
+    rerank_hybrid: float = _setting("rerank.hybrid", 0.3, "what the fused score counts beside it")
+    rerank_position: float = _setting("rerank.position", 0.2, "what the fused rank counts")
 
 
 # The five systems that Trivium must at least equal, by their own numbers. What a preset does not
@@ -187,6 +202,8 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
         "fusion.trigram": "0",
         "fusion.k": "60",
         "search.limit": "5",
+        "search.rerank": "on",
+        "rerank.candidates": "20",
     },
     "papers": {
         **_PLAIN,
@@ -206,6 +223,10 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
         "fusion.keyword": "0.3",
         "fusion.trigram": "0.2",
         "fusion.k": "60",
+        "rerank.share": "0.5",
+        "rerank.hybrid": "0.3",
+        "rerank.position": "0.2",
+        "rerank.seconds": "2",
         "chunk.strategy": "recursive",
         "chunk.size": "400",
         "chunk.overlap": "80",

@@ -26,6 +26,7 @@ from trivium.types import (
     Signal,
     Spelled,
     StoredChunk,
+    TokenVectors,
     Where,
 )
 
@@ -99,6 +100,23 @@ class Lexicon(Protocol):
     """An embedder that can say which words it was taught as a whole."""
 
     def knows(self, word: str) -> bool: ...
+
+
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that can give its vector of every token too, out of the same pass."""
+
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
+        """What `embed_documents` gives, and each text's token vectors, packed; empty bytes where
+        the model gives none."""
+        ...
+
+    def embed_query_tokens(self, text: str) -> tuple[Vectors, Vector]:
+        """A unit vector for each token of a query that counts, and by how much: adds up to 1.
+        Raises ModelUnavailable where the model gives sentences only."""
+        ...
+
+
+LONGEST_PASSAGE = 4_000  # characters of a passage that a reranker reads
 
 
 class Reranker(Protocol):
@@ -250,6 +268,10 @@ class Store(Protocol):
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
         """The vectors of chunks; those without one are left out."""
+        ...
+
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+        """What was kept for late interaction, of the library's model; unknown ones are left out."""
         ...
 
     def field_names(self, where: Where) -> frozenset[str]:

@@ -66,13 +66,27 @@ class QueryPart:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankPart:
+    """What reranking made of a result: its score is the sum of the last three."""
+
+    judged: float  # by the reranker, 0..1
+    before: int  # its rank before, from 1
+    rerank: float
+    hybrid: float
+    position: float
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     rank: int  # from 1
-    score: float  # what it is ordered by; where there is one query, the sum of contributions
+    # What it is ordered by: the sum of its signals' contributions; reranked, the sum of the parts
+    # of that; of several queries, their combined match.
+    score: float
     match: float  # 0..1, for display
     found: StoredChunk
     signals: Mapping[Signal, SignalPart]  # of several queries: each signal's best
     queries: tuple[QueryPart, ...] = ()  # one for each of several queries
+    rerank: RerankPart | None = None
     passages: int = 1  # by document: how many of its chunks were found
     before: str = ""  # the end of the chunk before, where context was asked for
     after: str = ""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Vectors: TypeAlias = NDArray[np.float32]  # unit rows, shape (n, dimensions)
 
 ChunkId: TypeAlias = int
+TokenVectors: TypeAlias = bytes  # of one text, packed by the model that made them
 DocumentId: TypeAlias = int
 MetaScalar: TypeAlias = str | int | float | bool
 MetaValue: TypeAlias = MetaScalar | tuple[MetaScalar, ...]
@@ -203,6 +204,8 @@ class Processed:
     vectors: Vectors | None  # None when no embedding model is at hand
     fingerprint: str  # of the pipeline that made it: extractor, chunker and their settings
     summary: str = ""  # in front of every chunk when it is embedded; kept, but never shown
+    # By the hash of what was embedded; what the store has from before is not in it.
+    tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,9 @@ def test_eval(judged: Path, tmp_path: Path) -> None:
     answer = call("eval", judged, "--json")
     assert answer.code == 0
     found = answer.json
-    assert set(found) == {"dataset", "documents", "queries", "runs"}
+    assert set(found) == {"dataset", "documents", "queries", "runs", "notes"}
     assert (found["dataset"], found["documents"], found["queries"]) == (tmp_path.name, 3, 2)
-    assert set(found["runs"]) == {"vector", "keyword", "trigram", "hybrid"}
+    assert set(found["runs"]) == {"vector", "keyword", "trigram", "hybrid", "reranked"}
     assert all({"ndcg@10", "recall@100", "mrr@10"} <= set(run) for run in found["runs"].values())
     assert found["runs"]["hybrid"]["ndcg@10"] == 1
     assert [line.split(":")[0] for line in answer.err.splitlines()] == ["index", *found["runs"]]

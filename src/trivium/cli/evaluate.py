@@ -57,6 +57,8 @@ def _show(shell: Shell, found: Evaluation) -> None:
         for name, run in found.runs.items()
     ]
     shell.table(["run", *(f">{measure}" for measure in measures)], rows)
+    for note in found.notes:
+        shell.note(note)
 
 
 @contextmanager

@@ -133,7 +133,8 @@ def _footer(block: Block) -> Text:
 def _show_parts(shell: Shell, result: Result) -> None:
     """The signals' parts of one result and their sum; of each query, where there are several."""
     columns = ("signal", ">rank", ">raw score", ">weight", ">contribution")
-    answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, result.score)]
+    total = sum(part.contribution for part in result.signals.values())
+    answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, total)]
     for signals, score in answers:
         rows = [
             (
@@ -145,7 +146,13 @@ def _show_parts(shell: Shell, result: Result) -> None:
             )
             for signal, part in signals.items()
         ]
-        shell.table(columns, [*rows, ("sum = score", "", "", "", f"{score:.6f}")])
+        shell.table(columns, [*rows, ("sum", "", "", "", f"{score:.6f}")])
+    if result.rerank:
+        part = result.rerank
+        shell.say(
+            f"reranked from {part.before}: {part.rerank:.4f} reranker (judged {part.judged:.2f})"
+            f" + {part.hybrid:.4f} hybrid + {part.position:.4f} position = {result.score:.4f}"
+        )
 
 
 def _show_analysis(shell: Shell, results: Results) -> None:

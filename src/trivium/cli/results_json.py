@@ -63,6 +63,8 @@ def _result_as_json(result: Result) -> dict[str, object]:
             {"match": p.match, "score": p.score, "signals": _signals_as_json(p.signals)}
             for p in result.queries
         ]
+    if result.rerank:
+        told["rerank"] = asdict(result.rerank)
     if result.before or result.after:
         told["context"] = {"before": result.before, "after": result.after}
     return told

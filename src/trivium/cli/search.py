@@ -128,6 +128,9 @@ def _single(
 )
 @click.option("--expand/--no-expand", default=None, help="Show the text around each passage.")
 @click.option(
+    "--rerank/--no-rerank", default=None, help="Let a reranker read the best and order them anew."
+)
+@click.option(
     "--hyde/--no-hyde", default=None, help="Let a language model guess an answer to search by."
 )
 @click.option(
@@ -162,6 +165,7 @@ def search_command(
     metadata: dict[str, MetaScalar],
     where: str,
     expand: bool | None,
+    rerank: bool | None,
     hyde: bool | None,
     analysis: bool | None,
     correct: bool | None,
@@ -201,6 +205,7 @@ def search_command(
             metadata=metadata,
             where=where,
             expand=expand,
+            rerank=rerank,
             hyde=hyde,
             analysis=analysis,
             correct=correct,

@@ -20,6 +20,7 @@ from trivium.library import Library
 from trivium.types import Granularity, Labels, Mode
 
 DEPTH = 100  # documents that recall@100 looks at
+PAGE = 10  # results that a reranker orders anew, as for a person; hybrid's follow
 RUNS = {
     "vector": Mode.SEMANTIC,
     "keyword": Mode.KEYWORD,
@@ -35,7 +36,8 @@ class Evaluation:
     dataset: str
     documents: int
     queries: int
-    runs: dict[str, dict[str, float]]  # by signal or fusion, then by measure
+    runs: dict[str, dict[str, float]]  # by signal, fusion or reranked, then by measure
+    notes: tuple[str, ...] = ()  # what kept a search from doing what it was asked to
 
 
 def evaluate(
@@ -48,14 +50,23 @@ def evaluate(
     dataset = load_dataset(folder, queries)
     with Library.open(_place(dataset, settings), settings=settings) as library:
         documents = _index(library, dataset, on_progress)
-        runs = {}
-        for name, mode in RUNS.items():
-            ranking: Ranking = {}
+        runs: dict[str, dict[str, float]] = {}
+        notes: dict[str, None] = {}  # each once, in order
+        ranking: Ranking = {}
+        for name in (*RUNS, "reranked"):
+            hybrid, ranking = ranking, {}
             for done, (query_id, text) in enumerate(dataset.queries.items()):
                 on_progress(name, done, len(dataset.queries))
-                ranking[query_id] = _rank(library, text, mode)
+                if name in RUNS:
+                    found = _rank(library, text, DEPTH, RUNS[name])
+                else:
+                    found = _rank(library, text, PAGE, Mode.HYBRID, rerank=True)
+                notes |= dict.fromkeys(found.notes)
+                ranking[query_id] = found.ranking | (
+                    {} if name in RUNS else _behind(hybrid[query_id], found.ranking)
+                )
             runs[name] = measure(dataset.judgments, ranking)
-    return Evaluation(dataset.name, documents, len(dataset.queries), runs)
+    return Evaluation(dataset.name, documents, len(dataset.queries), runs, tuple(notes))
 
 
 def _place(dataset: Dataset, settings: Settings) -> Path:
@@ -66,7 +77,8 @@ def _place(dataset: Dataset, settings: Settings) -> Path:
     if settings.embed_url:
         named += f"{settings.embed_model}{settings.embed_dimensions}"
     model = hashlib.sha256(named.encode()).hexdigest()[:6]
-    return settings.cache / "judged" / f"{dataset.name}-{digest}-{sizes}-{model}"
+    tokens = "-tokens" if settings.rerank_store else ""
+    return settings.cache / "judged" / f"{dataset.name}-{digest}-{sizes}-{model}{tokens}"
 
 
 def _index(library: Library, dataset: Dataset, on_progress: Progress) -> int:
@@ -83,11 +95,24 @@ def _index(library: Library, dataset: Dataset, on_progress: Progress) -> int:
     return len(report.outcomes) - report.count(Fate.FAILED)
 
 
-def _rank(library: Library, text: str, mode: Mode) -> dict[str, float]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    ranking: dict[str, float]
+    notes: tuple[str, ...] = ()
+
+
+def _rank(library: Library, text: str, limit: int, mode: Mode, *, rerank: bool = False) -> _Found:
     """Documents by their best chunk."""
     try:
-        results = library.search(text, DEPTH, mode=mode, by=Granularity.DOCUMENT)
+        results = library.search(text, limit, mode=mode, by=Granularity.DOCUMENT, rerank=rerank)
     except EmptyQuery:
-        return {}
+        return _Found({})
     # Ranks, not scores: two documents with equal scores keep the order that a person sees.
-    return {result.found.document.uri: 1.0 / result.rank for result in results}
+    ranking = {result.found.document.uri: 1.0 / result.rank for result in results}
+    return _Found(ranking, results.notes)
+
+
+def _behind(ranking: dict[str, float], first: dict[str, float]) -> dict[str, float]:
+    """The rest of a ranking, in its order, behind those that come first."""
+    rest = [uri for uri in ranking if uri not in first]
+    return {uri: 1.0 / rank for rank, uri in enumerate(rest, start=len(first) + 1)}

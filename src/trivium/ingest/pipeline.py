@@ -27,11 +27,12 @@ from trivium.ports import (
     SourceItem,
     Store,
     Summariser,
+    TokenEmbedder,
 )
 from trivium.types import EVERYONE, Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.types import TokenVectors, Vector, Vectors
 
 # Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
 # less than 1 % of the time; and no one waits longer for a first document to be searchable.
@@ -83,6 +84,7 @@ class Pipeline:
         *,
         max_bytes: int,
         summariser: Summariser | None = None,
+        token_embedder: TokenEmbedder | None = None,
         on_note: Callable[[str], None] = lambda note: None,
     ) -> None:
         self._store = store
@@ -94,6 +96,7 @@ class Pipeline:
         self._readers = _readers(extractors)
         self._max_bytes = max_bytes
         self._summariser = summariser
+        self._token_embedder = token_embedder  # the embedder, where token vectors are to be kept
         self._on_note = on_note
         self.embedding_seconds = 0.0
 
@@ -224,19 +227,28 @@ class Pipeline:
             for p in prepared
             for hash_, text in zip(p.processed.hashes, p.texts, strict=True)
         }
+        tokens: dict[str, TokenVectors] = {}
         known = dict(self._store.embeddings(self._embedder.fingerprint, list(texts)))
         missing = [hash_ for hash_ in texts if hash_ not in known]
         if missing:
             started = perf_counter()
             try:
-                vectors = self._embedder.embed_documents([texts[hash_] for hash_ in missing])
+                vectors, packed = self._run_model(self._embedder, [texts[h] for h in missing])
             except ModelUnavailable as reason:
                 self._embedder = None
                 self._on_note(f"Added for search by words and spelling only. {reason}")
                 return [p.processed for p in prepared]
             self.embedding_seconds += perf_counter() - started
             known |= dict(zip(missing, vectors, strict=True))
-        return [_with_vectors(p.processed, known) for p in prepared]
+            tokens = {hash_: one for hash_, one in zip(missing, packed, strict=True) if one}
+        return [_with_vectors(p.processed, known, tokens) for p in prepared]
+
+    def _run_model(
+        self, embedder: Embedder, texts: list[str]
+    ) -> tuple[Vectors, Sequence[TokenVectors]]:
+        if self._token_embedder is not None:
+            return self._token_embedder.embed_with_tokens(texts)
+        return embedder.embed_documents(texts), [b""] * len(texts)
 
 
 def _tokens(batch: Mapping[str, _Prepared]) -> int:
@@ -266,11 +278,14 @@ def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:
     return {name: f"{name}@{formats}" if name else "text" for name in names}
 
 
-def _with_vectors(processed: Processed, known: Mapping[str, Vector]) -> Processed:
+def _with_vectors(
+    processed: Processed, known: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
+) -> Processed:
     import numpy as np
 
     vectors: Vectors = np.stack([known[hash_] for hash_ in processed.hashes])
-    return replace(processed, vectors=vectors)
+    new = {hash_: tokens[hash_] for hash_ in processed.hashes if hash_ in tokens}
+    return replace(processed, vectors=vectors, tokens=new)
 
 
 def _labelled(labels: Labels, own: Metadata, before: Document | None) -> tuple[str, str, Metadata]:

@@ -12,7 +12,8 @@ from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
 from trivium.ports import Store
 from trivium.search.fuse import Fusion
-from trivium.search.request import MODES, SearchRequest
+from trivium.search.request import MODES, Rerank, SearchRequest
+from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
 from trivium.text.filters import BUILT_IN, fields_of, parse_filter
 from trivium.types import (
@@ -48,6 +49,7 @@ class Options:
     hyde: bool | None = None
     analysis: bool | None = None
     correct: bool | None = None
+    rerank: bool | None = None
 
 
 def request_for(
@@ -81,6 +83,7 @@ def request_for(
         threshold=s.search_threshold if o.threshold is None else o.threshold,
         candidates=s.search_candidates or None,
         expand=s.search_expand if o.expand is None else o.expand,
+        rerank=_rerank(s) if (s.search_rerank if o.rerank is None else o.rerank) else None,
         hyde=(s.search_hyde if o.hyde is None else o.hyde) and Signal.VECTOR in MODES[mode],
     )
 
@@ -106,6 +109,12 @@ def refuse_unknown_fields(condition: Condition, within: Where, store: Store) -> 
         raise BadFilter(
             f"No document has a field `{name}`.", fix=f"{hint}There are: {', '.join(known)}."
         )
+
+
+def _rerank(settings: Settings) -> Rerank:
+    s = settings
+    shares = Shares(s.rerank_share, s.rerank_hybrid, s.rerank_position)
+    return Rerank(shares, s.rerank_seconds, s.rerank_candidates or None)
 
 
 def _strength(settings: Settings, options: Options) -> float:

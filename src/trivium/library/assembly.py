@@ -11,15 +11,18 @@ from trivium.config import Settings, key
 from trivium.errors import BadSetting
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.reading import FACTORY
+from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.endpoint import Endpoint
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker
-from trivium.ports import Chunker, Embedder, Summariser, Tokens
+from trivium.ports import Chunker, Embedder, Reranker, Store, Summariser, TokenEmbedder, Tokens
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
+from trivium.types import OWNER
 
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
 # summary of its document, at most 60. Two more open and close every text.
@@ -33,8 +36,10 @@ _PATIENCE = 3
 def embedder_for(settings: Settings) -> LocalEmbedder | RemoteEmbedder:
     """The embedding model that the settings name. Neither its weights nor its endpoint are looked
     for yet; a folder that is named but is no model raises ModelUnavailable."""
-    if settings.embed_url:
-        return _remote_embedder(settings)
+    return _remote_embedder(settings) if settings.embed_url else local_embedder_for(settings)
+
+
+def local_embedder_for(settings: Settings) -> LocalEmbedder:
     return LocalEmbedder(
         settings.embed_folder,
         settings.cache,
@@ -82,6 +87,24 @@ def remote_reranker_for(settings: Settings) -> RemoteReranker | None:
         s.rerank_seconds,  # a person waits: retries happen within the same time
     )
     return RemoteReranker(Client(endpoint))
+
+
+def reranker_for(settings: Settings, embedder: Embedder, store: Store) -> Reranker | None:
+    """Behind `rerank.url`, or in `rerank.folder`, or the embedding model's own token vectors; None
+    where that model has none."""
+    if settings.rerank_url:
+        return remote_reranker_for(settings)
+    if settings.rerank_folder is not None:
+        return CrossEncoder(settings.rerank_folder, settings.embed_threads)
+    if isinstance(embedder, LocalEmbedder):
+        # The chunks were found under the caller's own filter.
+        return LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER))
+    return None
+
+
+def token_embedder_for(settings: Settings, embedder: Embedder) -> TokenEmbedder | None:
+    """The embedder, where what it gives beside vectors is to be kept for reranking."""
+    return embedder if settings.rerank_store and isinstance(embedder, LocalEmbedder) else None
 
 
 def generator_for(settings: Settings) -> RemoteGenerator | None:

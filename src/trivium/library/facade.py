@@ -23,8 +23,10 @@ from trivium.library.assembly import (
     embedder_for,
     generator_for,
     reading,
+    reranker_for,
     sandbox_for,
     summariser_for,
+    token_embedder_for,
 )
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder, Source, Waiting
@@ -96,7 +98,9 @@ class Library:
         self._store = store
         self._embedder = embedder
         self._settings = settings
-        self._searcher = Searcher(store, embedder, generator_for(settings))
+        self._searcher = Searcher(
+            store, embedder, generator_for(settings), reranker_for(settings, embedder, store)
+        )
 
     @classmethod
     def open(
@@ -168,6 +172,7 @@ class Library:
                 sandbox.read,
                 extractors(reading(self._settings)),
                 max_bytes=self._settings.read_max_bytes,
+                token_embedder=token_embedder_for(self._settings, self._embedder),
                 summariser=summariser_for(self._settings),
                 on_note=notes.append,
             )
@@ -210,6 +215,7 @@ class Library:
         hyde: bool | None = None,
         analysis: bool | None = None,
         correct: bool | None = None,
+        rerank: bool | None = None,
         audiences: Iterable[str] | None = None,
         collection: str | Sequence[str] | None = None,
         source: str | Sequence[str] | None = None,
@@ -227,7 +233,7 @@ class Library:
         within = self._within(audiences, where, collection, source, category, metadata)
         queries = (query,) if isinstance(query, str) else tuple(query)
         options = Options(
-            limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct
+            limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
         )
         model = self._embedder.fingerprint
         return self._searcher.search(request_for(self._settings, model, queries, within, options))

@@ -9,22 +9,26 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import BadSetting, DimensionMismatch, ModelDamaged, ModelUnavailable
 from trivium.models import weights
+from trivium.models.late import pack
 from trivium.models.weights import Shape
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from trivium.types import Vector, Vectors
+    from trivium.models.rarity import Rarity
+    from trivium.types import TokenVectors, Vector, Vectors
 
 GRAPH = "model.onnx"
-# Of what minilm.py builds, in the cache's key and the fingerprint: bump it when vectors change.
-GRAPH_VERSION = 1
+# Of what minilm.py builds: bump the first when its output changes, the second too when vectors do.
+GRAPH_VERSION = 2
+VECTORS_VERSION = 1
 # Tokens of one run, padding included. 4 to 32 chunks of 256 run equally fast within the noise;
 # the process peaks at 283 MB with 4096 and 420 MB with 8192.
 BATCH_TOKENS = 4096
@@ -53,7 +57,7 @@ class LocalEmbedder:
                 f" {model.name} can read.",
             )
         self.dimensions = model.shape.hidden
-        self.fingerprint = f"{model.name}-{model.digest}-v{GRAPH_VERSION}-{max_tokens}"
+        self.fingerprint = f"{model.name}-{model.digest}-v{VECTORS_VERSION}-{max_tokens}"
         if document_prefix:  # a query's prefix changes no stored vector
             self.fingerprint += f"-{hashlib.sha256(document_prefix.encode()).hexdigest()[:6]}"
         self._folder = folder
@@ -79,6 +83,38 @@ class LocalEmbedder:
             vectors[batch] = engine.vectors([rows[i] for i in batch])
         return vectors
 
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
+        import numpy as np
+
+        engine = self.load()
+        packed = [b""] * len(texts)
+        if not engine.gives_tokens:
+            return self.embed_documents(texts), packed
+        vectors = np.empty((len(texts), self.dimensions), np.float32)
+        rows = [engine.encode(self._document_prefix + text) for text in texts]
+        for batch in batches([len(row) for row in rows]):
+            vectors[batch], tokens = engine.with_tokens([rows[i] for i in batch])
+            for i, found in zip(batch, tokens, strict=True):
+                packed[i] = pack(found[engine.rarity.worth_keeping(rows[i])])
+        return vectors, packed
+
+    def embed_query_tokens(self, text: str) -> tuple[Vectors, Vector]:
+        import numpy as np
+
+        engine = self.load()
+        if not engine.gives_tokens:
+            raise ModelUnavailable(
+                "The embedding model gives vectors of whole texts, none of their tokens.",
+                fix="Choose another reranker, or export the model with `last_hidden_state`.",
+            )
+        row = engine.encode(self._query_prefix + text)
+        _, (found,) = engine.with_tokens([row])
+        rarity = engine.rarity.weights(row)
+        if not rarity.any():  # nothing but punctuation
+            rarity = np.ones_like(rarity)
+        found, rarity = found[rarity > 0], rarity[rarity > 0]
+        return found / np.linalg.norm(found, axis=1, keepdims=True), rarity / rarity.sum()
+
     def embed_query(self, text: str) -> Vector:
         engine = self.load()
         vector: Vector = engine.vectors([engine.encode(self._query_prefix + text)])[0]
@@ -101,7 +137,7 @@ class LocalEmbedder:
 
     def tokens(self) -> LocalTokens:
         """Counts as this model does."""
-        return LocalTokens(self.fingerprint, _tokenizer(self._files()[1]))
+        return LocalTokens(self.fingerprint, open_tokenizer(self._files()[1]))
 
     def _files(self) -> tuple[Path, Path]:
         """The graph and the tokeniser, made ready on the first call on this machine."""
@@ -138,15 +174,17 @@ class _Engine:
         self, graph: Path, tokenizer: Path, shape: Shape, threads: int, max_tokens: int
     ) -> None:
         self._shape = shape
-        self._tokenizer = _tokenizer(tokenizer)
+        self._tokenizer = open_tokenizer(tokenizer)
         # What stands in front is context; of the passage itself nothing may be lost.
         self._tokenizer.enable_truncation(max_tokens, direction="left")
-        self._session = _session(graph, threads)
+        self._session = open_session(graph, threads)
         self._inputs = {given.name for given in self._session.get_inputs()}
         names = [given.name for given in self._session.get_outputs()]
         # `vectors` is our own graph's; sentence-transformers exports name theirs so.
         wanted = (name for name in ("vectors", "sentence_embedding") if name in names)
         self._output = next(wanted, names[0])
+        wanted = (name for name in ("tokens", "token_embeddings", "last_hidden_state"))
+        self._tokens = next((name for name in wanted if name in names), "")
         unknown = self._inputs - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown:
             raise ModelUnavailable(
@@ -164,6 +202,25 @@ class _Engine:
         return self._tokenizer.token_to_id(word) is not None
 
     def vectors(self, rows: Sequence[Sequence[int]]) -> Vectors:
+        found: Vectors = self._run(rows, [self._output])[0]
+        return found
+
+    def with_tokens(self, rows: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
+        """And for each text the vectors of its tokens, as the last layer gives them."""
+        vectors, tokens = self._run(rows, [self._output, self._tokens])
+        return vectors, [found[: len(row)] for row, found in zip(rows, tokens, strict=True)]
+
+    @property
+    def gives_tokens(self) -> bool:
+        return bool(self._tokens)
+
+    @cached_property
+    def rarity(self) -> Rarity:
+        from trivium.models.rarity import Rarity
+
+        return Rarity(self._tokenizer.get_vocab(with_added_tokens=True))
+
+    def _run(self, rows: Sequence[Sequence[int]], outputs: list[str]) -> list[Any]:
         import numpy as np
 
         ids = np.full((len(rows), max(map(len, rows))), self._shape.padding, np.int64)
@@ -173,9 +230,9 @@ class _Engine:
             mask[row, : len(tokens)] = 1
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         feed = {name: values for name, values in feed.items() if name in self._inputs}
-        found: Vectors = self._session.run([self._output], feed)[0]
+        found: list[Any] = self._session.run(outputs, feed)
         if self._output != "vectors":
-            found = self._finish(found.astype(np.float32), mask.astype(np.float32))
+            found[0] = self._finish(found[0].astype(np.float32), mask.astype(np.float32))
         return found
 
     def _finish(self, found: Any, mask: Vectors) -> Vectors:
@@ -196,7 +253,7 @@ class _Engine:
         return unit
 
 
-def _session(graph: Path, threads: int) -> Any:
+def open_session(graph: Path, threads: int) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -211,7 +268,7 @@ def _session(graph: Path, threads: int) -> Any:
         raise ModelDamaged(f"The model {graph} cannot be loaded: {reason}.") from reason
 
 
-def _tokenizer(path: Path) -> Tokenizer:
+def open_tokenizer(path: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     try:

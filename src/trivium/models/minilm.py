@@ -1,7 +1,8 @@
 """Builds the ONNX graph of a BERT-type sentence encoder from its safetensors weights, and keeps it.
 
-The graph takes padded token ids and a mask and gives unit vectors: pooling and normalisation are
-inside. Knows nothing of where weights come from, of tokenising and of sessions.
+The graph takes padded token ids and a mask and gives unit vectors, pooling and normalisation
+inside, and beside them the vectors of the tokens as they leave the last layer. Knows nothing of
+where weights come from, of tokenising and of sessions.
 """
 
 from __future__ import annotations
@@ -109,6 +110,7 @@ def build(weights: Weights, shape: Shape, *, quantised: bool = True) -> ModelPro
     for layer in range(shape.layers):
         x = _layer(g, weights, shape, f"encoder.layer.{layer}.", x, mask)
     _pool(g, shape, x)
+    g.add("Identity", x, output="tokens")
     graph = helper.make_graph(
         g.nodes,
         "sentence-encoder",
@@ -116,7 +118,10 @@ def build(weights: Weights, shape: Shape, *, quantised: bool = True) -> ModelPro
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"])
             for name in ("input_ids", "attention_mask")
         ],
-        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", shape.hidden])],
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, [*axes, shape.hidden])
+            for name, axes in (("vectors", ["batch"]), ("tokens", ["batch", "tokens"]))
+        ],
         g.tensors,
     )
     opsets = [helper.make_opsetid("", 20), helper.make_opsetid(MICROSOFT, 1)]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from trivium.results import QueryPart, SignalPart
+from trivium.results import QueryPart, RerankPart, SignalPart
 from trivium.search.fuse import Fused
 from trivium.search.match import match_score
 from trivium.search.multi import best_signals, combined
@@ -30,6 +30,7 @@ class Candidate:
     signals: Mapping[Signal, SignalPart]
     queries: tuple[QueryPart, ...] = ()
     passages: int = 1
+    rerank: RerankPart | None = None
 
 
 def gather(

@@ -9,6 +9,7 @@ from math import isfinite
 from trivium.errors import BadSetting
 from trivium.search import multi
 from trivium.search.fuse import DEPTH, Fusion
+from trivium.search.rerank import SECONDS, Shares
 from trivium.search.weigh import Evidence
 from trivium.types import Combine, Granularity, Mode, Signal, Where
 
@@ -25,12 +26,23 @@ MOST_RESULTS = 1000
 LEAST_CANDIDATES = DEPTH
 # With AND a result must be in the list of every query: short lists rarely meet.
 LEAST_SHARED = 100
+OVERFETCHED = 3  # candidates for each result, where a reranker chooses among them
+MOST_RERANKED = 100  # 50 are judged in 14 ms where token vectors are stored
 MODES: Mapping[Mode, tuple[Signal, ...]] = {
     Mode.HYBRID: tuple(Signal),
     Mode.SEMANTIC: (Signal.VECTOR,),
     Mode.KEYWORD: (Signal.KEYWORD,),
     Mode.FUZZY: (Signal.TRIGRAM,),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """How the best candidates are judged anew."""
+
+    shares: Shares = field(default_factory=Shares)
+    seconds: float = SECONDS
+    candidates: int | None = None  # None: three for each result
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +61,25 @@ class SearchRequest:
     correct: bool = False  # look for what misspelled words were meant to be
     evidence: Evidence | None = None  # moves the weights by what the signals answer
     candidates: int | None = None  # asked of each signal; None: as many as serve best
+    rerank: Rerank | None = None  # let a reranker read the best of them
     expand: bool = False  # with the text around each passage
     hyde: bool = False  # with a hypothetical answer, for the vector signal
+
+    @property
+    def pool(self) -> int:
+        """How many results are made before the page is cut: a reranker sees more of them."""
+        if self.rerank is None:
+            return self.limit
+        wanted = self.rerank.candidates or OVERFETCHED * self.limit
+        return max(self.limit, min(wanted, MOST_RERANKED))
 
     @property
     def depth(self) -> int:
         """How many chunks each signal is asked for at first."""
         if self.candidates is not None:
-            return max(self.candidates, self.limit)
+            return max(self.candidates, self.pool)
         least = LEAST_SHARED if len(self.queries) > 1 else LEAST_CANDIDATES
-        return max(2 * self.limit, least)
+        return max(2 * self.limit, self.pool, least)
 
     def signal_weights(self) -> dict[Signal, float]:
         """The weight of each signal that takes part; a signal alone counts 1."""
@@ -80,6 +101,12 @@ class SearchRequest:
         _demand(-1 <= self.threshold <= 1, "threshold", self.threshold, "a number from -1 to 1")
         sensible = isfinite(self.analysis) and self.analysis >= 0
         _demand(sensible, "analysis.strength", self.analysis, "a number from 0 up")
+        if self.rerank is not None:
+            self.rerank.shares.check()
+            seconds, most = self.rerank.seconds, self.rerank.candidates
+            _demand(seconds > 0, "rerank.seconds", seconds, "a number above 0")
+            sensible = most is None or 1 <= most <= MOST_RERANKED
+            _demand(sensible, "rerank.candidates", most, f"1 to {MOST_RERANKED}")
         enough = self.candidates is None or 1 <= self.candidates <= MOST_RESULTS
         _demand(enough, "candidates", self.candidates, f"1 to {MOST_RESULTS}")
         for signal, weight in self.weights.items():

@@ -1,5 +1,5 @@
 """The recipe of a search, top to bottom: parse, correct, analyse, [HyDE], ask each
-signal, weigh, fuse, gather, [expand].
+signal, weigh, fuse, gather, [rerank], [expand].
 
 Knows stores and models only through their ports.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from trivium.errors import EmptyQuery, ModelUnavailable, QueryTooLong
-from trivium.ports import Embedder, Generator, Lexicon, Store
+from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store
 from trivium.results import Analysis, Result, Results
 from trivium.search.analyse import analyse, favour_spelling, lean
 from trivium.search.correct import Corrected, correct
@@ -20,7 +20,8 @@ from trivium.search.fuse import Fused, fuse
 from trivium.search.gather import Candidate, gather
 from trivium.search.hyde import hypothesise
 from trivium.search.progress import Progress
-from trivium.search.request import SearchRequest
+from trivium.search.request import Rerank, SearchRequest
+from trivium.search.rerank import blend, judge
 from trivium.search.signals import Asked, Signals
 from trivium.search.similar import similar
 from trivium.search.weigh import weigh
@@ -41,6 +42,9 @@ from trivium.types import (
 LONGEST_QUERY = 10_000  # characters: some four pages
 _ATTEMPTS = 4  # a search begins anew when documents changed under it
 _DEEPER = 4  # each time that what was found does not fill the page
+_NO_RERANKER = (
+    "Not reranked: this embedding model has no token vectors, and `rerank.url` is not set."
+)
 _NO_GENERATOR = (
     "Searched without a hypothetical answer: no language model is set up (`generate.url`)."
 )
@@ -60,11 +64,16 @@ class Searcher:
     """Searches one store. Threads may share it."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, generator: Generator | None = None
+        self,
+        store: Store,
+        embedder: Embedder,
+        generator: Generator | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._generator = generator
+        self._reranker = reranker
         self._signals = Signals(store, embedder)
 
     def search(self, request: SearchRequest) -> Results:
@@ -73,6 +82,9 @@ class Searcher:
         self._store.refresh()
         prepared = [self._prepare(request, _parsed(text), progress) for text in request.queries]
         answers, candidates = self._find(request, prepared, progress)
+        if request.rerank is not None:
+            query = " ".join(asked.words.meaning for asked, _ in prepared)
+            candidates = self._reranked(candidates[: request.pool], query, request.rerank, progress)
         items = self._results(request, candidates[: request.limit], progress)
         return Results(
             queries=request.queries,
@@ -147,7 +159,7 @@ class Searcher:
     ) -> tuple[list[_Answer], list[Candidate]]:
         """Candidates, best first; deeper where one page needs it, anew where documents changed."""
         depth, attempts = request.depth, _ATTEMPTS
-        most = request.limit if _one_for_one(request) else None
+        most = request.pool if _one_for_one(request) else None
         while True:
             self._store.refresh()
             progress.clock.lap("refresh")
@@ -190,6 +202,25 @@ class Searcher:
         progress.clock.lap("fuse")
         complete = all(len(hits) < depth for hits in lists.values())
         return _Answer(analysis, fused, complete)
+
+    def _reranked(
+        self, candidates: list[Candidate], query: str, rerank: Rerank, progress: Progress
+    ) -> list[Candidate]:
+        """In the order of reranker and fusion together; as before, and a note, where none came."""
+        if self._reranker is None:
+            progress.tell(_NO_RERANKER)
+            return candidates
+        passages = [candidate.found for candidate in candidates]
+        judgment = judge(self._reranker, query, passages, rerank.seconds)
+        progress.clock.lap("rerank")
+        if judgment.scores is None:
+            progress.tell(judgment.note)
+            return candidates
+        fused = [candidate.score for candidate in candidates]
+        return [
+            replace(candidates[one.at], score=one.score, rerank=one.part)
+            for one in blend(fused, judgment.scores, rerank.shares)
+        ]
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress
@@ -236,7 +267,7 @@ def _enough(request: SearchRequest) -> int:
     """Results for which a page is not searched deeper. What all of several queries find at depth
     may be little; that there is nothing must be certain."""
     shared = len(request.queries) > 1 and request.combine is not Combine.MAXIMUM
-    return 1 if shared else request.limit
+    return 1 if shared else request.pool
 
 
 def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Result:
@@ -248,6 +279,7 @@ def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Resul
         found=candidate.found,
         signals=candidate.signals,
         queries=candidate.queries,
+        rerank=candidate.rerank,
         passages=candidate.passages,
         before=before,
         after=after,

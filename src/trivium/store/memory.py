@@ -41,6 +41,7 @@ from trivium.types import (
     Signal,
     Spelled,
     StoredChunk,
+    TokenVectors,
     Where,
 )
 
@@ -66,6 +67,7 @@ class MemoryStore:
         self._texts: dict[DocumentId, str] = {}
         self._entries: dict[ChunkId, _Entry] = {}
         self._embeddings: dict[tuple[str, str], Vector] = {}
+        self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
         self._last_document = 0
@@ -104,6 +106,7 @@ class MemoryStore:
             updated_at=now(),
             metadata=processed.metadata,
         )
+        self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
         self._forget_chunks(document.id)
         self._documents[document.id] = document
         self._texts[document.id] = extraction.text
@@ -141,6 +144,7 @@ class MemoryStore:
             del self._documents[document], self._texts[document]
         kept = {entry.embedded for entry in self._entries.values()}
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in kept}
+        self._tokens = {key: t for key, t in self._tokens.items() if key[1] in kept}
         return len(known)
 
     def set_chunker(self, collection: str, chunker: str) -> None:
@@ -233,6 +237,10 @@ class MemoryStore:
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
         found = {c.id: self._entries[c.id].vector for c in self.chunks(ids, where)}
         return {i: vector for i, vector in found.items() if vector is not None}
+
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+        keys = {c.id: (self._model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
+        return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}
 
     def field_names(self, where: Where) -> frozenset[str]:
         return frozenset(name for d in self.documents(where) for name in d.metadata)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from trivium.ports import Store
@@ -142,6 +144,32 @@ class StoreContract:
         with store.writing():
             store.remove(d.id for d in store.documents(OWNER))
         assert store.embeddings(TOY.fingerprint, document.hashes) == {}
+
+    def test_token_vectors_are_kept_for_chunks_and_go_with_them(self, store: Store) -> None:
+        document = sample("a.md", "Amber bell.", "Copper bell.", audience="dm-only")
+        amber, copper = document.hashes
+        put(store, replace(document, tokens={amber: b"\x01amber", copper: b"\x01copper"}))
+        put(store, sample("b.md", "Amber bell."), sample("c.md", "Fog."))
+        assert store.token_vectors([2, 1, 3, 4, 99], OWNER) == {
+            1: b"\x01amber",
+            2: b"\x01copper",
+            3: b"\x01amber",
+        }
+        assert store.token_vectors([1, 2, 3], Where(frozenset())) == {3: b"\x01amber"}
+        with store.writing():
+            store.remove([1])
+        assert store.token_vectors([1, 2, 3], OWNER) == {3: b"\x01amber"}
+        with store.writing():
+            store.remove([2])
+        put(store, sample("d.md", "Amber bell.", "Copper bell."))
+        assert store.token_vectors([5, 6], OWNER) == {}
+
+    def test_token_vectors_of_another_model_are_not_given(self, store: Store) -> None:
+        document = sample("a.md", "Amber bell.")
+        put(store, sample("b.md", "Fog."))
+        with store.writing():
+            store.put([replace(document, vectors=None, tokens={document.hashes[0]: b"x"})], "other")
+        assert store.token_vectors([2], OWNER) == {}
 
     # signals
 

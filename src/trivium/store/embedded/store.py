@@ -31,8 +31,8 @@ from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.words import WordView
 from trivium.store.neighbours import neighbours
-from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
-from trivium.store.sql.registry import Registry, Staged
+from trivium.store.sql.reader import check_schema
+from trivium.store.sql.registry import Registry, to_index
 from trivium.store.sql.tables import SCHEMA
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
@@ -52,6 +52,7 @@ from trivium.types import (
     Signal,
     Spelled,
     StoredChunk,
+    TokenVectors,
     Where,
 )
 
@@ -160,7 +161,7 @@ class EmbeddedStore:
             return []
         with self.writing():
             staged = self._registry.stage(batch, model)
-            self._indexes.add(list(_indexed(batch, staged)))
+            self._indexes.add(list(to_index(batch, staged)))
             return self._registry.activate(staged)
 
     def relabel(
@@ -296,6 +297,10 @@ class EmbeddedStore:
         with translated(self._folder):
             return self._registry.field_names(where)
 
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+        with translated(self._folder):
+            return self._registry.token_vectors(ids, where)
+
     # --- searching ------------------------------------------------------------------------------
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
@@ -386,15 +391,3 @@ class EmbeddedStore:
     def close(self) -> None:
         self._indexes.close()
         self._engine.dispose()
-
-
-def _indexed(batch: Sequence[Processed], staged: Sequence[Staged]) -> Iterator[IndexedChunk]:
-    for processed, one in zip(batch, staged, strict=True):
-        for at, chunk in enumerate(processed.chunks):
-            yield IndexedChunk(
-                one.first_chunk + at,
-                one.document,
-                processed.extraction.language,
-                searched_text(chunk),
-                None if processed.vectors is None else processed.vectors[at],
-            )

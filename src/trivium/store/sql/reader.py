@@ -26,6 +26,7 @@ from trivium.store.sql.tables import (
     fields,
     interpretations,
     removals,
+    token_vectors,
 )
 from trivium.types import (
     OWNER,
@@ -35,6 +36,7 @@ from trivium.types import (
     DocumentId,
     Manifest,
     StoredChunk,
+    TokenVectors,
     Where,
 )
 
@@ -186,6 +188,15 @@ class RegistryReader:
         with self._engine.connect() as connection:
             return frozenset(connection.scalars(query))
 
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, TokenVectors]:
+        found: dict[ChunkId, TokenVectors] = {}
+        with self._engine.connect() as connection:
+            model = setting(connection, "model") or ""
+            for some in slices(ids):
+                rows = connection.execute(_tokens_by_id(where), {"ids": some, "model": model})
+                found |= {row.id: row.vectors for row in rows}
+        return found
+
     # --- for search indexes
 
     def sequence(self) -> int:
@@ -262,6 +273,17 @@ _SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
 @lru_cache(maxsize=256)  # building the query takes as long as running it
 def _chunks_by_id(where: Where) -> Select[Any]:
     return _visible_chunks(where).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+
+
+@lru_cache(maxsize=256)
+def _tokens_by_id(where: Where) -> Select[Any]:
+    return (
+        select(chunks.c.id, token_vectors.c.vectors)
+        .join(documents, chunks.c.document == documents.c.id)
+        .join(token_vectors, token_vectors.c.hash == chunks.c.embedding)
+        .where(token_vectors.c.model == bindparam("model"), active, visible(where))
+        .where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+    )
 
 
 def _chunks_of(where: Where) -> Select[Any]:

@@ -8,14 +8,14 @@ the `leftovers` they have yet to drop, and nothing of which database it speaks t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete, func, select, tuple_, update
+from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 
 from trivium.store.clock import now
-from trivium.store.sql.reader import RegistryReader, check_schema
+from trivium.store.sql.reader import IndexedChunk, RegistryReader, check_schema, searched_text
 from trivium.store.sql.rows import (
     chunk_values,
     document_of,
@@ -42,6 +42,7 @@ from trivium.store.sql.tables import (
     interpretations,
     leftovers,
     removals,
+    token_vectors,
 )
 from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
 
@@ -132,6 +133,7 @@ class Registry(RegistryReader):
             insert_all(connection, chunks, new_chunks)
             insert_all(connection, leftovers, [_range(s.first_chunk, s.values) for s in staged])
             _keep_vectors(connection, batch, model)
+            _keep_tokens(connection, batch, model)
         return staged
 
     def activate(self, staged: Sequence[Staged]) -> list[Document]:
@@ -205,11 +207,9 @@ class Registry(RegistryReader):
             connection.execute(delete(documents).where(documents.c.id.in_(gone)))
             for some in slices(orphans):
                 kept = select(chunks.c.embedding).where(chunks.c.embedding.in_(some))
-                connection.execute(
-                    delete(embeddings).where(
-                        embeddings.c.hash.in_(some), embeddings.c.hash.not_in(kept)
-                    )
-                )
+                for table in (embeddings, token_vectors):
+                    unused = table.c.hash.in_(some) & table.c.hash.not_in(kept)
+                    connection.execute(delete(table).where(unused))
             sequence = take(connection, "sequence", 1).start
             insert_all(connection, removals, [{"document": i, "changed": sequence} for i in gone])
             ranges = [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in found if r.chunks]
@@ -280,13 +280,23 @@ def _keep_vectors(connection: Connection, batch: Sequence[Processed], model: str
         _keep(connection, model, found)
 
 
+def _keep_tokens(connection: Connection, batch: Sequence[Processed], model: str) -> None:
+    given = {hash_: packed for processed in batch for hash_, packed in processed.tokens.items()}
+    have = _present(connection, token_vectors, model, list(given))
+    rows = [{"model": model, "hash": h, "vectors": p} for h, p in given.items() if h not in have]
+    insert_all(connection, token_vectors, rows)
+
+
+def _present(connection: Connection, table: Table, model: str, hashes: list[str]) -> set[str]:
+    present: set[str] = set()
+    for some in slices(hashes):
+        query = select(table.c.hash).where(table.c.model == model, table.c.hash.in_(some))
+        present |= set(connection.scalars(query))
+    return present
+
+
 def _keep(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> None:
-    have: set[str] = set()
-    for some in slices(list(vectors)):
-        query = select(embeddings.c.hash).where(
-            embeddings.c.model == model, embeddings.c.hash.in_(some)
-        )
-        have |= set(connection.scalars(query))
+    have = _present(connection, embeddings, model, list(vectors))
     rows = [
         {"model": model, "hash": h, "vector": vector_bytes(v)}
         for h, v in vectors.items()
@@ -296,3 +306,16 @@ def _keep(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> 
     if not setting(connection, "model"):
         set_setting(connection, "model", model)
         set_setting(connection, "dimensions", str(len(next(iter(vectors.values())))))
+
+
+def to_index(batch: Sequence[Processed], staged: Sequence[Staged]) -> Iterator[IndexedChunk]:
+    """The chunks of a staged batch as search indexes need them."""
+    for processed, one in zip(batch, staged, strict=True):
+        for at, chunk in enumerate(processed.chunks):
+            yield IndexedChunk(
+                one.first_chunk + at,
+                one.document,
+                processed.extraction.language,
+                searched_text(chunk),
+                None if processed.vectors is None else processed.vectors[at],
+            )

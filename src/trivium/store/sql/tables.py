@@ -135,6 +135,15 @@ embeddings = Table(
     Column("vector", LargeBinary, nullable=False),  # float16, little-endian
 )
 
+# A vector for each token that counts, by what was embedded, for reranking: packed by the model.
+token_vectors = Table(
+    "token_vectors",
+    metadata,
+    Column("model", String, primary_key=True),
+    Column("hash", String, primary_key=True),
+    Column("vectors", LargeBinary, nullable=False),
+)
+
 # Chunk ids that the derived indexes may hold but search must not find: staged and never finished,
 # retired, or removed. Written with the change itself, cleared once the indexes have let go.
 leftovers = Table(
@@ -178,7 +187,16 @@ def _add_collections(connection: Connection) -> None:
     collections.create(connection, checkfirst=True)
 
 
+def _add_token_vectors(connection: Connection) -> None:
+    token_vectors.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _add_summaries, _add_collections)
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
+    _create,
+    _add_summaries,
+    _add_collections,
+    _add_token_vectors,
+)
 SCHEMA = len(MIGRATIONS)

@@ -1,0 +1,183 @@
+"""Reranking by late interaction: quality on judged sets, time, space and what it adds to indexing.
+
+    python -m bench.rerank --sets scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de
+
+Each set is indexed once with token vectors, into a library of its own below the cache; a search
+then fetches thirty candidates and reranks them, as the product does for ten results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench.timing import as_json, folder_bytes, measure
+from trivium.config import Settings, load
+from trivium.evaluate.dataset import Dataset, load_dataset
+from trivium.evaluate.metrics import Ranking
+from trivium.evaluate.metrics import measure as judge_ranking
+from trivium.ingest.pipeline import Pipeline
+from trivium.library.assembly import chunker_for, local_embedder_for
+from trivium.models.late import LateReranker
+from trivium.models.local import LocalEmbedder
+from trivium.results import Results
+from trivium.search.request import OVERFETCHED, SearchRequest
+from trivium.search.rerank import Shares, blend
+from trivium.search.run import Searcher
+from trivium.search.weigh import MINILM
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.types import OWNER, Extraction, Labels, StoredChunk
+
+SETS = "scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de"
+LIMIT = 10
+SIZES = (20, 50)
+SEED = 7
+_EMBEDDED = 24  # passages that the cost of keeping token vectors is measured on
+
+
+def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dict[str, Any]:
+    dataset = load_dataset(folder)
+    embedder = local_embedder_for(settings)
+    place = settings.cache / "bench" / "rerank" / dataset.name
+    store = EmbeddedStore(place)
+    _index(store, embedder, dataset, settings)
+    reranker = LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER))
+    searcher = Searcher(store, embedder)
+    asked = sorted(dataset.queries.items())
+    if len(asked) > queries:
+        asked = random.Random(SEED).sample(asked, queries)
+    hybrid: Ranking = {}
+    reranked: Ranking = {}
+    for query_id, text in asked:
+        found = searcher.search(
+            SearchRequest((text,), OWNER, limit=LIMIT * OVERFETCHED, evidence=MINILM)
+        )
+        hybrid[query_id] = _documents([r.found for r in found])
+        reranked[query_id] = _documents(_rerank(reranker, text, found))
+    judgments = {query_id: dataset.judgments[query_id] for query_id, _ in asked}
+    timings = {str(n): _time(searcher, reranker, asked, n, seconds) for n in SIZES}
+    report = {
+        "set": dataset.name,
+        "queries": len(asked),
+        "hybrid": judge_ranking(judgments, hybrid)["ndcg@10"],
+        "reranked": judge_ranking(judgments, reranked)["ndcg@10"],
+        "ms": timings,
+        **_space(store, place),
+        "ingest": _cost(store, embedder),
+    }
+    store.close()
+    return report
+
+
+def _index(
+    store: EmbeddedStore, embedder: LocalEmbedder, dataset: Dataset, settings: Settings
+) -> None:
+    with store.writing():
+        pipeline = Pipeline(
+            store,
+            embedder,
+            chunker_for(settings, embedder),
+            lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
+            (),
+            max_bytes=settings.read_max_bytes,
+            token_embedder=embedder,
+        )
+        for _ in pipeline.run(dataset, Labels()):
+            pass
+
+
+def _rerank(reranker: LateReranker, query: str, found: Results) -> list[StoredChunk]:
+    passages = [r.found for r in found]
+    judged = reranker.scores(query, passages)
+    return [passages[one.at] for one in blend([r.score for r in found], judged, Shares())]
+
+
+def _documents(passages: Sequence[StoredChunk]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for rank, passage in enumerate(passages, start=1):
+        scores.setdefault(passage.document.uri, 1.0 / rank)
+    return scores
+
+
+def _time(
+    searcher: Searcher,
+    reranker: LateReranker,
+    asked: Sequence[tuple[str, str]],
+    size: int,
+    seconds: float,
+) -> dict[str, float]:
+    """Of the reranker alone: embedding the query, reading token vectors, comparing."""
+    searches = [
+        (text, [r.found for r in searcher.search(SearchRequest((text,), OWNER, limit=size))])
+        for _, text in asked[:100]
+    ]
+    return as_json(measure(lambda pair: reranker.scores(*pair), searches, seconds))
+
+
+def _space(store: EmbeddedStore, place: Path) -> dict[str, float]:
+    documents = store.documents(OWNER)
+    ids = [p.id for d in documents for p in store.passages(d.id, OWNER)]
+    kept = store.token_vectors(ids, OWNER)
+    return {
+        "chunks": len(ids),
+        "token_bytes_a_chunk": round(sum(map(len, kept.values())) / len(ids)),
+        "library_bytes_a_chunk": round(folder_bytes(place) / len(ids)),
+    }
+
+
+def _cost(store: EmbeddedStore, embedder: LocalEmbedder) -> dict[str, float]:
+    """Seconds for the same passages with and without token vectors, the best of three each."""
+    some = [p for d in store.documents(OWNER, limit=_EMBEDDED) for p in store.passages(d.id, OWNER)]
+    texts = [p.chunk.embedded_text for p in some[:_EMBEDDED]]
+    took: dict[str, list[float]] = {"plain": [], "with_tokens": []}
+    for _ in range(3):
+        for name, run in (
+            ("plain", embedder.embed_documents),
+            ("with_tokens", embedder.embed_with_tokens),
+        ):
+            started = perf_counter()
+            run(texts)
+            took[name].append(perf_counter() - started)
+    return {name: round(min(seconds), 3) for name, seconds in took.items()}
+
+
+def main() -> None:
+    asked = _arguments()
+    settings = load().settings
+    reports = []
+    for name in asked.sets.split(","):
+        report = bench(asked.data / name, settings, asked.queries, asked.seconds)
+        reports.append(report)
+        if not asked.json:
+            times = "  ".join(
+                f"{n} in {t['p50']:.0f} / {t['p95']:.0f} ms" for n, t in report["ms"].items()
+            )
+            print(
+                f"{name:12} {report['queries']:5} queries  hybrid {report['hybrid']:.4f}"
+                f"  reranked {report['reranked']:.4f}  {times}"
+                f"  {report['token_bytes_a_chunk']} of {report['library_bytes_a_chunk']} bytes"
+                f"  embedding {report['ingest']['plain']} -> {report['ingest']['with_tokens']} s",
+                flush=True,
+            )
+    if asked.json:
+        print(json.dumps(reports, indent=2))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    data = Path(__file__).parents[2] / "shared" / "data" / "retrieval"
+    parser.add_argument("--data", type=Path, default=data, help="folder of judged sets")
+    parser.add_argument("--sets", default=SETS, help="names of judged sets, with commas")
+    parser.add_argument("--queries", type=int, default=500, help="the most of a set, by chance")
+    parser.add_argument("--seconds", type=float, default=30.0, help="for one measurement of time")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Orders fused candidates anew by a reranker's judgment, blended with what fusion knew of them.
+
+A candidate's score is the sum of three parts, each a share times a number from 0 to 1:
+
+    rerank      what the reranker says
+    hybrid      the fused score, scaled so that the best candidate has 1 and the last one 0
+    position    1 - (rank - 1) / candidates, by the fused order: 1 for the first
+
+A reranker that is slow, down or talks nonsense never breaks a search: the fused order stands, and
+a sentence says why. Knows rerankers by their port, and nothing of signals and stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from queue import Empty, SimpleQueue
+from threading import Thread
+
+from trivium.errors import BadSetting, ModelError
+from trivium.ports import Reranker
+from trivium.results import RerankPart
+from trivium.types import StoredChunk
+
+SECONDS = 2.0  # that a search waits for a reranker
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How much each part counts; they add up to 1, so a score lies between 0 and 1."""
+
+    rerank: float = 0.5
+    hybrid: float = 0.3
+    position: float = 0.2
+
+    def check(self) -> None:
+        """Raises BadSetting unless they are shares."""
+        shares = (self.rerank, self.hybrid, self.position)
+        if not all(isfinite(s) and s >= 0 for s in shares) or abs(sum(shares) - 1) > 1e-6:
+            raise BadSetting(
+                "`rerank.share`, `rerank.hybrid` and `rerank.position` are"
+                f" {self.rerank:g}, {self.hybrid:g} and {self.position:g}.",
+                fix="Choose numbers from 0 that add up to 1.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """Which of the candidates, its new score and how that came about."""
+
+    at: int  # its place in the fused order, from 0
+    score: float
+    part: RerankPart
+
+
+def blend(fused: Sequence[float], judged: Sequence[float], shares: Shares) -> list[Reranked]:
+    """Candidates by their fused scores (best first), in their new order; ties keep the old one."""
+    if not fused:
+        return []
+    best, last = fused[0], fused[-1]
+    span = best - last
+    blended = []
+    for at, (score, judgment) in enumerate(zip(fused, judged, strict=True)):
+        part = RerankPart(
+            judged=judgment,
+            before=at + 1,
+            rerank=shares.rerank * judgment,
+            hybrid=shares.hybrid * ((score - last) / span if span > 0 else 1.0),
+            position=shares.position * (1 - at / len(fused)),
+        )
+        blended.append(Reranked(at, part.rerank + part.hybrid + part.position, part))
+    return sorted(blended, key=lambda one: (-one.score, one.at))
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """Scores in the order of the passages; without them, the reason as a sentence."""
+
+    scores: tuple[float, ...] | None
+    note: str = ""
+
+
+def judge(
+    reranker: Reranker, query: str, passages: Sequence[StoredChunk], seconds: float = SECONDS
+) -> Judgment:
+    """Ask a reranker, but wait no longer than this. One that is late goes on unheard."""
+    if not passages:
+        return Judgment(())
+    answers: SimpleQueue[Judgment] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answers.put(_checked(reranker.scores(query, passages), len(passages)))
+        except ModelError as reason:
+            answers.put(_without(str(reason)))
+        except Exception as reason:  # a stranger's reranker may fail in any way
+            answers.put(_without(f"The reranker failed ({type(reason).__name__}: {reason})."))
+
+    # A daemon: a reranker that hangs must not keep the program from ending.
+    Thread(target=ask, name="trivium-rerank", daemon=True).start()
+    try:
+        return answers.get(timeout=seconds)
+    except Empty:
+        return _without(f"The reranker took more than {seconds:g} s.")
+
+
+def _checked(scores: Sequence[float], wanted: int) -> Judgment:
+    found = tuple(float(score) for score in scores)
+    if len(found) != wanted:
+        return _without(f"The reranker gave {len(found)} scores for {wanted} passages.")
+    if not all(0 <= score <= 1 for score in found):  # which NaN fails too
+        return _without("The reranker gave scores that are not between 0 and 1.")
+    return Judgment(found)
+
+
+def _without(reason: str) -> Judgment:
+    return Judgment(None, f"Not reranked. {reason}")

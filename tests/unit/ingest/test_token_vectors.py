@@ -1,0 +1,76 @@
+"""Token vectors on their way through the pipeline: kept once, with what was embedded anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from trivium.chunk.choose import AutoChunker
+from trivium.ingest.pipeline import Pipeline
+from trivium.ports import SourceItem, Store
+from trivium.store.memory import MemoryStore
+from trivium.testing.samples import ToyEmbedder
+from trivium.text.tokens import Cl100kTokens
+from trivium.types import OWNER, Extraction, Labels, TokenVectors
+
+if TYPE_CHECKING:
+    from trivium.types import Vector, Vectors
+
+
+class ToyTokenEmbedder(ToyEmbedder):
+    """Packs the first word of a text; one that begins with a question mark has none."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
+        self.seen += texts
+        packed = [text.split()[0].encode() if text[0] != "?" else b"" for text in texts]
+        return self.embed_documents(texts), packed
+
+    def embed_query_tokens(self, text: str) -> tuple[Vectors, Vector]:
+        raise NotImplementedError
+
+
+class Texts:
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
+
+    def items(self) -> Iterator[SourceItem]:
+        for text in self._texts:
+            yield SourceItem(text, text, Extraction(text, (), "", "text/plain", "en"))
+
+
+def run(store: Store, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> None:
+    pipeline = Pipeline(
+        store,
+        embedder,
+        AutoChunker(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto"),
+        lambda blob: Extraction("", (), "", ""),
+        (),
+        max_bytes=1,
+        token_embedder=embedder if keep else None,
+    )
+    assert len(list(pipeline.run(Texts(*texts), Labels()))) == len(texts)
+
+
+def test_token_vectors_come_out_of_the_embedding_pass() -> None:
+    store, embedder = MemoryStore(), ToyTokenEmbedder()
+    run(store, embedder, "amber bell", "copper bell", "? fog", keep=True)
+    assert store.token_vectors([1, 2, 3], OWNER) == {1: b"amber", 2: b"copper"}
+    assert len(embedder.seen) == 3
+
+
+def test_what_is_known_is_not_computed_again() -> None:
+    store, embedder = MemoryStore(), ToyTokenEmbedder()
+    run(store, embedder, "amber bell", keep=True)
+    run(store, embedder, "amber bell", "copper bell", keep=True)
+    assert embedder.seen == ["amber bell", "copper bell"]
+    assert store.token_vectors([1, 2], OWNER) == {1: b"amber", 2: b"copper"}
+
+
+def test_none_are_kept_unless_asked_for() -> None:
+    store, embedder = MemoryStore(), ToyTokenEmbedder()
+    run(store, embedder, "amber bell", keep=False)
+    assert store.token_vectors([1], OWNER) == {}
+    assert embedder.seen == []

@@ -1,0 +1,152 @@
+"""Late interaction with the real model: what is packed, what it weighs and how it ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.errors import ModelUnavailable
+from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities, unpack
+from trivium.models.local import LocalEmbedder
+from trivium.models.rarity import Rarity
+from trivium.ports import Reranker, TokenEmbedder
+from trivium.store.memory import MemoryStore
+from trivium.testing.samples import sample
+from trivium.types import OWNER, ChunkId, StoredChunk, TokenVectors
+
+TEXTS = (
+    "The crown lies at the bottom of the lake.",
+    "A mill grinds flour for the village bakery.",
+    "The queen lost her crown when the boat sank in deep water.",
+)
+QUESTION = "where did the ruler's crown sink?"
+
+
+@pytest.fixture(scope="module")
+def embedder(cache_folder: Path) -> LocalEmbedder:
+    return LocalEmbedder(None, cache_folder, threads=2)
+
+
+@pytest.fixture(scope="module")
+def passages() -> list[StoredChunk]:
+    store = MemoryStore()
+    store.put([sample("a.md", *TEXTS)], "model")
+    return store.chunks([1, 2, 3], OWNER)
+
+
+def nothing_stored(ids: Sequence[ChunkId]) -> Mapping[ChunkId, TokenVectors]:
+    return {}
+
+
+# --- what the embedder gives ---------------------------------------------------------------------
+
+
+def test_the_same_pass_gives_the_same_vectors(embedder: LocalEmbedder) -> None:
+    model: TokenEmbedder = embedder
+    vectors, packed = model.embed_with_tokens(TEXTS)
+    assert np.array_equal(vectors, embedder.embed_documents(TEXTS))
+    assert len(packed) == len(TEXTS)
+
+
+def test_libraries_of_before_token_vectors_keep_their_vectors(embedder: LocalEmbedder) -> None:
+    """The graph gained an output; the vectors are the same to the last bit, and so is the name."""
+    assert embedder.fingerprint == "all-MiniLM-L6-v2-c96f8b89efa4-v1-256"
+
+
+def test_common_words_punctuation_and_marks_are_not_kept(embedder: LocalEmbedder) -> None:
+    _, (packed, empty) = embedder.embed_with_tokens(["The crown, and the lake!", "?"])
+    assert len(unpack(packed, 384)) == 2
+    assert len(packed) == 1 + 2 * 48
+    assert len(unpack(empty, 384)) == 1, "something must stand for every text"
+
+
+def test_rare_words_of_a_query_count_most(embedder: LocalEmbedder) -> None:
+    vectors, weights = embedder.embed_query_tokens("the volcano?")
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1)
+    assert weights.sum() == pytest.approx(1)
+    assert len(weights) == 2
+    assert weights[1] > 0.9
+
+
+def test_a_query_of_punctuation_still_has_tokens(embedder: LocalEmbedder) -> None:
+    vectors, weights = embedder.embed_query_tokens("?!")
+    assert len(vectors) == len(weights) > 0
+    assert weights.sum() == pytest.approx(1)
+
+
+def test_rarity_follows_the_order_of_the_vocabulary() -> None:
+    words = [f"w{n:04}" for n in range(900)]
+    rarity = Rarity({w: n for n, w in enumerate(["[CLS]", "!", "x", *words])})
+    marks, single, first, last = rarity.weights([0, 2, 3, 902])
+    assert marks == rarity.weights([1])[0] == 0
+    assert 0 < first < single < last
+    assert list(rarity.worth_keeping([0, 1, 3, 5, 6, 902])) == [False] * 4 + [True] * 2
+    assert list(rarity.worth_keeping([0, 1, 3])) == [True, False, False]
+
+
+# --- similarities --------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 40), st.integers(0, 99))
+def test_signs_are_as_a_plain_loop_says(
+    passages: int, tokens: int, dimensions: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    query = rng.standard_normal((3, dimensions)).astype(np.float32)
+    texts = [
+        rng.standard_normal((1 + n % tokens, dimensions)).astype(np.float32)
+        for n in range(passages)
+    ]
+    found = similarities(query, [pack(text) for text in texts])
+    for row, text in zip(found, texts, strict=True):
+        signs = np.where(text > 0, 1, -1)
+        expected = (query @ signs.T).max(axis=1) / (2 / np.pi * dimensions) ** 0.5
+        assert row == pytest.approx(expected, abs=1e-4)
+
+
+# --- ranking -------------------------------------------------------------------------------------
+
+
+def test_the_passage_that_answers_is_best(
+    embedder: LocalEmbedder, passages: list[StoredChunk]
+) -> None:
+    reranker: Reranker = LateReranker(embedder, nothing_stored)
+    lake, mill, boat = reranker.scores(QUESTION, passages)
+    assert 1 >= boat > lake > mill >= 0
+    assert embedder.fingerprint in reranker.fingerprint
+
+
+def test_stored_vectors_are_used(embedder: LocalEmbedder, passages: list[StoredChunk]) -> None:
+    """Those of the mill stand for the boat, and the other way round."""
+    _, packed = embedder.embed_with_tokens([TEXTS[0], TEXTS[2], TEXTS[1]])
+    swapped = dict(zip((1, 2, 3), packed, strict=True))
+    plain = LateReranker(embedder, nothing_stored).scores(QUESTION, passages)
+    found = LateReranker(embedder, lambda ids: {i: swapped[i] for i in ids}).scores(
+        QUESTION, passages
+    )
+    assert found == pytest.approx([plain[0], plain[2], plain[1]], abs=0.01)
+
+
+def test_what_another_version_packed_is_computed_anew(
+    embedder: LocalEmbedder, passages: list[StoredChunk]
+) -> None:
+    foreign = LateReranker(embedder, lambda ids: dict.fromkeys(ids, b"\xffsomething else"))
+    plain = LateReranker(embedder, nothing_stored).scores(QUESTION, passages)
+    assert foreign.scores(QUESTION, passages) == plain
+
+
+def test_too_many_without_vectors_are_refused_before_any_work(
+    embedder: LocalEmbedder, passages: list[StoredChunk]
+) -> None:
+    many = passages * (MOST_COMPUTED // 3 + 1)
+    with pytest.raises(ModelUnavailable, match=r"rerank\.store"):
+        LateReranker(embedder, nothing_stored).scores(QUESTION, many)
+
+
+def test_nothing_to_judge(embedder: LocalEmbedder) -> None:
+    assert LateReranker(embedder, nothing_stored).scores(QUESTION, []) == []

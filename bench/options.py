@@ -25,6 +25,8 @@ from trivium.results import Results
 Ask = Callable[[Library, str, str], Results]  # of a library, a query and another one
 OPTIONS: Mapping[str, Ask] = {
     "plain": lambda library, query, other: library.search(query),
+    "reranked": lambda library, query, other: library.search(query, rerank=True),
+    "not corrected": lambda library, query, other: library.search(query, correct=False),
     "by document": lambda library, query, other: library.search(query, by="document"),
     "with context": lambda library, query, other: library.search(query, expand=True),
     "two queries, AND": lambda library, query, other: library.search([query, other]),

@@ -29,8 +29,9 @@ MAX_NESTING = 100
 
 _HEADING_LINE = re.compile(r"(?:\A|\n\n)#{1,6} [^\n]+(?=\n\n)")
 _INVISIBLE = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.S | re.I)
-_LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?tr|/?h[1-6])\b[^>]*>", re.I)
-_TAG = re.compile(r"</?[a-z][^>]*>", re.I)
+# No tag goes over the next one's beginning: 100,000 without an end took 30 s to look for theirs.
+_LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?tr|/?h[1-6])\b[^<>]*>", re.I)
+_TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 
 
 class MarkdownExtractor:

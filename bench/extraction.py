@@ -1,6 +1,6 @@
 """How much of a PDF's structure and text the extractor keeps, and how fast it is.
 
-    python -m bench.extraction [--json] [--ocr] [--papers FOLDER]
+    python -m bench.extraction [--json] [--ocr] [--languages eng] [--papers FOLDER]
 
 Every `NAME.pdf` of the folder is compared with `NAME.pdf.json` beside it: another parser's
 (science-parse's) sections, abstract and references. That parser errs too, so 100 % is out of reach.
@@ -95,7 +95,7 @@ def main() -> None:
     if papers and not asked.no_speed:
         found["speed"] = speed(papers)
     if asked.ocr:
-        found["ocr"] = [recognise(path) for path in scans(asked.scans)]
+        found["ocr"] = [recognise(path, asked.languages) for path in scans(asked.scans)]
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 
@@ -283,6 +283,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the extraction of PDF files.")
     parser.add_argument("--json", action="store_true", help="also lists what was missed")
     parser.add_argument("--ocr", action="store_true", help="measure OCR on the scans too")
+    parser.add_argument("--languages", default="", help="of OCR; else those of `trivium add`")
     parser.add_argument("--no-speed", action="store_true")
     parser.add_argument("--papers", type=Path, default=DOCUMENTS / "papers")
     parser.add_argument("--scans", type=Path, default=DOCUMENTS / "scans")

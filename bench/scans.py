@@ -22,9 +22,9 @@ def scans(folder: Path) -> list[Path]:
     )
 
 
-def recognise(path: Path) -> dict[str, Any]:
+def recognise(path: Path, languages: str = "") -> dict[str, Any]:
     """A scan read by OCR against the text beside it."""
-    ocr = Tesseract()
+    ocr = Tesseract(languages)
     extractor = PdfExtractor(ocr) if path.suffix == ".pdf" else ImageExtractor(ocr)
     begin = time.perf_counter()
     read = extractor.extract(Blob(path.name, path.read_bytes()))
@@ -32,7 +32,7 @@ def recognise(path: Path) -> dict[str, Any]:
     ours = re.findall(r"\w{2,}", read.text.casefold())
     wrong = edit_distance(given, ours)
     return {
-        "name": path.name,
+        "name": f"{path.name} ({ocr.name})",
         "words": len(given),
         "accuracy": round(1 - wrong / len(given), 4),
         "seconds": round(time.perf_counter() - begin, 1),

@@ -140,6 +140,8 @@ def hostile() -> Iterator[Blob]:
     yield Blob("brackets.md", b"[" * 5000 + b"lantern" + b"](" * 5000)
     yield Blob("stars.md", b"*a_" * deep)
     yield Blob("ticks.md", b"`a``b" * deep)
+    yield Blob("tags.md", b"<div>\n" + b"<a " * wide)
+    yield Blob("newlines", b"\n" * wide + b"lantern")
     yield Blob("alias.md", b"---\na: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n---\nlantern")
     ninefold = (b",".join([b"*l%d" % n] * 9) for n in range(9))
     anchors = b"".join(b"l%d: &l%d [%s]\n" % (n, n, of) for n, of in enumerate(ninefold, start=1))

@@ -5,8 +5,11 @@ import pytest
 
 from trivium.config import Settings
 from trivium.errors import PathNotFound
+from trivium.extract.markdown import MarkdownExtractor
 from trivium.ingest.pipeline import Fate
+from trivium.ingest.reading import extractors
 from trivium.library import Library
+from trivium.ports import Blob
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import ToyEmbedder
 
@@ -48,6 +51,30 @@ def test_an_unchanged_file_is_neither_read_again_nor_embedded(tmp_path: Path, fi
         (files / "a.md").write_text("# One\n\nfirst\n\n# Two\n\nchanged")
         assert fates(library, files) == {"a.md": Fate.UPDATED}
         assert Counting.texts == 3, "only the changed chunk"
+
+
+def test_a_file_is_looked_at_in_the_sandbox_only(
+    library: Library, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: object, blob: Blob) -> bool:
+        raise AssertionError("a hostile file could do harm here")
+
+    for extractor in extractors({}):
+        monkeypatch.setattr(type(extractor), "accepts", refuse)
+    (files / "a.md").write_text("# One\n\nfirst")
+    (files / "b.json").write_text('{"a": "second"}')
+    assert set(fates(library, files).values()) == {Fate.ADDED}
+    assert set(fates(library, files).values()) == {Fate.UNCHANGED}
+
+
+def test_a_new_version_of_its_reader_reads_a_file_again(
+    library: Library, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (files / "a.md").write_text("# One\n\nfirst")
+    (files / "b.txt").write_text("second")
+    fates(library, files)
+    monkeypatch.setattr(MarkdownExtractor, "version", "markdown/next")
+    assert fates(library, files) == {"a.md": Fate.UPDATED, "b.txt": Fate.UNCHANGED}
 
 
 def test_one_bad_file_does_not_stop_the_others(library: Library, files: Path) -> None:

@@ -25,7 +25,7 @@ MAX_CSL_SNIFF = 4096
 BIBTEX, CSL = "application/x-bibtex", "application/vnd.citationstyles.csl+json"
 MEDIA_TYPES = frozenset({BIBTEX, CSL})
 
-_BIBTEX = re.compile(rb"^\s*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]*\s*,", re.MULTILINE)
+_BIBTEX = re.compile(rb"^[ \t]*@\s*[A-Za-z]+\s*[{(]\s*[^\s,{}()=]*\s*,", re.MULTILINE)
 _TAG = re.compile(r"</?(?:i|b|sub|sup|span|sc|em|strong)\b[^>]*>", re.IGNORECASE)
 _TELLING = ("author", "issued", "container-title", "editor", "publisher", "DOI", "citation-key")
 _NAME_PARTS = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix", "literal")

@@ -63,6 +63,10 @@ class Composer:
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
 
+    def part(self) -> None:
+        """What follows stands apart from what came before: a second list, a second table."""
+        self._last = None
+
     def add(
         self,
         kind: ElementKind,

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -96,28 +97,33 @@ class Tesseract:
         return parse(table.decode("utf-8", "replace")) if status == 0 else []
 
     def _run(self, command: list[str], image: bytes) -> tuple[int, bytes]:
-        pipe, null = subprocess.PIPE, subprocess.DEVNULL
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=null) as process:
+        # From a file: what a pipe has not taken when a wait ends is never written.
+        with tempfile.TemporaryFile() as file:
+            file.write(image)
+            file.seek(0)
+            process = subprocess.Popen(
+                command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        with process:
             if sys.platform == "linux":
                 seconds = math.ceil(self._max_seconds)
                 with suppress(OSError):  # it has ended already
                     resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
-            deadline = monotonic() + CLOCK_FACTOR * self._max_seconds
-            given: bytes | None = image
-            while True:
-                wait = min(PULSE_SECONDS, deadline - monotonic())
-                try:
-                    table, _ = process.communicate(given, timeout=max(0.0, wait))
-                    break
-                except subprocess.TimeoutExpired:
-                    given = None  # it goes on with what it was given
-                    if monotonic() >= deadline:
-                        process.kill()
-                        raise TimeoutError("The page took too long to recognise.") from None
-                    self._on_wait()
+            table = self._wait(process)
         if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
             raise TimeoutError("The page took too long to recognise.")
         return process.returncode, table
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> bytes:
+        """What it prints until it ends, which it does at the deadline at the latest."""
+        deadline = monotonic() + CLOCK_FACTOR * self._max_seconds
+        while (left := deadline - monotonic()) > 0:
+            try:
+                return process.communicate(timeout=min(PULSE_SECONDS, left))[0]
+            except subprocess.TimeoutExpired:
+                self._on_wait()
+        process.kill()
+        return process.communicate()[0]
 
 
 def _find(program: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from trivium.extract import pulse
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.pdf.scans import pgm
+from trivium.models import ocr
 from trivium.models.ocr import RecognisedWord, Tesseract, parse
 from trivium.ports import Blob
 
@@ -158,3 +160,25 @@ def test_a_picture_too_large_says_what_to_do() -> None:
     made[29:33] = zlib.crc32(made[12:29]).to_bytes(4, "big")
     with pytest.raises(FileTooLarge, match=r"12,000 × 12,000 pixels.* lower resolution"):
         ImageExtractor(Tesseract("eng")).extract(Blob("a.png", bytes(made)))
+
+
+def test_a_program_that_is_slow_to_take_a_large_image_gets_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ocr, "PULSE_SECONDS", 0.01)
+    program = tmp_path / "tesseract"
+    head = "level page_num block_num par_num line_num word_num left top width height conf text"
+    row = "5 1 1 1 1 1 0 0 9 9 90"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys, threading\n"
+        "if '--list-langs' in sys.argv:\n    print('List\\neng')\n    sys.exit()\n"
+        "threading.Event().wait(0.2)\n"
+        f"print({head!r}.replace(' ', '\\t'))\n"
+        f"print({row!r}.replace(' ', '\\t'), len(sys.stdin.buffer.read()), sep='\\t')\n"
+    )
+    program.chmod(0o755)
+    waits: list[int] = []
+    slow = Tesseract("eng", program=str(program), on_wait=lambda: waits.append(1))
+    (word,) = slow(bytes(5_000_000), dpi=300)
+    assert word.text == "5000000"
+    assert waits

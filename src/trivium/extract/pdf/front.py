@@ -14,6 +14,7 @@ from trivium.extract.pdf.typography import Typography, clean, join_lines
 
 MAX_TITLE = 300
 MAX_AUTHORS = 60
+MAX_NAME = 100  # characters
 _NO_TITLE = re.compile(
     r"^(?:removed|untitled|title|document|(?:table of )?contents|inhalt(?:sverzeichnis)?"
     r"|\(anonymous\)|microsoft word.*|.*\.(?:pdf|docx?|tex|dvi"
@@ -117,7 +118,7 @@ def find_authors(matter: list[Line], declared: str) -> tuple[str, ...]:
     names = [name for line in matter for cell in line.cells for name in _names(clean(cell.text))]
     if not names and declared and not _NO_NAME.search(declared):
         parts = re.split(r"\s*[;,]\s*|\s+and\s+", declared)
-        names = [name for name in parts if _NAME.match(name) and _capitals(name)]
+        names = [name for name in parts if _is_name(name)]
     return tuple(dict.fromkeys(names))[:MAX_AUTHORS]
 
 
@@ -126,12 +127,15 @@ def _names(text: str) -> list[str]:
         return []
     parts = re.split(r"\s*[,;]\s*|\s+(?:and|und|&)\s+|\s*[·•]\s*", _MARKS.sub(" ", text))
     parts = [" ".join(part.split()) for part in parts]
-    names = [part for part in parts if part and _NAME.match(part) and _capitals(part)]
+    names = [part for part in parts if _is_name(part)]
     return names if len(names) >= 0.6 * sum(bool(part) for part in parts) else []
 
 
-def _capitals(name: str) -> bool:
-    words = name.split()
+def _is_name(text: str) -> bool:
+    # Beyond this the pattern takes the square of the length: 2,000 letters 0.1 s.
+    if len(text) > MAX_NAME or not _NAME.match(text):
+        return False
+    words = text.split()
     upper = sum(word[0].isupper() for word in words)
     return 2 <= len(words) <= 5 and words[0][0].isupper() and upper >= len(words) - 2
 

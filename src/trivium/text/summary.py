@@ -17,17 +17,14 @@ from trivium.types import Extraction, Kind
 LONGEST = 160  # characters, some 40 tokens: chunks keep 80 tokens free for it and for headings
 SHORTEST = 40  # of whole sentences; less says nothing: rather the start of the next one too
 NAMES = 6  # of a source file: what it is mostly about, in 20 to 30 tokens
+LONGEST_NAME = 64  # characters; what is longer is data, and is not searched through
 READ = 200_000  # characters looked at: what a document is about shows long before
 
-_NAME = re.compile(
-    r"[^\W\d_]\w*(?:[a-z\d_][A-Z]|_[^\W_])\w*"
-)  # words joined: DiffExecutor, run_all
+_JOINED = re.compile(r"[a-z\d_][A-Z]|_[^\W_]")  # inside a name: DiffExecutor, run_all
 _ABSTRACT = re.compile(r"\W*(?:abstract|summary|zusammenfassung|résumé|resumen)\W*", re.I)
 _LEGAL = re.compile(r"copyright|\blicen[sc]e|\bspdx|all rights reserved|\(c\) ?\d{4}", re.I)
 _COMMENT = re.compile(r"^[ \t]*(?:/{2,}!?|/?\*+!?|[#%]+(?=\s)|--+|;+|'{3}|\"{3})[ \t]*(.*)", re.M)
-_WORDY = re.compile(
-    r"[^\W\d_]{2,}(?:\W+[^\W\d_]{2,}){3}"
-)  # four words: prose, not a rule or a date
+_WORDY = re.compile(r"[^\W\d_]{2,}(?:\W+[^\W\d_]{2,}){3}")  # four words: no rule, no date
 
 
 class ExtractiveSummariser:
@@ -46,7 +43,8 @@ class ExtractiveSummariser:
 
 def _of_code(text: str) -> str:
     """What its first comment says, and the names that stand in it most often."""
-    counted = Counter(_NAME.findall(text))
+    words = (word.lstrip("_0123456789") for word in re.findall(r"\w+", text))
+    counted = Counter(word for word in words if _JOINED.search(word[:LONGEST_NAME], 1))
     names = sorted(counted, key=lambda name: (-counted[name], name))[:NAMES]
     said = _first_sentences(_comments(text))
     return " ".join([*([said] if said else []), *names])

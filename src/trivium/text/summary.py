@@ -17,7 +17,7 @@ from trivium.types import Extraction, Kind
 LONGEST = 160  # characters, some 40 tokens: chunks keep 80 tokens free for it and for headings
 SHORTEST = 40  # of whole sentences; less says nothing: rather the start of the next one too
 NAMES = 6  # of a source file: what it is mostly about, in 20 to 30 tokens
-LONGEST_NAME = 64  # characters; what is longer is data, and is not searched through
+LONGEST_NAME = 64  # characters; what is longer is data
 READ = 200_000  # characters looked at: what a document is about shows long before
 
 _JOINED = re.compile(r"[a-z\d_][A-Z]|_[^\W_]")  # inside a name: DiffExecutor, run_all
@@ -44,10 +44,11 @@ class ExtractiveSummariser:
 def _of_code(text: str) -> str:
     """What its first comment says, and the names that stand in it most often."""
     words = (word.lstrip("_0123456789") for word in re.findall(r"\w+", text))
-    counted = Counter(word for word in words if _JOINED.search(word[:LONGEST_NAME], 1))
-    names = sorted(counted, key=lambda name: (-counted[name], name))[:NAMES]
+    names = (word for word in words if len(word) <= LONGEST_NAME and _JOINED.search(word, 1))
+    counted = Counter(names)
+    most = sorted(counted, key=lambda name: (-counted[name], name))[:NAMES]
     said = _first_sentences(_comments(text))
-    return " ".join([*([said] if said else []), *names])
+    return " ".join([*([said] if said else []), *most])
 
 
 def _comments(text: str) -> Iterator[str]:

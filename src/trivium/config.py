@@ -117,7 +117,7 @@ class Settings:
     chunk_most: int = _setting("chunk.most", 100, "chunks of a paper; what is beyond is said")
     chunk_summary: str = _setting(
         "chunk.summary",
-        "off",
+        "extractive",
         "`extractive`: a summary of its document is embedded with every chunk; `off`: none is",
     )
     read_ocr: str = _setting(

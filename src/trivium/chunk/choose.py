@@ -23,7 +23,12 @@ STRATEGIES = ("auto", "recursive", "sections", "abstract", "messages", "rows")
 
 class AutoChunker:
     """The chunker that a library uses. `auto` goes by the document's kind; any other strategy is
-    used for every document. Sizes are in tokens."""
+    used for every document. Sizes are in tokens.
+
+    400/80: of the sizes that the built-in model reads whole, the one whose five best chunks hold
+    most of an answer (hybrid 92.1 %; 200/40 86.6, 300/60 88.8). Of the best 2,000 tokens, 200/40
+    holds 1.0 points more; without overlap 400 loses .7 and .6 (`python -m bench.chunking`).
+    """
 
     def __init__(
         self,

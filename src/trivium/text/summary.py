@@ -17,21 +17,22 @@ from trivium.types import Extraction, Kind
 LONGEST = 160  # characters, some 40 tokens: chunks keep 80 tokens free for it and for headings
 SHORTEST = 40  # of whole sentences; less says nothing: rather the start of the next one too
 NAMES = 6  # of a source file: what it is mostly about, in 20 to 30 tokens
+LONGEST_NAME = 64  # characters; what is longer is data
 READ = 200_000  # characters looked at: what a document is about shows long before
 
-_NAME = re.compile(
-    r"[^\W\d_]\w*(?:[a-z\d_][A-Z]|_[^\W_])\w*"
-)  # words joined: DiffExecutor, run_all
+_JOINED = re.compile(r"[a-z\d_][A-Z]|_[^\W_]")  # inside a name: DiffExecutor, run_all
 _ABSTRACT = re.compile(r"\W*(?:abstract|summary|zusammenfassung|résumé|resumen)\W*", re.I)
 _LEGAL = re.compile(r"copyright|\blicen[sc]e|\bspdx|all rights reserved|\(c\) ?\d{4}", re.I)
 _COMMENT = re.compile(r"^[ \t]*(?:/{2,}!?|/?\*+!?|[#%]+(?=\s)|--+|;+|'{3}|\"{3})[ \t]*(.*)", re.M)
-_WORDY = re.compile(
-    r"[^\W\d_]{2,}(?:\W+[^\W\d_]{2,}){3}"
-)  # four words: prose, not a rule or a date
+_WORDY = re.compile(r"[^\W\d_]{2,}(?:\W+[^\W\d_]{2,}){3}")  # four words: no rule, no date
 
 
 class ExtractiveSummariser:
-    """Deterministic, and the same for every language of people or machines."""
+    """Deterministic, and the same for every language of people or machines.
+
+    Pass@10 on source files 85.2 without, 89.6 with it (hybrid; by vector alone 73.6 and 76.6);
+    recall@5 on long prose 97.5 and 97.8 (`python -m bench.contextual`).
+    """
 
     fingerprint = "extractive/1"
 
@@ -46,10 +47,12 @@ class ExtractiveSummariser:
 
 def _of_code(text: str) -> str:
     """What its first comment says, and the names that stand in it most often."""
-    counted = Counter(_NAME.findall(text))
-    names = sorted(counted, key=lambda name: (-counted[name], name))[:NAMES]
+    words = (word.lstrip("_0123456789") for word in re.findall(r"\w+", text))
+    names = (word for word in words if len(word) <= LONGEST_NAME and _JOINED.search(word, 1))
+    counted = Counter(names)
+    most = sorted(counted, key=lambda name: (-counted[name], name))[:NAMES]
     said = _first_sentences(_comments(text))
-    return " ".join([*([said] if said else []), *names])
+    return " ".join([*([said] if said else []), *most])
 
 
 def _comments(text: str) -> Iterator[str]:

@@ -105,6 +105,13 @@ def _check_each(extraction: Extraction, chunks: tuple[Chunk, ...], size: int) ->
         assert set(chunk.pages) == {page for e in touched for page in e.place.pages}
         assert set(chunk.place.authors) == {a for e in touched for a in e.place.authors}
         assert chunk.place.link == next((e.place.link for e in touched if e.place.link), "")
+        for element in touched:
+            begins = element.kind == "table" and chunk.start <= element.start
+            assert (
+                begins
+                or element.header in (*chunk.header.split("\n"), "")
+                or (element.header in chunk.text)
+            )
         assert chunk.paragraph == next((e.paragraph for e in touched if e.paragraph), None)
 
 
@@ -117,7 +124,7 @@ def _lost(extraction: Extraction, chunks: tuple[Chunk, ...]) -> list[int]:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(extraction=extractions())
 def test_slices_in_order_nothing_lost_nothing_doubled(
     strategy: str, extraction: Extraction

@@ -78,3 +78,10 @@ def test_a_long_word_is_cut() -> None:
     found = summary("One two three four " + "x" * 5000)
     assert found == "One two three four"
     assert len(summary("日本語の文章を検索する。" * 200)) <= LONGEST
+
+
+@pytest.mark.parametrize("piece", ["a", "a1b2c3", "_", "// x\n\n", "# ", "aB"])
+def test_data_in_place_of_code_says_nothing_and_takes_no_time(piece: str) -> None:
+    text = piece * 50_000  # with a pattern that backtracks this would not end
+    extraction = Extraction(text, (Element("code", 0, len(text)),), "", "text/x-source")
+    assert ExtractiveSummariser().summarise(extraction) == ""

@@ -24,7 +24,7 @@ LEAST, MOST = 20, 80  # neither side is ever left out
 # -.0006 (cranfield -.0015), at .1: -.0003 (cranfield -.0013). The keyword lean at full strength
 # costs nothing (mean +.0001, nfcorpus +.0004).
 BESIDE_EVIDENCE = 0.1
-SPELLING = 1.0
+SPELLING = 2.0
 POINTS: Mapping[str, tuple[Side, int]] = {
     "year": ("keyword", 15),
     "author": ("keyword", 20),

@@ -84,8 +84,8 @@ def test_a_word_the_model_was_taught_stays(store: MemoryStore) -> None:
 def test_what_the_model_cannot_vouch_for_must_be_surer(store: MemoryStore) -> None:
     assert ask(store, "netwerk of the harbour").suggestion == "networks of the harbour"
     assert ask(store, "netwerk of the harbour", taught=TAUGHT - {"networks"}).suggestion == ""
-    assert ask(store, "hirarcical model").suggestion
-    assert ask(store, "hirarcical model", taught=()).suggestion == ""  # a foreign language
+    assert ask(store, "swrd of the harbour").suggestion
+    assert ask(store, "swrd of the harbour", taught=()).suggestion == ""  # a foreign language
 
 
 def test_within_a_phrase_a_word_is_only_suggested(store: MemoryStore) -> None:

@@ -69,6 +69,18 @@ class Corrected:
     unknown: tuple[str, ...] = ()  # words that stay, although no visible chunk holds their like
     unknown_share: float = 0.0  # of those among the words that carry a topic
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided, in sentences."""
+        told = [
+            f"{'Searched for' if c.applied else 'Perhaps meant:'} {c.meant} instead of {c.typed}"
+            f" ({c.sure:.0%} sure)."
+            for c in self.corrections
+        ]
+        if self.unknown:
+            told.append(f"Spelling counts more: no document holds {', '.join(self.unknown)}.")
+        return tuple(told)
+
 
 def correct(query: Query, spellings: Spellings, taught: Callable[[str], bool]) -> Corrected:
     """`spellings`: `Store.spellings` under the caller's filter. `taught`: whether the embedding

@@ -110,6 +110,14 @@ def test_unknown_words_are_counted_among_those_that_carry_a_topic(store: MemoryS
     assert ask(store, "battleaxe harbours").unknown == ()
 
 
+def test_what_was_decided_is_told(store: MemoryStore) -> None:
+    (told, unknown) = ask(store, "harbuor zeppelin").notes
+    assert "harbour instead of harbuor" in told
+    assert "zeppelin" in unknown
+    assert ask(store, '"old harbuor"').notes[0].startswith("Perhaps meant")
+    assert ask(store, "harbour").notes == ()
+
+
 def test_what_a_caller_may_not_see_is_neither_known_nor_suggested(store: MemoryStore) -> None:
     assert ask(store, "cathedrel").suggestion == "cathedral"
     assert ask(store, "cathedrel", PLAYER) == Corrected(

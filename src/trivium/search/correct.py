@@ -46,6 +46,7 @@ _EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'
 _NOT_WANTED = re.compile(_EXCLUDED)
 _AS_TYPED = re.compile(_EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]')  # and phrases: asked for exactly
 
+Taught: TypeAlias = Callable[[str], bool]
 Spellings: TypeAlias = Callable[[Sequence[str]], Mapping[str, tuple[Spelled, ...]]]
 
 
@@ -82,9 +83,10 @@ class Corrected:
         return tuple(told)
 
 
-def correct(query: Query, spellings: Spellings, taught: Callable[[str], bool]) -> Corrected:
+def correct(query: Query, spellings: Spellings, taught: Taught | None) -> Corrected:
     """`spellings`: `Store.spellings` under the caller's filter. `taught`: whether the embedding
-    model was taught a word as a whole; then it stays, known to the library or not."""
+    model was taught a word as a whole; then it stays, known to the library or not. None: nobody
+    can tell."""
     asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
     found = spellings(asked)
     missing = [w for w in asked if not any(s.words == (w,) for s in found[w])]
@@ -92,8 +94,9 @@ def correct(query: Query, spellings: Spellings, taught: Callable[[str], bool]) -
         return Corrected(query)
     content = content_words(query.words, _LANGUAGES)
     names = _names(query.text)
-    held = [taught(w) for w in asked if w not in missing]
+    held = [taught(w) for w in asked if w not in missing] if taught else []
     foreign = sum(held) < len(held) / 2
+    taught = taught or _nothing
     guesses: dict[str, _Guess] = {}
     unknown: list[str] = []
     for word in missing:
@@ -144,9 +147,11 @@ def _guess(word: str, ranked: Sequence[Spelled]) -> _Guess:
     return _Guess(best.words[0], 1 / (1 + exp(-logit)))
 
 
-def _demanded(
-    word: str, guess: _Guess, names: set[str], foreign: bool, taught: Callable[[str], bool]
-) -> float:
+def _nothing(_word: str) -> bool:
+    return False
+
+
+def _demanded(word: str, guess: _Guess, names: set[str], foreign: bool, taught: Taught) -> float:
     """How sure the guess must be."""
     if foreign:
         return SURE_OF_FOREIGN

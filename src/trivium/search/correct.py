@@ -26,7 +26,7 @@ SURE = 0.2
 # Where the model was not taught what was meant either, it cannot vouch for right words that the
 # library merely lacks; one letter makes another abbreviation of PGK or UreH; and in a language that
 # the model does not speak no word is vouched for (a quarter of the German questions to 240
-# paragraphs held a right word that resembled another; so it is one in twenty).
+# paragraphs held a right word that resembled another; so it is 3 in 100).
 SURE_OF_UNTAUGHT = 0.7
 SURE_OF_NAME = 0.9
 SURE_OF_FOREIGN = 0.95

@@ -29,7 +29,7 @@ class Boost:
     because: str  # the part of the query that shows it
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.because}) +{self.points} {self.side}"
+        return f"{self.name} {self.because}: +{self.points} {self.side}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,6 @@ def _show_analysis(shell: Shell, results: Results) -> None:
             reasons = "; ".join(map(str, analysis.boosts))
             shares = f"semantic {analysis.semantic} : keyword {100 - analysis.semantic}"
             shell.say(printable(f"The query asks for {shares}: {reasons}."))
-        if analysis.unknown:
-            shell.say(printable(f"Unknown to the library: {', '.join(analysis.unknown)}."))
         for note in analysis.notes:
             shell.say(printable(note))
         if analysis.hypothesis:

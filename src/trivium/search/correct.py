@@ -24,7 +24,13 @@ from trivium.types import Query, Spelled
 # As sure as that, a correction is searched for and shown. nDCG@10 at .1, .2, .3 and .5: mlquestions
 # with three misspelled words .522 .524 .517 .511, clean xquad_en .986 .987 .987 .987.
 SURE = 0.2
-SURE_OF_NAME = 0.9  # one letter makes another abbreviation of PGK or UreH
+# Where the model was not taught what was meant either, it cannot vouch for right words that the
+# library merely lacks; one letter makes another abbreviation of PGK or UreH; and in a language that
+# the model does not speak no word is vouched for (a quarter of the German questions to 240
+# paragraphs held a right word that resembled another; so it is 3 in 100).
+SURE_OF_UNTAUGHT = 0.7
+SURE_OF_NAME = 0.9
+SURE_OF_FOREIGN = 0.95
 # How sure a correction is, as a logistic function: fitted to the lists of Norvig and codespell and
 # to rare words of other corpora, which must stay as they are.
 _ALWAYS = 3.1
@@ -41,6 +47,7 @@ _EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'
 _NOT_WANTED = re.compile(_EXCLUDED)
 _AS_TYPED = re.compile(_EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]')  # and phrases: asked for exactly
 
+Taught: TypeAlias = Callable[[str], bool]
 Spellings: TypeAlias = Callable[[Sequence[str]], Mapping[str, tuple[Spelled, ...]]]
 
 
@@ -54,16 +61,33 @@ class Corrected:
     unknown: tuple[str, ...] = ()  # words that stay, although no visible chunk holds their like
     unknown_share: float = 0.0  # of those among the words that carry a topic
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided, in sentences."""
+        told = [
+            f"{'Searched for' if c.applied else 'Perhaps meant:'} {c.meant} instead of {c.typed}"
+            f" ({c.sure:.0%} sure)."
+            for c in self.corrections
+        ]
+        if self.unknown:
+            told.append(f"Spelling counts more: no document holds {', '.join(self.unknown)}.")
+        return tuple(told)
 
-def correct(query: Query, spellings: Spellings, taught: Callable[[str], bool]) -> Corrected:
+
+def correct(query: Query, spellings: Spellings, taught: Taught | None) -> Corrected:
     """`spellings`: `Store.spellings` under the caller's filter. `taught`: whether the embedding
-    model was taught a word as a whole; then it stays, known to the library or not."""
+    model was taught a word as a whole; then it stays, known to the library or not. None: nobody
+    can tell."""
     asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
     found = spellings(asked)
     missing = [w for w in asked if not any(s.words == (w,) for s in found[w])]
     if not missing:
         return Corrected(query)
     content = content_words(query.words, _LANGUAGES)
+    names = _names(query.text)
+    held = [taught(w) for w in asked if w not in missing] if taught else []
+    foreign = sum(held) < len(held) / 2
+    taught = taught or _nothing
     guesses: dict[str, _Guess] = {}
     unknown: list[str] = []
     for word in missing:
@@ -71,11 +95,10 @@ def correct(query: Query, spellings: Spellings, taught: Callable[[str], bool]) -
         if ranked and (ranked[0].inflected or len(ranked[0].words) > 1):
             continue  # there with another ending, or as two words: every signal copes with that
         guess = _guess(word, ranked)
-        if guess.sure >= SURE and not taught(word):
+        if not taught(word) and guess.sure >= _demanded(word, guess, names, foreign, taught):
             guesses[word] = guess
         elif word in content:
             unknown.append(word)
-    guesses = _without_names(query.text, guesses)
     text, applied = _rewritten(query.text, guesses, _AS_TYPED)
     suggestion, shown = _rewritten(query.text, guesses, _NOT_WANTED)
     return Corrected(
@@ -115,17 +138,25 @@ def _guess(word: str, ranked: Sequence[Spelled]) -> _Guess:
     return _Guess(best.words[0], 1 / (1 + exp(-logit)))
 
 
-def _without_names(text: str, guesses: Mapping[str, _Guess]) -> dict[str, _Guess]:
-    """Capitals within a word make it a name, unless the whole text is in capitals."""
+def _nothing(_word: str) -> bool:
+    return False
+
+
+def _demanded(word: str, guess: _Guess, names: set[str], foreign: bool, taught: Taught) -> float:
+    """How sure the guess must be."""
+    if foreign:
+        return SURE_OF_FOREIGN
+    if word in names:
+        return SURE_OF_NAME
+    return SURE if taught(guess.meant) else SURE_OF_UNTAUGHT
+
+
+def _names(text: str) -> set[str]:
+    """Words with capitals inside, unless the whole text is in capitals."""
     if text.isupper():
-        return dict(guesses)
+        return set()
     typed = (match.group() for match in _WORD.finditer(text))
-    names = {word for t in typed if t[1:] != t[1:].lower() for word in words(t)}
-    return {
-        word: guess
-        for word, guess in guesses.items()
-        if word not in names or guess.sure >= SURE_OF_NAME
-    }
+    return {word for t in typed if t[1:] != t[1:].lower() for word in words(t)}
 
 
 def _rewritten(

@@ -6,7 +6,8 @@ Knows stores and models only through their ports.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -34,7 +35,6 @@ from trivium.types import (
     Neighbours,
     Query,
     Signal,
-    Spelled,
     StoredChunk,
     Where,
 )
@@ -115,9 +115,11 @@ class Searcher:
         """What is made of a query before any signal is asked."""
         corrected = Corrected(query)
         if request.correct:
-            corrected = correct(query, partial(self._spellings, request.where), self._is_taught)
+            spellings = partial(self._store.spellings, where=request.where)
+            corrected = correct(query, spellings, self._taught())
         analysis = Analysis(
             request.signal_weights(),
+            notes=corrected.notes,
             corrections=corrected.corrections,
             suggestion=corrected.suggestion,
             unknown=corrected.unknown,
@@ -131,16 +133,13 @@ class Searcher:
             progress.clock.lap("hyde")
         return asked, analysis
 
-    def _spellings(self, where: Where, words: Sequence[str]) -> Mapping[str, tuple[Spelled, ...]]:
-        return self._store.spellings(words, where)
-
-    def _is_taught(self, word: str) -> bool:
-        if not isinstance(self._embedder, Lexicon):
-            return False
-        try:
-            return self._embedder.knows(word)
-        except ModelUnavailable:
-            return False
+    def _taught(self) -> Callable[[str], bool] | None:
+        """How to ask the model which words it was taught, if it can say."""
+        if isinstance(self._embedder, Lexicon):
+            with suppress(ModelUnavailable):
+                self._embedder.knows("a")
+                return self._embedder.knows
+        return None
 
     def _with_hypothesis(self, asked: Asked, analysis: Analysis) -> tuple[Asked, Analysis]:
         if self._generator is None:

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -28,11 +28,16 @@ def store() -> MemoryStore:
     return made
 
 
-def ask(store: MemoryStore, text: str, where: Where = OWNER, taught: str = "") -> Corrected:
+TAUGHT = frozenset(w for text in (*PUBLIC, SECRET) for w in words(text))
+
+
+def ask(
+    store: MemoryStore, text: str, where: Where = OWNER, taught: Collection[str] | None = TAUGHT
+) -> Corrected:
     def spellings(asked: Sequence[str]) -> Mapping[str, tuple[Spelled, ...]]:
         return store.spellings(asked, where)
 
-    return correct(parse(text), spellings, lambda word: word in taught.split())
+    return correct(parse(text), spellings, None if taught is None else taught.__contains__)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +77,17 @@ def test_everything_else_stays_as_typed(store: MemoryStore, text: str) -> None:
 
 
 def test_a_word_the_model_was_taught_stays(store: MemoryStore) -> None:
-    assert ask(store, "leaning", taught="leaning").corrections == ()
+    assert ask(store, "leaning", taught={*TAUGHT, "leaning"}).corrections == ()
     assert ask(store, "leaning").suggestion == "learning"
+
+
+def test_what_the_model_cannot_vouch_for_must_be_surer(store: MemoryStore) -> None:
+    assert ask(store, "netwerk of the harbour").suggestion == "networks of the harbour"
+    assert ask(store, "netwerk of the harbour", taught=TAUGHT - {"networks"}).suggestion == ""
+    assert ask(store, "swrd of the harbour").suggestion
+    assert ask(store, "swrd of the harbour", taught=()).suggestion == ""  # a foreign language
+    assert ask(store, "swrd of the harbour", taught=None).suggestion  # nobody can tell
+    assert ask(store, "netwerk of the harbour", taught=None).suggestion == ""
 
 
 def test_within_a_phrase_a_word_is_only_suggested(store: MemoryStore) -> None:
@@ -96,6 +110,14 @@ def test_unknown_words_are_counted_among_those_that_carry_a_topic(store: MemoryS
     assert corrected.unknown_share == pytest.approx(0.5)
     assert ask(store, "whom the harbour").unknown == ()
     assert ask(store, "battleaxe harbours").unknown == ()
+
+
+def test_what_was_decided_is_told(store: MemoryStore) -> None:
+    (told, unknown) = ask(store, "harbuor zeppelin").notes
+    assert "harbour instead of harbuor" in told
+    assert "zeppelin" in unknown
+    assert ask(store, '"old harbuor"').notes[0].startswith("Perhaps meant")
+    assert ask(store, "harbour").notes == ()
 
 
 def test_what_a_caller_may_not_see_is_neither_known_nor_suggested(store: MemoryStore) -> None:

@@ -31,6 +31,8 @@ _HEAP = 64_000_000  # bytes a writer collects before it writes a segment; tantiv
 # documents 4 ms, 4,000 14 ms); above, hits are fetched deeper and filtered (2,000 deep: 2 ms).
 _FILTERED_INSIDE = 1000
 _EVERY = "chunk"  # a word that every chunk holds: how often it stands there counts them all
+_FEW = 50  # documents: a filter of so few costs nearly nothing
+_UNFILTERED = 4000  # hits to look through before a filter is worth its price: 2 ms
 _DEEPER = 8  # each time a fetch did not yield enough
 
 
@@ -201,7 +203,27 @@ class WordView:
             others = self._total() - allowed.count
             if others == 0 or held - others >= most:
                 return min(held, most)
-        return len(self._best(self._run("spellings", run), allowed, most, 1.0))
+        return self._some(self._run("spellings", run), allowed, most)
+
+    def _some(self, query: Query, allowed: Allowed, most: int) -> int:
+        """How many allowed chunks answer, counted up to `most`. Unlike `_best` it looks without the
+        filter first: any will do, and most words are found at once (8 words at 100k chunks, a
+        filter of 800 documents: 58 ms with it)."""
+        if allowed.documents is not None and len(allowed.documents) <= _FEW:
+            return len(self._best(query, allowed, most, 1.0))
+        share = max(allowed.count, 1) / max(self.count, 1)
+        depth = int(2 * most / min(1.0, share)) + 16
+        while depth <= _UNFILTERED:
+            found = self.searcher.search(query, depth, count=False).hits
+            ids = self.searcher.fast_field_values("chunk", [address for _, address in found])
+            passing = sum(
+                i < len(allowed.chunks) and bool(allowed.chunks[i])
+                for i in map(int, filter(None, ids))
+            )
+            if passing >= most or len(found) < depth:
+                return min(passing, most)
+            depth *= _DEEPER
+        return len(self._best(query, allowed, most, 1.0))
 
     def _run(self, field: str, run: Run) -> Query:
         from tantivy import Query

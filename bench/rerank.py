@@ -45,7 +45,7 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
     place = settings.cache / "bench" / "rerank" / dataset.name
     store = EmbeddedStore(place)
     _index(store, embedder, dataset, settings)
-    reranker = LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER))
+    reranker = LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER), store.rarities)
     searcher = Searcher(store, embedder)
     asked = sorted(dataset.queries.items())
     if len(asked) > queries:

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from trivium.errors import ModelUnavailable
 from trivium.ports import LONGEST_PASSAGE, TokenEmbedder
+from trivium.text.normalise import words
 from trivium.types import ChunkId, StoredChunk, TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vectors
+    from trivium.types import Vector, Vectors
 
+Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 Stored: TypeAlias = Callable[[Sequence[ChunkId]], Mapping[ChunkId, TokenVectors]]
 
 FORMAT = 1  # first byte of what is packed: what an older or newer Trivium packed is not misread
@@ -70,22 +72,38 @@ def similarities(query: Vectors, passages: Sequence[TokenVectors]) -> Vectors:
 class LateReranker:
     """The built-in `Reranker`. Threads may share it."""
 
-    def __init__(self, embedder: TokenEmbedder, stored: Stored) -> None:
-        """`stored` gives what a store keeps of these chunks, which the caller may see."""
+    def __init__(self, embedder: TokenEmbedder, stored: Stored, rarities: Rarities) -> None:
+        """`stored` gives what a store keeps of these chunks, which the caller may see, `rarities`
+        how rare words are in it."""
         self.fingerprint = f"late-{FORMAT}-{embedder.fingerprint}"
         self._embedder = embedder
         self._stored = stored
+        self._rarities = rarities
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
         if not passages:
             return []
-        vectors, weights = self._embedder.embed_query_tokens(query)
+        vectors, belonging = self._embedder.embed_query_tokens(query)
+        weights = self._weights(belonging)
         kept = dict(self._stored([passage.id for passage in passages]))
         missing = [p for p in passages if kept.get(p.id, b"")[:1] != bytes([FORMAT])]
         if missing:
             kept |= self._computed(missing)
         found = similarities(vectors, [kept[p.id] for p in passages]) @ weights
         return [min(1.0, max(0.0, (float(s) - LEAST) / (MOST - LEAST))) for s in found]
+
+    def _weights(self, belonging: Sequence[str]) -> Vector:
+        """Of each token the rarity of its word, so that all add up to 1; punctuation counts 0."""
+        import numpy as np
+
+        folded = [words(word) for word in belonging]
+        known = sorted({word for parts in folded for word in parts})
+        rarity = dict(zip(known, self._rarities(known), strict=True))
+        found = np.array([sum(rarity[word] for word in parts) for parts in folded], np.float32)
+        if not found.any():
+            found = np.ones_like(found)
+        weights: Vector = found / found.sum()
+        return weights
 
     def _computed(self, passages: Sequence[StoredChunk]) -> dict[ChunkId, TokenVectors]:
         if len(passages) > MOST_COMPUTED:

@@ -193,6 +193,9 @@ class MemoryStore:
                 found.append(StoredChunk(chunk_id, self._documents[entry.document], entry.chunk))
         return found
 
+    def rarities(self, words: Sequence[str]) -> Sequence[float]:
+        return [self._idf(word, "spellings") for word in words]
+
     def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
         keys = {c.id: (self._model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
         return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}

@@ -13,7 +13,7 @@ import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from bench.timing import as_json, folder_bytes, measure
@@ -46,7 +46,7 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
     place = settings.cache / "bench" / "rerank" / dataset.name
     store = EmbeddedStore(place)
     _index(store, embedder, dataset, settings)
-    reranker = LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER))
+    reranker = LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER), store.rarities)
     searcher = Searcher(store, embedder)
     asked = sorted(dataset.queries.items())
     if len(asked) > queries:
@@ -131,7 +131,7 @@ def _space(store: EmbeddedStore, place: Path) -> dict[str, float]:
 
 
 def _cost(store: EmbeddedStore, embedder: LocalEmbedder) -> dict[str, float]:
-    """Seconds for the same passages with and without token vectors, the best of three each."""
+    """Processor time of the same passages with and without token vectors, the best of three."""
     some = [p for d in store.documents(OWNER, limit=_EMBEDDED) for p in store.passages(d.id, OWNER)]
     texts = [p.chunk.embedded_text for p in some[:_EMBEDDED]]
     took: dict[str, list[float]] = {"plain": [], "with_tokens": []}
@@ -140,9 +140,9 @@ def _cost(store: EmbeddedStore, embedder: LocalEmbedder) -> dict[str, float]:
             ("plain", embedder.embed_documents),
             ("with_tokens", embedder.embed_with_tokens),
         ):
-            started = perf_counter()
+            started = process_time()
             run(texts)
-            took[name].append(perf_counter() - started)
+            took[name].append(process_time() - started)
     return {name: round(min(seconds), 3) for name, seconds in took.items()}
 
 

@@ -110,9 +110,9 @@ class TokenEmbedder(Embedder, Protocol):
         the model gives none."""
         ...
 
-    def embed_query_tokens(self, text: str) -> tuple[Vectors, Vector]:
-        """A unit vector for each token of a query that counts, and by how much: adds up to 1.
-        Raises ModelUnavailable where the model gives sentences only."""
+    def embed_query_tokens(self, text: str) -> tuple[Vectors, Sequence[str]]:
+        """A unit vector for each token of a query, and the text of the word it belongs to; empty
+        for marks. Raises ModelUnavailable where the model gives vectors of whole texts only."""
         ...
 
 
@@ -268,6 +268,11 @@ class Store(Protocol):
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
         """The vectors of chunks; those without one are left out."""
+        ...
+
+    def rarities(self, words: Sequence[str]) -> Sequence[float]:
+        """BM25's idf of each folded word among all chunks. It weighs words and is never shown, so
+        it takes no `where`."""
         ...
 
     def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:

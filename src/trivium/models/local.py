@@ -20,9 +20,10 @@ from trivium.models.late import pack
 from trivium.models.weights import Shape
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-    from trivium.models.rarity import Rarity
     from trivium.types import TokenVectors, Vector, Vectors
 
 GRAPH = "model.onnx"
@@ -95,10 +96,10 @@ class LocalEmbedder:
         for batch in batches([len(row) for row in rows]):
             vectors[batch], tokens = engine.with_tokens([rows[i] for i in batch])
             for i, found in zip(batch, tokens, strict=True):
-                packed[i] = pack(found[engine.rarity.worth_keeping(rows[i])])
+                packed[i] = pack(found[engine.kept(rows[i])])
         return vectors, packed
 
-    def embed_query_tokens(self, text: str) -> tuple[Vectors, Vector]:
+    def embed_query_tokens(self, text: str) -> tuple[Vectors, Sequence[str]]:
         import numpy as np
 
         engine = self.load()
@@ -107,13 +108,9 @@ class LocalEmbedder:
                 "The embedding model gives vectors of whole texts, none of their tokens.",
                 fix="Choose another reranker, or export the model with `last_hidden_state`.",
             )
-        row = engine.encode(self._query_prefix + text)
+        row, belonging = engine.encode_words(self._query_prefix + text)
         _, (found,) = engine.with_tokens([row])
-        rarity = engine.rarity.weights(row)
-        if not rarity.any():  # nothing but punctuation
-            rarity = np.ones_like(rarity)
-        found, rarity = found[rarity > 0], rarity[rarity > 0]
-        return found / np.linalg.norm(found, axis=1, keepdims=True), rarity / rarity.sum()
+        return found / np.linalg.norm(found, axis=1, keepdims=True), belonging
 
     def embed_query(self, text: str) -> Vector:
         engine = self.load()
@@ -201,6 +198,17 @@ class _Engine:
     def has_token(self, word: str) -> bool:
         return self._tokenizer.token_to_id(word) is not None
 
+    def encode_words(self, text: str) -> tuple[list[int], list[str]]:
+        """The tokens, and of each the word that it is a part of; nothing for marks."""
+        text = encodable(text)
+        read = self._tokenizer.encode(text)
+        spans: dict[int, tuple[int, int]] = {}
+        for word, (start, end) in zip(read.word_ids, read.offsets, strict=True):
+            if word is not None:
+                spans[word] = (spans.get(word, (start, end))[0], end)
+        belonging = ["" if w is None else text[slice(*spans[w])] for w in read.word_ids]
+        return read.ids, belonging
+
     def vectors(self, rows: Sequence[Sequence[int]]) -> Vectors:
         found: Vectors = self._run(rows, [self._output])[0]
         return found
@@ -214,11 +222,17 @@ class _Engine:
     def gives_tokens(self) -> bool:
         return bool(self._tokens)
 
-    @cached_property
-    def rarity(self) -> Rarity:
-        from trivium.models.rarity import Rarity
+    def kept(self, row: Sequence[int]) -> NDArray[np.bool_]:
+        """Which tokens of a passage are; the mark that opens it, if no other is."""
+        found: NDArray[np.bool_] = self._uncommon[list(row)]
+        found[0] |= not found.any()
+        return found
 
-        return Rarity(self._tokenizer.get_vocab(with_added_tokens=True))
+    @cached_property
+    def _uncommon(self) -> NDArray[np.bool_]:
+        from trivium.models.common import uncommon
+
+        return uncommon(self._tokenizer.get_vocab(with_added_tokens=True))
 
     def _run(self, rows: Sequence[Sequence[int]], outputs: list[str]) -> list[Any]:
         import numpy as np

@@ -238,6 +238,9 @@ class MemoryStore:
         found = {c.id: self._entries[c.id].vector for c in self.chunks(ids, where)}
         return {i: vector for i, vector in found.items() if vector is not None}
 
+    def rarities(self, words: Sequence[str]) -> Sequence[float]:
+        return [self._idf(word, "spellings") for word in words]
+
     def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
         keys = {c.id: (self._model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
         return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}

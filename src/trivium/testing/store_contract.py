@@ -171,6 +171,12 @@ class StoreContract:
             store.put([replace(document, vectors=None, tokens={document.hashes[0]: b"x"})], "other")
         assert store.token_vectors([2], OWNER) == {}
 
+    def test_rarer_words_are_rarer(self, store: Store) -> None:
+        put(store, *(sample(f"{n}.md", "lamp bell" if n else "lamp") for n in range(4)))
+        lamp, bell, none = store.rarities(["lamp", "bell", "fog"])
+        assert 0 < lamp < bell < none
+        assert store.rarities([]) == []
+
     # signals
 
     def test_hits_are_ordered_by_score_then_chunk_id(self, store: Store) -> None:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.errors import ModelUnavailable
+from trivium.models.common import uncommon
 from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities, unpack
 from trivium.models.local import LocalEmbedder
-from trivium.models.rarity import Rarity
 from trivium.ports import Reranker, TokenEmbedder
 from trivium.store.memory import MemoryStore
 from trivium.testing.samples import sample
@@ -43,6 +43,10 @@ def nothing_stored(ids: Sequence[ChunkId]) -> Mapping[ChunkId, TokenVectors]:
     return {}
 
 
+def all_alike(words: Sequence[str]) -> Sequence[float]:
+    return [1.0] * len(words)
+
+
 # --- what the embedder gives ---------------------------------------------------------------------
 
 
@@ -60,33 +64,25 @@ def test_libraries_of_before_token_vectors_keep_their_vectors(embedder: LocalEmb
 
 def test_common_words_punctuation_and_marks_are_not_kept(embedder: LocalEmbedder) -> None:
     _, (packed, empty) = embedder.embed_with_tokens(["The crown, and the lake!", "?"])
-    assert len(unpack(packed, 384)) == 2
-    assert len(packed) == 1 + 2 * 48
-    assert len(unpack(empty, 384)) == 1, "something must stand for every text"
+    assert len(unpack(packed, 192)) == 2
+    assert len(packed) == 1 + 2 * 24
+    assert len(unpack(empty, 192)) == 1, "something must stand for every text"
 
 
-def test_rare_words_of_a_query_count_most(embedder: LocalEmbedder) -> None:
-    vectors, weights = embedder.embed_query_tokens("the volcano?")
+def test_a_querys_tokens_know_their_words(embedder: LocalEmbedder) -> None:
+    vectors, belonging = embedder.embed_query_tokens("Leukozyten, the Crown?")
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1)
-    assert weights.sum() == pytest.approx(1)
-    assert len(weights) == 2
-    assert weights[1] > 0.9
+    assert len(vectors) == len(belonging)
+    pieces = belonging.count("Leukozyten")
+    assert pieces > 1
+    assert belonging == ["", *["Leukozyten"] * pieces, ",", "the", "Crown", "?", ""]
 
 
-def test_a_query_of_punctuation_still_has_tokens(embedder: LocalEmbedder) -> None:
-    vectors, weights = embedder.embed_query_tokens("?!")
-    assert len(vectors) == len(weights) > 0
-    assert weights.sum() == pytest.approx(1)
-
-
-def test_rarity_follows_the_order_of_the_vocabulary() -> None:
+def test_common_words_are_the_first_of_a_vocabulary() -> None:
     words = [f"w{n:04}" for n in range(900)]
-    rarity = Rarity({w: n for n, w in enumerate(["[CLS]", "!", "x", *words])})
-    marks, single, first, last = rarity.weights([0, 2, 3, 902])
-    assert marks == rarity.weights([1])[0] == 0
-    assert 0 < first < single < last
-    assert list(rarity.worth_keeping([0, 1, 3, 5, 6, 902])) == [False] * 4 + [True] * 2
-    assert list(rarity.worth_keeping([0, 1, 3])) == [True, False, False]
+    found = uncommon({w: n for n, w in enumerate(["[CLS]", "!", "x", *words, "##ing"])})
+    assert list(found[:7]) == [False, False, True, False, False, False, True]
+    assert found[6:].all()
 
 
 # --- similarities --------------------------------------------------------------------------------
@@ -103,9 +99,10 @@ def test_signs_are_as_a_plain_loop_says(
         for n in range(passages)
     ]
     found = similarities(query, [pack(text) for text in texts])
+    seen = query[:, ::2] / np.linalg.norm(query[:, ::2], axis=1, keepdims=True)
     for row, text in zip(found, texts, strict=True):
-        signs = np.where(text > 0, 1, -1)
-        expected = (query @ signs.T).max(axis=1) / (2 / np.pi * dimensions) ** 0.5
+        signs = np.where(text[:, ::2] > 0, 1, -1)
+        expected = (seen @ signs.T).max(axis=1) / (2 / np.pi * signs.shape[1]) ** 0.5
         assert row == pytest.approx(expected, abs=1e-4)
 
 
@@ -115,9 +112,9 @@ def test_signs_are_as_a_plain_loop_says(
 def test_the_passage_that_answers_is_best(
     embedder: LocalEmbedder, passages: list[StoredChunk]
 ) -> None:
-    reranker: Reranker = LateReranker(embedder, nothing_stored)
+    reranker: Reranker = LateReranker(embedder, nothing_stored, all_alike)
     lake, mill, boat = reranker.scores(QUESTION, passages)
-    assert 1 >= boat > lake > mill >= 0
+    assert 1 >= min(boat, lake) > mill + 0.1 > 0.1
     assert embedder.fingerprint in reranker.fingerprint
 
 
@@ -125,8 +122,8 @@ def test_stored_vectors_are_used(embedder: LocalEmbedder, passages: list[StoredC
     """Those of the mill stand for the boat, and the other way round."""
     _, packed = embedder.embed_with_tokens([TEXTS[0], TEXTS[2], TEXTS[1]])
     swapped = dict(zip((1, 2, 3), packed, strict=True))
-    plain = LateReranker(embedder, nothing_stored).scores(QUESTION, passages)
-    found = LateReranker(embedder, lambda ids: {i: swapped[i] for i in ids}).scores(
+    plain = LateReranker(embedder, nothing_stored, all_alike).scores(QUESTION, passages)
+    found = LateReranker(embedder, lambda ids: {i: swapped[i] for i in ids}, all_alike).scores(
         QUESTION, passages
     )
     assert found == pytest.approx([plain[0], plain[2], plain[1]], abs=0.01)
@@ -135,8 +132,10 @@ def test_stored_vectors_are_used(embedder: LocalEmbedder, passages: list[StoredC
 def test_what_another_version_packed_is_computed_anew(
     embedder: LocalEmbedder, passages: list[StoredChunk]
 ) -> None:
-    foreign = LateReranker(embedder, lambda ids: dict.fromkeys(ids, b"\xffsomething else"))
-    plain = LateReranker(embedder, nothing_stored).scores(QUESTION, passages)
+    foreign = LateReranker(
+        embedder, lambda ids: dict.fromkeys(ids, b"\xffsomething else"), all_alike
+    )
+    plain = LateReranker(embedder, nothing_stored, all_alike).scores(QUESTION, passages)
     assert foreign.scores(QUESTION, passages) == plain
 
 
@@ -145,8 +144,28 @@ def test_too_many_without_vectors_are_refused_before_any_work(
 ) -> None:
     many = passages * (MOST_COMPUTED // 3 + 1)
     with pytest.raises(ModelUnavailable, match=r"rerank\.store"):
-        LateReranker(embedder, nothing_stored).scores(QUESTION, many)
+        LateReranker(embedder, nothing_stored, all_alike).scores(QUESTION, many)
+
+
+def test_rare_words_decide(embedder: LocalEmbedder, passages: list[StoredChunk]) -> None:
+    def only(rare: str) -> LateReranker:
+        return LateReranker(
+            embedder, nothing_stored, lambda words: [float(w == rare) for w in words]
+        )
+
+    query = "mill, or crown?"
+    lake, mill, boat = only("mill").scores(query, passages)
+    assert mill > max(lake, boat)
+    lake, mill, boat = only("crown").scores(query, passages)
+    assert mill < min(lake, boat)
+
+
+def test_a_query_of_punctuation_is_judged_too(
+    embedder: LocalEmbedder, passages: list[StoredChunk]
+) -> None:
+    found = LateReranker(embedder, nothing_stored, all_alike).scores("?!", passages)
+    assert all(0 <= score <= 1 for score in found)
 
 
 def test_nothing_to_judge(embedder: LocalEmbedder) -> None:
-    assert LateReranker(embedder, nothing_stored).scores(QUESTION, []) == []
+    assert LateReranker(embedder, nothing_stored, all_alike).scores(QUESTION, []) == []

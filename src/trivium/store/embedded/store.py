@@ -297,6 +297,11 @@ class EmbeddedStore:
         with translated(self._folder):
             return self._registry.field_names(where)
 
+    def rarities(self, words: Sequence[str]) -> Sequence[float]:
+        with translated(self._folder):
+            view = self._view or self._current()
+            return [view.words.rarity((word,)) for word in words]
+
     def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
         with translated(self._folder):
             return self._registry.token_vectors(ids, where)

@@ -141,7 +141,7 @@ def _show_parts(shell: Shell, result: Result) -> None:
                 signal.value,
                 str(part.rank),
                 f"{part.score:.4f}",
-                f"{part.weight:g}",
+                f"{part.weight:.3g}",
                 f"{part.contribution:.6f}",
             )
             for signal, part in signals.items()
@@ -160,7 +160,7 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     from rich.text import Text
 
     for query, analysis in zip(results.queries, results.analyses, strict=True):
-        told = ", ".join(f"{signal} {w:g}" for signal, w in analysis.weights.items())
+        told = ", ".join(f"{signal} {w:.3g}" for signal, w in analysis.weights.items())
         of = f" of “{printable(query)}” " if len(results.queries) > 1 else " "
         shell.say(Text.assemble(("\nweights", "bold"), of, told))
         if analysis.boosts:

@@ -74,10 +74,10 @@ class Corrected:
         return tuple(told)
 
 
-def correct(query: Query, spellings: Spellings, taught: Taught | None) -> Corrected:
-    """`spellings`: `Store.spellings` under the caller's filter. `taught`: whether the embedding
-    model was taught a word as a whole; then it stays, known to the library or not. None: nobody
-    can tell."""
+def correct(query: Query, spellings: Spellings, lexicon: Callable[[], Taught | None]) -> Corrected:
+    """`spellings`: `Store.spellings` under the caller's filter. `lexicon` gives a way to ask whether
+    the embedding model was taught a word as a whole (then it stays, known to the library or not),
+    or None where nobody can tell. It is called only where a word is missing: it may load a model."""
     asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
     found = spellings(asked)
     missing = [w for w in asked if not any(s.words == (w,) for s in found[w])]
@@ -85,6 +85,7 @@ def correct(query: Query, spellings: Spellings, taught: Taught | None) -> Correc
         return Corrected(query)
     content = content_words(query.words, _LANGUAGES)
     names = _names(query.text)
+    taught = lexicon()
     held = [taught(w) for w in asked if w not in missing] if taught else []
     foreign = sum(held) < len(held) / 2
     taught = taught or _nothing

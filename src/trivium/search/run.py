@@ -116,7 +116,7 @@ class Searcher:
         corrected = Corrected(query)
         if request.correct:
             spellings = partial(self._store.spellings, where=request.where)
-            corrected = correct(query, spellings, self._taught())
+            corrected = correct(query, spellings, self._lexicon)
         analysis = Analysis(
             request.signal_weights(),
             notes=corrected.notes,
@@ -133,7 +133,7 @@ class Searcher:
             progress.clock.lap("hyde")
         return asked, analysis
 
-    def _taught(self) -> Callable[[str], bool] | None:
+    def _lexicon(self) -> Callable[[str], bool] | None:
         """How to ask the model which words it was taught, if it can say."""
         if isinstance(self._embedder, Lexicon):
             with suppress(ModelUnavailable):

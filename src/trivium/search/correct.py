@@ -75,9 +75,9 @@ class Corrected:
 
 
 def correct(query: Query, spellings: Spellings, lexicon: Callable[[], Taught | None]) -> Corrected:
-    """`spellings`: `Store.spellings` under the caller's filter. `lexicon` gives a way to ask whether
-    the embedding model was taught a word as a whole (then it stays, known to the library or not),
-    or None where nobody can tell. It is called only where a word is missing: it may load a model."""
+    """`spellings`: `Store.spellings` under the caller's filter. `lexicon` gives a way to ask if the
+    embedding model was taught a word as a whole (then it stays, known to the library or not), or
+    None where nobody can tell. It is called only where a word is missing: it may load a model."""
     asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
     found = spellings(asked)
     missing = [w for w in asked if not any(s.words == (w,) for s in found[w])]

@@ -263,6 +263,10 @@ def load(given: Mapping[str, str] | None = None) -> Effective:
     values: dict[str, Any] = {}
     origins = dict.fromkeys(names(), "default")
     for origin, layer in layers:
+        if "preset" in layer:  # another system, not a mixture of two
+            for name in [name for name, told in origins.items() if told.startswith("preset, ")]:
+                values.pop(names()[name])
+                origins[name] = "default"
         for told, named in ((f"preset, {origin}", _preset(layer, origin)), (origin, layer)):
             for name, text in named.items():
                 attribute, type_ = _known(name, origin)

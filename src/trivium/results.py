@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
-from trivium.types import Signal, StoredChunk
+from trivium.types import Combine, Signal, StoredChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,10 @@ class Analysis:
     """What was decided about a query before searching, and why."""
 
     weights: Mapping[Signal, float]
+    fusion: str = "scores"  # or `rrf`, reciprocal ranks with the constant k
+    k: float = 0.0
     notes: tuple[str, ...] = ()
-    semantic: int = 50  # of 100, what meaning should count by the query's own words
+    semantic: int | None = None  # of 100, what meaning should count by the query's own words
     boosts: tuple[Boost, ...] = ()  # how it came to that
     corrections: tuple[Correction, ...] = ()
     suggestion: str = ""  # the query as it was probably meant; empty if it is as typed
@@ -101,6 +103,7 @@ class Results(Sequence[Result]):
     items: tuple[Result, ...]
     timings_ms: Mapping[str, float]  # one entry per stage, in the order they ran
     took_ms: float
+    combine: Combine | None = None  # how several queries became one score
     notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
 
     @property

@@ -30,3 +30,11 @@ def test_a_shown_command_runs(sample: Program, line: str) -> None:
     answer = sample(*shlex.split(line, comments=True))
     assert answer.code == 0, answer.err
     assert answer.out
+
+
+def test_the_shown_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    text = (ROOT / "docs" / "searching.md").read_text("utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+        exec(compile(block, "searching.md", "exec"), {})

@@ -23,13 +23,13 @@ def uris(answer: Any) -> list[str]:
 def test_json_has_the_promised_shape(trivium: Program) -> None:
     found = trivium("search", "battle", "axe", "--json").json
     assert set(found) == {
-        "query", "queries", "analysis", "took_ms", "timings_ms", "results", "notes",
+        "query", "queries", "combine", "analysis", "took_ms", "timings_ms", "results", "notes",
     }  # fmt: skip
     assert found["query"] == "battle axe"
     assert found["analysis"] == {
         "weights": {"vector": 0.5, "keyword": 0.3, "trigram": 0.2},
-        "semantic": 50, "keyword": 50, "boosts": [], "corrections": [], "suggestion": "",
-        "unknown": [], "hypothesis": "", "notes": [],
+        "fusion": "scores", "k": 0.0, "semantic": 50, "keyword": 50, "boosts": [],
+        "corrections": [], "suggestion": "", "unknown": [], "hypothesis": "", "notes": [],
     }  # fmt: skip
     assert found["notes"] == []
     assert found["took_ms"] > 0
@@ -125,7 +125,7 @@ def test_for_a_person(trivium: Program) -> None:
     answer = trivium("search", "battleaxe", "-n", "1", "--mode", "fuzzy")
     assert (answer.code, answer.err) == (0, "")
     header, snippet, footer, _, total = answer.out.splitlines()
-    assert re.fullmatch(r" 1\. Weapons  .*default  \d+%", header)
+    assert re.fullmatch(r" 1\. Weapons  .*default  ¶ 1  \d+%", header)
     assert "battle axe" in snippet
     assert footer.startswith("    spelling  ")
     assert re.search(r"weapons\.md#\d+$", footer)

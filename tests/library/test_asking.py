@@ -134,6 +134,19 @@ def test_an_unknown_field_is_an_error_that_names_it(papers: Library) -> None:
     assert papers.search("machine", where="budget:5", audiences=["board"])
 
 
+def test_a_document_of_an_impossible_number_is_not_there(papers: Library) -> None:
+    assert not papers.search("machine", where="source:#99999999999999999999")
+
+
+def test_a_single_label_is_one_audience(papers: Library) -> None:
+    assert papers.search("machine ethics costs", audiences="board", where="budget:5")
+
+
+def test_a_filter_makes_no_word_unknown(papers: Library) -> None:
+    analysis = papers.search("tides", source="law.md").analysis
+    assert (analysis.unknown, analysis.suggestion) == ((), "")
+
+
 # --- likeness
 
 
@@ -179,6 +192,34 @@ NONSENSE: dict[str, Bad] = {
         BadSetting,
         "threshold",
     ),
+    "analysis of fixed weights": (
+        lambda lib: lib.search("a", weights={Signal.VECTOR: 1.0}, analysis=True),
+        BadSetting,
+        "analysis",
+    ),
+    "one query combined": (lambda lib: lib.search("a", combine="product"), BadSetting, "combine"),
+    "too much to rerank": (lambda lib: lib.search("a", 500, rerank=True), BadSetting, "limit"),
+    "a limit as text": (lambda lib: lib.search("a", "5"), BadSetting, "limit"),
+    "half a result": (lambda lib: lib.search("a", 2.5), BadSetting, "limit"),
+    "k as text": (lambda lib: lib.search("a", k="x"), BadSetting, "k"),
+    "a threshold as text": (lambda lib: lib.search("a", threshold="x"), BadSetting, "threshold"),
+    "weights as text": (lambda lib: lib.search("a", weights={"vector": "1"}), BadSetting, "vector"),
+    "weights as list": (lambda lib: lib.search("a", weights=[1, 1]), BadSetting, "weights"),
+    "weights of nothing": (lambda lib: lib.search("a", weights={"x": 1.0}), BadSetting, "weights"),
+    "nothing": (lambda lib: lib.search(None), BadSetting, "query"),
+    "numbers": (lambda lib: lib.search([1, 2]), BadSetting, "query"),
+    "a source as number": (lambda lib: lib.search("a", source=3), BadFilter, "source"),
+    "an audience as number": (lambda lib: lib.search("a", audiences=[1]), BadSetting, "audiences"),
+    "a filter as number": (lambda lib: lib.search("a", where=5), BadFilter, "filter"),
+    "unknown metadata": (lambda lib: lib.search("a", metadata={"no": 1}), BadFilter, "no"),
+    "a long filter": (lambda lib: lib.search("a", where="a:1 " * 3000), BadFilter, "characters"),
+    "a wide filter": (
+        lambda lib: lib.search("a", where=f"type:{','.join('abc' * 100)}"),
+        BadFilter,
+        "conditions",
+    ),
+    "no date": (lambda lib: lib.search("a", where="added>=yesterday"), BadFilter, "date"),
+    "no order": (lambda lib: lib.search("a", where="language>5"), BadFilter, "language"),
     "no filter": (lambda lib: lib.search("a", where="year>"), BadFilter, "year"),
 }
 

@@ -46,7 +46,7 @@ def test_every_result_is_explained_and_the_parts_add_up(filled: Library) -> None
 
 def test_analysis_can_be_off(filled: Library) -> None:
     analysis = filled.search("crown in the harbour", analysis=False).analysis
-    assert (analysis.semantic, analysis.boosts) == (50, ())
+    assert (analysis.semantic, analysis.boosts) == (None, ())
     assert analysis.weights == {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
 
 

@@ -7,6 +7,7 @@ from trivium.errors import BadSetting
 from trivium.library.asking import Options, request_for
 from trivium.search.fuse import Fusion
 from trivium.search.request import SearchRequest
+from trivium.search.rerank import Shares
 from trivium.types import OWNER, Granularity, Signal
 
 V, K, T = Signal
@@ -45,6 +46,8 @@ def test_codex_has_no_spelling_and_gives_five() -> None:
     found = request("codex")
     assert found.signal_weights() == {V: 1.0, K: 1.0}
     assert (found.k, found.limit) == (60, 5)
+    assert found.rerank is not None
+    assert found.pool == 20
 
 
 def test_papers_are_found_by_document() -> None:
@@ -59,7 +62,10 @@ def test_team_has_grabdys_weights_and_chunks() -> None:
     found = request("team")
     assert found.signal_weights() == {V: 0.5, K: 0.3, T: 0.2}
     assert (found.k, found.limit) == (60, 10)
-    s = settings("team")
+    s = settings("team", **{"search.rerank": "on"})
+    asked = request_for(s, "all-MiniLM-L6-v2", ("fog",), OWNER, Options()).rerank
+    assert asked is not None
+    assert (asked.shares, asked.seconds) == (Shares(0.5, 0.3, 0.2), 2.0)
     assert (s.chunk_strategy, s.chunk_size, s.chunk_overlap, s.chunk_minimum) == (
         "recursive", 400, 80, 40,
     )  # fmt: skip
@@ -86,6 +92,14 @@ def test_a_preset_stands_above_what_was_set_before(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("TRIVIUM_PRESET", "codex")
     assert load().settings.fusion_k == 33
     assert load().settings.search_limit == 5
+
+
+def test_two_presets_are_not_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIVIUM_PRESET", "papers")
+    found = load({"preset": "rulebook"})
+    assert found.settings.search_by == "passage"
+    assert found.origins["search.by"] == "default"
+    assert load({"preset": ""}).settings.search_by == "passage"
 
 
 def test_an_unknown_preset_is_refused() -> None:

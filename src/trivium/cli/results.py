@@ -28,14 +28,15 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     from trivium.search.merge import merge_neighbours
     from trivium.text.query import parse
 
-    words = tuple(word for query in results.queries for word in parse(query).words)
+    meant = [a.suggestion or q for q, a in zip(results.queries, results.analyses, strict=True)]
+    words = tuple(word for query in meant for word in parse(query).words)
     _suggest(shell, results)
     for block in merge_neighbours(results):
         shell.say(_header(block))
         shell.say(*_passage(shell, block, words), _footer(block), indent=_INDENT)
         if explain:
             for result in block.results:
-                _show_parts(shell, result)
+                _show_parts(shell, result, results)
         shell.say("")
     if results.items:
         plural = "" if len(results) == 1 else "s"
@@ -67,14 +68,16 @@ def _header(block: Block) -> Text:
     document, chunk = result.found.document, result.found.chunk
     path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
     labels = "/".join(part for part in (document.collection, document.category) if part)
-    ranks = ", ".join(f"{r.rank:>2}" for r in block.results)
-    line = Text.assemble((f"{ranks}. {printable(document.title)}", "bold"))
+    ranks = ", ".join(str(r.rank) for r in block.results)
+    line = Text.assemble((f"{ranks:>2}. {printable(document.title)}", "bold"))
     if path or chunk.section:
         line.append("  " + printable(" › ".join(path) or chunk.section), style="dim")
     line.append(f"  {printable(labels)}", style="blue")
     pages = sorted({page for r in block.results for page in r.found.chunk.pages})
     if pages:
         line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
+    if chunk.paragraph is not None:
+        line.append(f"  ¶ {chunk.paragraph}", style="dim")
     matches = [part.match for part in result.queries]
     match = shown(result.match, matches) if matches else f"{result.match:.0%}"
     line.append(f"  {match}", style="bold yellow")
@@ -130,12 +133,14 @@ def _footer(block: Block) -> Text:
     return line
 
 
-def _show_parts(shell: Shell, result: Result) -> None:
+def _show_parts(shell: Shell, result: Result, results: Results) -> None:
     """The signals' parts of one result and their sum; of each query, where there are several."""
     columns = ("signal", ">rank", ">raw score", ">weight", ">contribution")
     total = sum(part.contribution for part in result.signals.values())
     answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, total)]
-    for signals, score in answers:
+    for query, (signals, score) in zip(results.queries, answers, strict=True):
+        of = f", “{printable(query)}”" if result.queries else ""
+        shell.say(f"{result.rank}{of}")
         rows = [
             (
                 signal.value,
@@ -147,6 +152,9 @@ def _show_parts(shell: Shell, result: Result) -> None:
             for signal, part in signals.items()
         ]
         shell.table(columns, [*rows, ("sum", "", "", "", f"{score:.6f}")])
+    if result.queries:
+        matches = ", ".join(f"{part.match:.2f}" for part in result.queries)
+        shell.say(f"match = {results.combine} of {matches} = {result.match:.2f}")
     if result.rerank:
         part = result.rerank
         shell.say(
@@ -162,11 +170,12 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     for query, analysis in zip(results.queries, results.analyses, strict=True):
         told = ", ".join(f"{signal} {w:.3g}" for signal, w in analysis.weights.items())
         of = f" of “{printable(query)}” " if len(results.queries) > 1 else " "
-        shell.say(Text.assemble(("\nweights", "bold"), of, told))
-        if analysis.boosts:
-            reasons = "; ".join(map(str, analysis.boosts))
+        fused = f" (reciprocal ranks, k {analysis.k:g})" if analysis.k else ""
+        shell.say(Text.assemble(("\nweights", "bold"), of, told, fused))
+        if analysis.semantic is not None:
+            reasons = "; ".join(map(str, analysis.boosts)) or "nothing speaks for either"
             shares = f"semantic {analysis.semantic} : keyword {100 - analysis.semantic}"
-            shell.say(printable(f"The query asks for {shares}: {reasons}."))
+            shell.say(printable(f"The query's own words ask for {shares}: {reasons}."))
         for note in analysis.notes:
             shell.say(printable(note))
         if analysis.hypothesis:

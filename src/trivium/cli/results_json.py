@@ -19,6 +19,7 @@ def as_json(results: Results) -> dict[str, object]:
             {"text": text, "analysis": _analysis_as_json(analysis)}
             for text, analysis in zip(results.queries, results.analyses, strict=True)
         ],
+        "combine": results.combine,
         "took_ms": results.took_ms,
         "timings_ms": dict(results.timings_ms),
         "results": [_result_as_json(result) for result in results],
@@ -29,8 +30,10 @@ def as_json(results: Results) -> dict[str, object]:
 def _analysis_as_json(analysis: Analysis) -> dict[str, object]:
     return {
         "weights": {signal.value: w for signal, w in analysis.weights.items()},
+        "fusion": analysis.fusion,
+        "k": analysis.k,
         "semantic": analysis.semantic,
-        "keyword": 100 - analysis.semantic,
+        "keyword": None if analysis.semantic is None else 100 - analysis.semantic,
         "boosts": [asdict(boost) for boost in analysis.boosts],
         "corrections": [asdict(correction) for correction in analysis.corrections],
         "suggestion": analysis.suggestion,

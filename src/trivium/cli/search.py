@@ -100,7 +100,9 @@ def _single(
     callback=_weights,
     help="Weights of meaning, words and spelling, e.g. 0.5,0.3,0.2.",
 )
-@click.option("--k", type=float, help="Rank constant of the fusion; smaller is sharper.")
+@click.option(
+    "--k", type=float, help="Fuse by reciprocal ranks with this constant; smaller is sharper."
+)
 @click.option("--threshold", type=float, help="Least similarity of a hit by meaning, -1 to 1.")
 @click.option(
     "--audience",
@@ -123,8 +125,8 @@ def _single(
 @click.option(
     "--where",
     metavar="FILTER",
-    default="",
-    help="Any other filter, e.g. 'year>=2020 type:pdf,docx -language:de'.",
+    multiple=True,
+    help="Any other filter, e.g. 'year>=2020 type:pdf,docx -language:de'. Repeatable: all hold.",
 )
 @click.option("--expand/--no-expand", default=None, help="Show the text around each passage.")
 @click.option(
@@ -163,7 +165,7 @@ def search_command(
     source: tuple[str, ...],
     category: tuple[str, ...],
     metadata: dict[str, MetaScalar],
-    where: str,
+    where: tuple[str, ...],
     expand: bool | None,
     rerank: bool | None,
     hyde: bool | None,
@@ -194,7 +196,7 @@ def search_command(
             limit,
             mode=mode,
             by=by,
-            combine="maximum" if either else formula or "minimum",
+            combine="maximum" if either else formula,
             weights=weights,
             k=k,
             threshold=threshold,
@@ -203,7 +205,7 @@ def search_command(
             source=source or None,
             category=category or None,
             metadata=metadata,
-            where=where,
+            where=" ".join(f"({one})" for one in where),
             expand=expand,
             rerank=rerank,
             hyde=hyde,

@@ -22,7 +22,7 @@ from trivium.cli.output import Shell, pass_shell, shared_options
     multiple=True,
     help="As a caller that holds this label, not as the owner. Repeatable.",
 )
-@click.option("--where", metavar="FILTER", default="", help="Only among these.")
+@click.option("--where", metavar="FILTER", default="", help="Only among these, e.g. type:pdf.")
 @shared_options
 @pass_shell
 def similar_command(

@@ -15,7 +15,7 @@ from trivium.search.fuse import Fusion
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
-from trivium.text.filters import BUILT_IN, fields_of, parse_filter
+from trivium.text.filters import BUILT_IN, check_filter, fields_of, parse_filter
 from trivium.types import (
     AllOf,
     AnyOf,
@@ -26,6 +26,7 @@ from trivium.types import (
     Granularity,
     MetaScalar,
     Mode,
+    Not,
     Signal,
     Where,
 )
@@ -41,7 +42,7 @@ class Options:
     limit: int | None = None
     mode: Mode | str = Mode.HYBRID
     by: Granularity | str | None = None
-    combine: Combine | str = Combine.MINIMUM
+    combine: Combine | str | None = None  # the minimum
     weights: Mapping[Signal, float] | None = None
     k: float | None = None
     threshold: float | None = None
@@ -57,6 +58,7 @@ def request_for(
 ) -> SearchRequest:
     """`model`: fingerprint of the embedder in use."""
     s, o = settings, options
+    _refuse_wrong_types(queries, o)
     mode = one_of(Mode, "mode", o.mode)
     _refuse_contradictions(mode, queries, o)
     default = {
@@ -71,7 +73,7 @@ def request_for(
         limit=s.search_limit if o.limit is None else o.limit,
         mode=mode,
         by=one_of(Granularity, "by", s.search_by if o.by is None else o.by),
-        combine=one_of(Combine, "combine", o.combine),
+        combine=one_of(Combine, "combine", o.combine or Combine.MINIMUM),
         weights=default if o.weights is None else o.weights,
         # A rank constant makes sense for ranks only: whoever gives one asks for them.
         fusion=method if o.k is None else Fusion.RANKS,
@@ -88,7 +90,45 @@ def request_for(
     )
 
 
+def _refuse_wrong_types(queries: tuple[object, ...], options: Options) -> None:
+    """Python lets anything through; the field that is wrong is named here, not where it hurts."""
+    o = options
+    for query in queries:
+        _demand(isinstance(query, str), "query", query, "a text, or two to four of them")
+    _demand(o.limit is None or _is_whole(o.limit), "limit", o.limit, "a whole number")
+    for name in ("k", "threshold"):
+        value = getattr(o, name)
+        _demand(value is None or _is_number(value), name, value, "a number")
+    if o.weights is None:
+        return
+    _demand(isinstance(o.weights, Mapping), "weights", o.weights, "a number for each signal")
+    for signal, weight in o.weights.items():
+        one_of(Signal, "weights", signal)
+        _demand(_is_number(weight), f"weights.{signal}", weight, "a number")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _demand(holds: bool, name: str, value: object, allowed: str) -> None:
+    if not holds:
+        raise BadSetting(f"`{name}` is {value!r}.", fix=f"It takes {allowed}.")
+
+
 def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: Options) -> None:
+    if options.analysis and options.weights is not None:
+        raise BadSetting("`analysis` moves weights, `weights` fix them.", fix="Leave one out.")
+    if options.analysis and mode is not Mode.HYBRID:
+        raise BadSetting(f"`analysis` means nothing in mode {mode}.", fix="Leave one of them out.")
+    if options.combine is not None and len(queries) == 1:
+        raise BadSetting("`combine` means nothing for one query.", fix="Give two to four queries.")
+    if options.k is not None and mode is not Mode.HYBRID:
+        raise BadSetting(f"`k` means nothing in mode {mode}.", fix="Leave one of them out.")
     if options.weights is not None and mode is not Mode.HYBRID:
         raise BadSetting(f"`weights` mean nothing in mode {mode}.", fix="Leave one of them out.")
     if options.hyde and Signal.VECTOR not in MODES[mode]:
@@ -97,9 +137,9 @@ def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: Option
         raise BadSetting(f"`threshold` means nothing in mode {mode}.", fix="Leave one of them out.")
 
 
-def refuse_unknown_fields(condition: Condition, within: Where, store: Store) -> None:
+def refuse_unknown_fields(within: Where, store: Store) -> None:
     """A filter by a field that no document has is a slip of the pen, not a wish for nothing."""
-    for field in sorted(fields_of(condition) - set(BUILT_IN)):
+    for field in sorted(fields_of(within.condition) - set(BUILT_IN)):
         name = field.removeprefix("metadata.")
         if store.documents(Where(within.audiences, Exists(f"metadata.{name}")), limit=1):
             continue
@@ -152,22 +192,32 @@ def where(
     parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (metadata or {}).items()]
     if condition:
         parts.append(as_condition(condition))
+    if isinstance(audiences, str):  # one label, not the set of its letters
+        audiences = [audiences]
     labels = None if audiences is None else frozenset(audiences)
+    for label in labels or ():
+        _demand(isinstance(label, str), "audiences", label, "labels as texts")
     return Where(labels, AllOf(tuple(parts)))
 
 
 def as_condition(given: Condition | str) -> Condition:
-    return parse_filter(given) if isinstance(given, str) else given
+    condition = parse_filter(given) if isinstance(given, str) else given
+    if not isinstance(condition, Compare | Exists | Not | AllOf | AnyOf):
+        raise BadFilter(f"The filter is {given!r}.", fix="Give a text or a condition.")
+    check_filter(condition)
+    return condition
 
 
 def _any_of(name: str, values: str | Sequence[str]) -> Condition:
     listed = [values] if isinstance(values, str) else values
+    if not isinstance(listed, Sequence) or not all(isinstance(v, str) for v in listed):
+        raise BadFilter(f"`{name}` is {values!r}.", fix="It takes a text, or several.")
     return AnyOf(tuple(Compare(name, "eq", value) for value in listed))
 
 
-def one_of(kind: type[_Choice], name: str, value: str) -> _Choice:
+def one_of(kind: type[_Choice], name: str, value: object) -> _Choice:
     try:
-        return kind(value)
+        return kind(str(value))
     except ValueError as reason:
         known = ", ".join(kind)
         raise BadSetting(f"`{name}` is {value!r}.", fix=f"It takes one of: {known}.") from reason

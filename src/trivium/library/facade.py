@@ -16,7 +16,7 @@ from trivium.config import Settings, load
 from trivium.errors import DocumentNotFound, ModelChanged, ModelUnavailable
 from trivium.ingest.pipeline import CHUNKING, Fate, Outcome, Pipeline
 from trivium.ingest.reading import extractors
-from trivium.library.asking import Options, as_condition, one_of, refuse_unknown_fields, request_for
+from trivium.library.asking import Options, one_of, refuse_unknown_fields, request_for
 from trivium.library.asking import where as filtered
 from trivium.library.assembly import (
     chunker_for,
@@ -207,7 +207,7 @@ class Library:
         *,
         mode: Mode | str = Mode.HYBRID,
         by: Granularity | str | None = None,
-        combine: Combine | str = Combine.MINIMUM,
+        combine: Combine | str | None = None,
         weights: Mapping[Signal, float] | None = None,
         k: float | None = None,
         threshold: float | None = None,
@@ -224,6 +224,13 @@ class Library:
         where: Condition | str = "",
     ) -> Results:
         """The best passages or documents for a query, explained. Filters hold before the search.
+        What is None comes from the settings.
+
+        `mode`: hybrid, semantic, keyword or fuzzy. `by`: passage or document. `weights` fix what
+        the signals count, `k` asks for reciprocal ranks, `threshold` is the least similarity of a
+        vector hit. `analysis` lets the query's own words move the weights, `correct` looks for what
+        misspelled words were meant to be. `rerank` lets a reranker order the best anew, `hyde` a
+        language model guess an answer to search by, `expand` adds the text around each passage.
 
         Two to four queries are combined: with `minimum`, `product` or `average` only what all of
         them find counts, with `maximum` whatever any of them finds.
@@ -231,7 +238,7 @@ class Library:
         `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree.
         """
         within = self._within(audiences, where, collection, source, category, metadata)
-        queries = (query,) if isinstance(query, str) else tuple(query)
+        queries = tuple(query) if isinstance(query, list | tuple) else (query,)
         options = Options(
             limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
         )
@@ -336,8 +343,7 @@ class Library:
             metadata=metadata,
             condition=where,
         )
-        if where:
-            refuse_unknown_fields(as_condition(where), within, self._store)
+        refuse_unknown_fields(within, self._store)
         return within
 
     def _passage(self, document: Document, index: int, within: Where) -> StoredChunk:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.errors import ModelUnavailable
 from trivium.models.local import batches, encodable, open_session, open_tokenizer
-from trivium.models.weights import TOKENIZER, given_graph, sha256
+from trivium.models.weights import TOKENIZER, given_graph
 from trivium.ports import LONGEST_PASSAGE
 from trivium.types import StoredChunk
 
@@ -29,19 +29,14 @@ class CrossEncoder:
 
     def __init__(self, folder: Path, threads: int = 0, max_tokens: int = 512) -> None:
         """`threads` 0 takes every core. Longer pairs are cut at `max_tokens`."""
-        graph = given_graph(folder)
-        if graph is None or not (folder / TOKENIZER).is_file():
-            raise ModelUnavailable(
-                f"{folder} is no cross-encoder: it needs model.onnx and {TOKENIZER}.",
-                fix="Export the model to ONNX, with its tokeniser beside it.",
-            )
-        self._graph, self._tokens = graph, folder / TOKENIZER
+        self._folder = folder
         self._threads = threads
         self._max_tokens = max_tokens
-        self.fingerprint = f"cross-{sha256(graph)[:12]}-{sha256(self._tokens)[:6]}-{max_tokens}"
+        self.fingerprint = f"cross-{folder.name}-{max_tokens}"
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
         texts = [p.chunk.embedded_text[:LONGEST_PASSAGE] for p in passages]
+        self._graph  # noqa: B018  says what is wrong with the folder before its tokeniser fails
         pairs = [self._tokenizer.encode(encodable(query), encodable(text)) for text in texts]
         found = [0.0] * len(pairs)
         for batch in batches([len(pair.ids) for pair in pairs]):
@@ -66,9 +61,20 @@ class CrossEncoder:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = open_tokenizer(self._tokens)
+        tokenizer = open_tokenizer(self._folder / TOKENIZER)
         tokenizer.enable_truncation(self._max_tokens, strategy="longest_first")
         return tokenizer
+
+    @cached_property
+    def _graph(self) -> Path:
+        """Looked for when it is needed: a wrong folder must not break a search without it."""
+        graph = given_graph(self._folder)
+        if graph is None or not (self._folder / TOKENIZER).is_file():
+            raise ModelUnavailable(
+                f"{self._folder} is no cross-encoder: it needs model.onnx and {TOKENIZER}.",
+                fix="Export the model to ONNX, with its tokeniser beside it.",
+            )
+        return graph
 
     @cached_property
     def _session(self) -> Any:

@@ -83,7 +83,7 @@ class Client:
             events = self._events(path, body, seconds)
             return next(events, None), events
 
-        first, events = self._persist(begin, ATTEMPTS, self.endpoint.patience)
+        first, events = self._persist(begin, HURRIED, self.endpoint.patience)
         with closing(events):
             if first is not None:
                 yield first

@@ -10,9 +10,8 @@ from typing import Any
 
 from trivium.errors import ModelRefused
 from trivium.models.http import HURRIED, Client
+from trivium.ports import LONGEST_PASSAGE
 from trivium.types import StoredChunk
-
-LONGEST = 4000  # characters of a passage that are sent
 
 
 class RemoteReranker:
@@ -25,7 +24,7 @@ class RemoteReranker:
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
         """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
-        texts = [passage.chunk.embedded_text[:LONGEST] for passage in passages]
+        texts = [passage.chunk.embedded_text[:LONGEST_PASSAGE] for passage in passages]
         if not texts:
             return []
         found = _scores(self._ask(query, texts))

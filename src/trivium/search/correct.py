@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from typing import TypeAlias
 
@@ -61,6 +61,15 @@ class Corrected:
     unknown: tuple[str, ...] = ()  # words that stay, although no visible chunk holds their like
     unknown_share: float = 0.0  # of those among the words that carry a topic
 
+    def as_typed(self, query: Query) -> Corrected:
+        """What is unknown, but nothing put in its place."""
+        return Corrected(query, unknown=self.unknown, unknown_share=self.unknown_share)
+
+    def only_suggested(self, query: Query) -> Corrected:
+        """For signals that look at what was typed."""
+        corrections = tuple(replace(c, applied=False) for c in self.corrections)
+        return replace(self, query=query, corrections=corrections)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What was decided, in sentences."""
@@ -69,8 +78,6 @@ class Corrected:
             f" ({c.sure:.0%} sure)."
             for c in self.corrections
         ]
-        if self.unknown:
-            told.append(f"Spelling counts more: no document holds {', '.join(self.unknown)}.")
         return tuple(told)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from trivium.errors import ModelError
 from trivium.ports import Generator, Message
 
 SECONDS = 5.0  # a person waits
@@ -58,7 +57,7 @@ class _Writing(threading.Thread):
         super().__init__(name="trivium-hyde", daemon=True)
         self._generator, self._messages = generator, messages
         self.pieces: list[str] = []
-        self.failure: ModelError | None = None
+        self.failure: Exception | None = None
         self.ended = threading.Event()
         self.stopped = threading.Event()
 
@@ -68,7 +67,7 @@ class _Writing(threading.Thread):
                 self.pieces.append(piece)
                 if self.stopped.is_set():
                     break
-        except ModelError as reason:
+        except Exception as reason:  # a stranger's generator may fail in any way
             self.failure = reason
         finally:
             self.ended.set()

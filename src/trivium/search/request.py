@@ -103,6 +103,8 @@ class SearchRequest:
         _demand(sensible, "analysis.strength", self.analysis, "a number from 0 up")
         if self.rerank is not None:
             self.rerank.shares.check()
+            few = self.limit <= MOST_RERANKED
+            _demand(few, "limit", self.limit, f"1 to {MOST_RERANKED} where results are reranked")
             seconds, most = self.rerank.seconds, self.rerank.candidates
             _demand(seconds > 0, "rerank.seconds", seconds, "a number above 0")
             sensible = most is None or 1 <= most <= MOST_RERANKED

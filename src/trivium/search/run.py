@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trivium.errors import EmptyQuery, ModelUnavailable, QueryTooLong
+from trivium.errors import EmptyQuery, LibraryBusy, ModelUnavailable, QueryTooLong
 from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store
 from trivium.results import Analysis, Result, Results
-from trivium.search.analyse import analyse, favour_spelling, lean
+from trivium.search.analyse import EVEN, analyse, favour_spelling, lean
 from trivium.search.correct import Corrected, correct
 from trivium.search.expand import context
-from trivium.search.fuse import Fused, fuse
+from trivium.search.fuse import Fused, Fusion, fuse
 from trivium.search.gather import Candidate, gather
 from trivium.search.hyde import hypothesise
 from trivium.search.progress import Progress
@@ -42,6 +42,7 @@ from trivium.types import (
 LONGEST_QUERY = 10_000  # characters: some four pages
 _ATTEMPTS = 4  # a search begins anew when documents changed under it
 _DEEPER = 4  # each time that what was found does not fill the page
+_KEPT_CHANGING = "Documents kept changing while they were searched."
 _NO_RERANKER = (
     "Not reranked: this embedding model has no token vectors, and `rerank.url` is not set."
 )
@@ -80,6 +81,7 @@ class Searcher:
         request.check()
         progress = Progress()
         self._store.refresh()
+        progress.clock.lap("refresh")
         prepared = [self._prepare(request, _parsed(text), progress) for text in request.queries]
         answers, candidates = self._find(request, prepared, progress)
         if request.rerank is not None:
@@ -92,6 +94,7 @@ class Searcher:
             items=items,
             timings_ms=progress.clock.laps,
             took_ms=progress.clock.total(),
+            combine=request.combine if len(request.queries) > 1 else None,
             notes=tuple(progress.notes),
         )
 
@@ -113,12 +116,20 @@ class Searcher:
         self, request: SearchRequest, query: Query, progress: Progress
     ) -> tuple[Asked, Analysis]:
         """What is made of a query before any signal is asked."""
+        weights = request.signal_weights()
         corrected = Corrected(query)
-        if request.correct:
-            spellings = partial(self._store.spellings, where=request.where)
+        if request.correct or request.analysis:
+            # All that the caller may see: a filter does not make a word unknown.
+            spellings = partial(self._store.spellings, where=Where(request.where.audiences))
             corrected = correct(query, spellings, self._lexicon)
+        if not request.correct:
+            corrected = corrected.as_typed(query)
+        elif not {Signal.VECTOR, Signal.KEYWORD} & weights.keys():
+            corrected = corrected.only_suggested(query)
         analysis = Analysis(
-            request.signal_weights(),
+            weights,
+            request.fusion.value,
+            request.k if request.fusion is Fusion.RANKS else 0.0,
             notes=corrected.notes,
             corrections=corrected.corrections,
             suggestion=corrected.suggestion,
@@ -172,12 +183,12 @@ class Searcher:
             progress.clock.lap("fetch")
             if found is None:
                 attempts -= 1
-                if attempts:
-                    continue
-            candidates = found or []
+                if not attempts:
+                    raise LibraryBusy(_KEPT_CHANGING, fix="Try again.")
+                continue
             exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
-            if most is not None or exhausted or len(candidates) >= _enough(request):
-                return answers, candidates
+            if most is not None or exhausted or len(found) >= _enough(request):
+                return answers, found
             depth = min(_DEEPEST, depth * _DEEPER)
 
     def _answer(
@@ -243,7 +254,18 @@ def _analysed(
     strength, beside = request.analysis, request.evidence is not None
     weights = lean(analysis.weights, balance, strength, beside_evidence=beside)
     weights = favour_spelling(weights, unknown_share, strength)
-    return replace(analysis, weights=weights, semantic=balance.semantic, boosts=balance.boosts)
+    notes = [*analysis.notes]
+    if beside and balance.semantic > EVEN:
+        notes.append("Meaning leans little: what it answered counts for more.")
+    if unknown_share and Signal.TRIGRAM in weights:
+        notes.append(f"Spelling counts more: no document holds {', '.join(analysis.unknown)}.")
+    return replace(
+        analysis,
+        weights=weights,
+        notes=tuple(notes),
+        semantic=balance.semantic,
+        boosts=balance.boosts,
+    )
 
 
 def _parsed(text: str) -> Query:

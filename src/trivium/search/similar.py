@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trivium.errors import NotEmbedded
+from trivium.errors import LibraryBusy, NotEmbedded
 from trivium.ports import Store
 from trivium.results import SignalPart
 from trivium.search.fuse import Fused
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 _FIRST_DEPTH = 50
+_ATTEMPTS = 8  # deeper, or anew because documents changed
 
 
 def similar(
@@ -41,14 +42,14 @@ def similar(
     request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
     request.check()
     progress = Progress()
-    store.refresh()
     vector = _vector_of(store, like, Where(where.audiences))
     within = where
     if isinstance(like, Document):
         other = Not(Compare("source", "eq", f"#{like.id}"))
         within = Where(where.audiences, AllOf((where.condition, other)))
     depth = max(_FIRST_DEPTH, 2 * limit)
-    while True:
+    for _ in range(_ATTEMPTS):
+        store.refresh()
         found = _nearest(store, vector, within, depth, request)
         progress.clock.lap("vector")
         own = like.id if isinstance(like, StoredChunk) else None
@@ -56,6 +57,7 @@ def similar(
         if found is not None and (len(candidates) >= limit or depth >= MOST_RESULTS):
             return candidates[:limit], progress
         depth = min(MOST_RESULTS, depth * 4)
+    raise LibraryBusy("Documents kept changing while they were compared.", fix="Try again.")
 
 
 def _nearest(

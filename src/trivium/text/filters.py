@@ -2,7 +2,7 @@
 
     year>=2020 type:pdf                  both must hold
     type:pdf,docx  year:2019..2021       any of these values; a range, both ends included
-    author:"Le Guin" OR category:rules   either; OR binds less than standing side by side
+    authors:"Le Guin" OR category:rules   either; OR binds less than standing side by side
     -language:de  NOT (a:1 OR b:2)       not
     isbn:*                               the document has a value
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 
 from trivium.errors import BadFilter
 from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
@@ -25,6 +26,9 @@ BUILT_IN = ("collection", "category", "audience", "source", "type", "language", 
 DATES = ("added", "updated")
 _AFTER_ANY_TIME = "\uffff"  # sorts behind every time of a day: 2024-05-01T12:00 < 2024-05-01\uffff
 _DEEPEST = 50
+_FEWER = "Give the documents a label or a metadata field, and filter by that."
+LONGEST = 10_000  # characters
+MOST_CONDITIONS = 200  # SQLite takes a tree of 1,000
 _HELP = "Write it like `year>=2020 type:pdf`, with quotes around a value that holds a blank."
 
 _TOKEN = re.compile(
@@ -41,6 +45,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])([T ][\d:.+Z-]*)?)?)?")
 _VALUE = re.compile(r'"([^"]*)"|([^\s()",]+)')
 _OPERATORS: dict[str, Operator] = {">": "gt", ">=": "ge", "<": "lt", "<=": "le"}
 
@@ -53,11 +58,32 @@ class _Value:
 
 def parse_filter(text: str) -> Condition:
     """The condition that `text` says. Nothing but blanks passes everything."""
+    if len(text) > LONGEST:
+        raise BadFilter(
+            f"The filter has {len(text):,} characters; {LONGEST:,} are the most.", fix=_FEWER
+        )
     tokens = list(_tokens(text))
     condition, rest = _either(tokens, 0)
     if rest:
         raise _not_understood(rest[0])
     return condition
+
+
+def check_filter(condition: Condition) -> None:
+    """Raises BadFilter where a condition is larger than a database takes."""
+    if sum(1 for _ in _leaves(condition)) > MOST_CONDITIONS:
+        raise BadFilter(f"The filter has more than {MOST_CONDITIONS} conditions.", fix=_FEWER)
+
+
+def _leaves(condition: Condition) -> Iterator[Compare | Exists]:
+    match condition:
+        case AllOf(of) | AnyOf(of):
+            for part in of:
+                yield from _leaves(part)
+        case Not(of):
+            yield from _leaves(of)
+        case Compare() | Exists():
+            yield condition
 
 
 def _tokens(text: str) -> Iterator[re.Match[str]]:
@@ -145,7 +171,11 @@ def _equal(field: str, value: _Value) -> Condition:
 
 
 def _ordered(field: str, op: Operator, value: _Value) -> Compare:
+    if field in BUILT_IN and field not in DATES:
+        raise BadFilter(f"`{field}` has no order.", fix=f"Write `{field}:VALUE`.")
     if field in DATES:
+        if not _DATE.fullmatch(value.text):
+            raise BadFilter(f"`{value.text}` is no date.", fix="Write 2026, 2026-11 or 2026-11-15.")
         return Compare(field, op, value.text + (_AFTER_ANY_TIME if op in ("le", "gt") else ""))
     return Compare(field, op, value.text if value.quoted else _number_or_text(value.text))
 
@@ -154,7 +184,8 @@ def _number_or_text(text: str) -> MetaScalar:
     """Numbers are compared as numbers: 9 is less than 10."""
     for convert in (int, float):
         try:
-            return convert(text)
+            number = convert(text)
+            return number if isfinite(number) and "_" not in text else text
         except ValueError:
             continue
     return text
@@ -166,10 +197,4 @@ def _not_understood(token: re.Match[str]) -> BadFilter:
 
 def fields_of(condition: Condition) -> frozenset[str]:
     """Every field that a condition looks at."""
-    match condition:
-        case AllOf(of) | AnyOf(of):
-            return frozenset[str]().union(*map(fields_of, of))
-        case Not(of):
-            return fields_of(of)
-        case Compare(field) | Exists(field):
-            return frozenset((field,))
+    return frozenset(leaf.field for leaf in _leaves(condition))

@@ -113,9 +113,8 @@ def test_unknown_words_are_counted_among_those_that_carry_a_topic(store: MemoryS
 
 
 def test_what_was_decided_is_told(store: MemoryStore) -> None:
-    (told, unknown) = ask(store, "harbuor zeppelin").notes
+    (told,) = ask(store, "harbuor zeppelin").notes
     assert "harbour instead of harbuor" in told
-    assert "zeppelin" in unknown
     assert ask(store, '"old harbuor"').notes[0].startswith("Perhaps meant")
     assert ask(store, "harbour").notes == ()
 

@@ -12,6 +12,7 @@ from trivium.store.where import as_number, comparable_text, metadata_name
 from trivium.types import EVERYONE, AllOf, AnyOf, Compare, Condition, Exists, Not, Where
 
 _OPERATORS: dict[str, Any] = {"eq": eq, "lt": lt, "le": le, "gt": gt, "ge": ge}
+_LONGEST_ID = 19  # characters: what fits into 64 bits, and no database is asked for more
 _COLUMNS = {
     "collection": (documents.c.collection,),
     "category": (documents.c.category,),
@@ -61,7 +62,8 @@ def _clause(condition: Condition) -> ColumnElement[bool]:
 
 def _by_number(value: str) -> ColumnElement[bool]:
     if value.startswith("#") and value[1:].isdecimal():
-        return documents.c.id == int(value[1:])
+        number = int(value[1:]) if len(value) < _LONGEST_ID else 0  # which no document has
+        return documents.c.id == number
     return false()
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @shared_options
 @pass_shell
 def eval_command(shell: Shell, folder: Path, queries: Path | None) -> None:
-    """Measure each signal and the fusion on a judged set in BEIR's layout.
+    """Measure each signal, the fusion and its reranking on a judged set in BEIR's layout.
 
     DIR holds corpus.jsonl, queries.jsonl and qrels.tsv. It is indexed once, into a library of its
     own, which is kept for the next time.

@@ -43,7 +43,7 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
         shell.say(Text(f"{len(results)} result{plural} in {results.took_ms:.0f} ms", style="dim"))
     else:
         shell.say("Nothing was found.")
-        shell.note("`trivium list` shows what there is to find; --mode fuzzy forgives spelling.")
+        shell.note("`trivium list` shows what there is to find.")
     if explain:
         _show_analysis(shell, results)
     for note in results.notes:

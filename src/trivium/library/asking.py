@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
+from trivium.models.weights import NAME
 from trivium.ports import Store
 from trivium.search.fuse import Fusion
 from trivium.search.request import MODES, Rerank, SearchRequest
@@ -31,7 +32,6 @@ from trivium.types import (
     Where,
 )
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -165,7 +165,7 @@ def _strength(settings: Settings, options: Options) -> float:
 
 def _evidence(settings: Settings, model: str) -> Evidence | None:
     """Weights move only for the model whose cosines they were fitted to."""
-    fitted = model.startswith(DEFAULT_MODEL)
+    fitted = model.startswith(NAME)
     return MINILM if fitted and settings.fusion_adaptive else None
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 
 from trivium.results import Boost
 from trivium.text.normalise import fold, words
+from trivium.text.query import EXCLUDED
 from trivium.types import Query, Signal
 
 EVEN = 50
@@ -36,7 +37,7 @@ POINTS: Mapping[str, tuple[Literal["keyword", "semantic"], int]] = {
     "four words or more": ("semantic", 10),
 }
 
-_EXCLUDED = re.compile(r'(?<!\S)-(?:"[^"]*"|[^\s"]+)')
+_EXCLUDED = re.compile(EXCLUDED)
 _YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w])(?![.,]\d)")
 _ET_AL = re.compile(r"\bet\.?\s+al\b\.?", re.IGNORECASE)
 _NAME = r"(?!\d)\w[\w'’.-]*"

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from trivium.results import Correction
 from trivium.text.misspelling import SHORTEST, distance
 from trivium.text.normalise import words
-from trivium.text.query import parse
+from trivium.text.query import EXCLUDED, parse
 from trivium.text.stems import content_words
 from trivium.types import Query, Spelled
 
@@ -43,9 +43,8 @@ _COMMON = 0.15
 _LANGUAGES = ("en", "de")  # whose function words say nothing about what a library knows
 
 _WORD = re.compile(r"[^\W_]+")
-_EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'
-_NOT_WANTED = re.compile(_EXCLUDED)
-_AS_TYPED = re.compile(_EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]')  # and phrases: asked for exactly
+_NOT_WANTED = re.compile(EXCLUDED)
+_AS_TYPED = re.compile(EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]')  # and phrases: asked for exactly
 
 Taught: TypeAlias = Callable[[str], bool]
 Spellings: TypeAlias = Callable[[Sequence[str]], Mapping[str, tuple[Spelled, ...]]]

@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'  # as typed: what a query does not want
 _QUOTES = str.maketrans("“”„«»", '"""""')
 
 

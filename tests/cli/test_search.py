@@ -150,7 +150,6 @@ def test_nothing_found_is_no_error(trivium: Program) -> None:
     assert answer.code == 0
     assert answer.out == "Nothing was found.\n"
     assert "trivium list" in answer.err
-    assert "trivium list" in answer.err
 
 
 def test_a_document_cannot_steer_the_terminal(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
     python -m bench.options --chunks 100000
 
 On the library that `python -m bench.search` builds. The options take turns query by query, so that
-whatever else the machine does falls on all of them alike. `ratio` is to the plain search.
+whatever else the machine does falls on all of them alike. `ratio` is to the plain search. Reranking has
+a bench of its own (`bench.rerank`): this library holds no token vectors.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from trivium.results import Results
 Ask = Callable[[Library, str, str], Results]  # of a library, a query and another one
 OPTIONS: Mapping[str, Ask] = {
     "plain": lambda library, query, other: library.search(query),
-    "reranked": lambda library, query, other: library.search(query, rerank=True),
     "not corrected": lambda library, query, other: library.search(query, correct=False),
     "by document": lambda library, query, other: library.search(query, by="document"),
     "with context": lambda library, query, other: library.search(query, expand=True),

@@ -3,8 +3,8 @@
     python -m bench.options --chunks 100000
 
 On the library that `python -m bench.search` builds. The options take turns query by query, so that
-whatever else the machine does falls on all of them alike. `ratio` is to the plain search. Reranking has
-a bench of its own (`bench.rerank`): this library holds no token vectors.
+whatever else the machine does falls on all of them alike. `ratio` is to the plain search. Reranking
+has a bench of its own (`bench.rerank`): this library holds no token vectors.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.chunk.laws import check_cover
 
 from trivium.chunk.messages import MessagesChunker
 from trivium.text.tokens import Cl100kTokens
@@ -44,19 +45,7 @@ def conversation(*said: Said) -> Extraction:
 
 
 def check(extraction: Extraction, chunks: tuple[Chunk, ...], size: int, overlap: int) -> None:
-    text = extraction.text
-    covered = 0
-    for index, chunk in enumerate(chunks):
-        assert chunk.index == index
-        assert chunk.text == text[chunk.start : chunk.end] == chunk.text.strip() != ""
-        assert chunk.tokens == TOKENS.count(chunk.text) <= size
-        assert text[covered : chunk.start].strip() == ""
-        assert chunk.end > covered
-        covered = chunk.end
-    assert text[covered:].strip() == ""
-    for before, after in pairwise(chunks):
-        assert after.start > before.start
-        assert TOKENS.count(text[after.start : before.end]) <= overlap
+    check_cover(extraction, chunks, TOKENS, size, overlap)
 
 
 WORDS = st.sampled_from(

@@ -1,11 +1,11 @@
 """Chunks cover the text in order, within their size, along the lines of its structure."""
 
-import time
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.chunk.laws import check_cover
 
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.errors import BadSetting
@@ -37,21 +37,8 @@ def plain(text: str) -> Extraction:
 
 
 def check(extraction: Extraction, chunks: tuple[Chunk, ...], size: int, overlap: int) -> None:
-    """What holds for every chunking."""
+    check_cover(extraction, chunks, TOKENS, size, overlap)
     text = extraction.text
-    covered = 0
-    for index, chunk in enumerate(chunks):
-        assert chunk.index == index
-        assert chunk.text == text[chunk.start : chunk.end]
-        assert chunk.text == chunk.text.strip() != ""
-        assert text[covered : chunk.start].strip() == ""
-        assert chunk.tokens == TOKENS.count(chunk.text) <= size
-        assert chunk.end > covered
-        covered = chunk.end
-    assert text[covered:].strip() == ""
-    for before, after in pairwise(chunks):
-        assert after.start > before.start
-        assert TOKENS.count(text[after.start : before.end]) <= overlap
     for element in extraction.elements:
         if element.kind != "heading" or element.level > 2:
             continue
@@ -231,12 +218,11 @@ def test_an_overlap_of_one_tiny_sentence_is_not_enough() -> None:
         assert TOKENS.count(text[after.start : before.end]) >= 20
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 def test_one_endless_word() -> None:
     word = "e\u0301👩\u200d👩\u200d👧abcdefg" * 20_000
     extraction = Extraction(word, (Element("paragraph", 0, len(word)),), "", "text/plain")
-    started = time.monotonic()
     chunks = RecursiveChunker(TOKENS).chunk(extraction)
-    assert time.monotonic() - started < 20
     check(extraction, chunks, 400, 80)
     assert not any(chunk.text.startswith(("\u0301", "\u200d")) for chunk in chunks)
 
@@ -249,12 +235,11 @@ def test_a_tokenizer_that_adds_marks_of_its_own() -> None:
     assert all(after.start <= before.end + 2 for before, after in pairwise(chunks))
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 def test_time_is_linear_in_length() -> None:
     text = "\n\n".join([SENTENCE * 5] * 3000)  # 1 MB; 5 MB took 2.3 s when this was written
     extraction = plain(text)
-    started = time.monotonic()
     RecursiveChunker(TOKENS).chunk(extraction)
-    assert time.monotonic() - started < 5
 
 
 def test_fingerprint_names_everything_that_decides() -> None:

@@ -1,7 +1,6 @@
 """References become documents with title, authors, year and the paths of their files."""
 
 import json
-import time
 
 import pytest
 from tests.unit.extract.making import pieces
@@ -113,8 +112,7 @@ def test_latex(latex: str, text: str) -> None:
     assert readable(latex) == text
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 def test_unclosed_entries_end_soon() -> None:
-    started = time.perf_counter()
     for source in ("@a{k,\n" * 100_000, "@a{k, t={" * 50_000, '@a{k, t="' * 50_000):
         parse_bibtex(source)
-    assert time.perf_counter() - started < 20

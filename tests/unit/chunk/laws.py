@@ -1,0 +1,25 @@
+"""What holds for every way of cutting that covers a text: shared by the tests of each."""
+
+from itertools import pairwise
+
+from trivium.ports import Tokens
+from trivium.types import Chunk, Extraction
+
+
+def check_cover(
+    extraction: Extraction, chunks: tuple[Chunk, ...], tokens: Tokens, size: int, overlap: int
+) -> None:
+    """Exact slices in order, none too large, nothing lost, nothing doubled beyond the overlap."""
+    text = extraction.text
+    covered = 0
+    for index, chunk in enumerate(chunks):
+        assert chunk.index == index
+        assert chunk.text == text[chunk.start : chunk.end] == chunk.text.strip() != ""
+        assert chunk.tokens == tokens.count(chunk.text) <= size
+        assert text[covered : chunk.start].strip() == ""
+        assert chunk.end > covered
+        covered = chunk.end
+    assert text[covered:].strip() == ""
+    for before, after in pairwise(chunks):
+        assert after.start > before.start
+        assert tokens.count(text[after.start : before.end]) <= overlap

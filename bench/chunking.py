@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trivium.chunk.bibliography import Range, united
 from trivium.chunk.recursive import RecursiveChunker
 from trivium.chunk.sections import SectionsChunker
 from trivium.config import load
@@ -58,8 +59,6 @@ TOP = 5  # as in Chroma's report
 BUDGET = 2000  # tokens of `recall 2k`: five chunks of the default size
 DEEPEST = 64  # chunks of a ranking that may be needed to fill the budget
 STEP = 64  # chunks embedded between two writes to the disk
-
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,17 +282,6 @@ def covered(question: Question, retrieved: Sequence[Passage]) -> int:
         for begin, stop in question.answer
     )
     return sum(length for length in overlaps if length > 0)
-
-
-def united(ranges: Sequence[Range]) -> list[Range]:
-    """The same characters as disjoint ranges."""
-    found: list[Range] = []
-    for start, end in sorted(ranges):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
-        else:
-            found.append((start, end))
-    return found
 
 
 def _mean(scores: Sequence[Scores]) -> Scores:

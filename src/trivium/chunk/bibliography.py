@@ -93,7 +93,7 @@ def find_bibliography(extraction: Extraction) -> list[Range]:
     """The ranges of the text that list references, headings included, in order."""
     paragraphs = list(_paragraphs(extraction))
     headed = list(_headed(extraction, paragraphs))
-    return _united([*headed, *_shaped(paragraphs, len(extraction.text) // 2)])
+    return united([*headed, *_shaped(paragraphs, len(extraction.text) // 2)])
 
 
 def bare(heading: str) -> str:
@@ -218,7 +218,8 @@ def _range(run: list[_Paragraph]) -> Iterable[Range]:
         yield run[0].start, run[-1].end
 
 
-def _united(ranges: list[Range]) -> list[Range]:
+def united(ranges: Iterable[Range]) -> list[Range]:
+    """The same characters as disjoint ranges, in order."""
     found: list[Range] = []
     for start, end in sorted(ranges):
         if found and start <= found[-1][1]:

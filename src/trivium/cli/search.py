@@ -205,7 +205,7 @@ def search_command(
             source=source or None,
             category=category or None,
             metadata=metadata,
-            where=" ".join(f"({one})" for one in where),
+            where=" ".join(f"({one})" for one in where if one.strip()),
             expand=expand,
             rerank=rerank,
             hyde=hyde,

@@ -44,7 +44,8 @@ _ATTEMPTS = 4  # a search begins anew when documents changed under it
 _DEEPER = 4  # each time that what was found does not fill the page
 _KEPT_CHANGING = "Documents kept changing while they were searched."
 _NO_RERANKER = (
-    "Not reranked: this embedding model has no token vectors, and `rerank.url` is not set."
+    "Not reranked: the embedding model gives no token vectors, and neither `rerank.folder` nor"
+    " `rerank.url` is set."
 )
 _NO_GENERATOR = (
     "Searched without a hypothetical answer: no language model is set up (`generate.url`)."

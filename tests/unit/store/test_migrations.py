@@ -5,7 +5,7 @@ from pathlib import Path
 from sqlalchemy import create_engine, text
 
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.sql.tables import SCHEMA
+from trivium.store.sql.migrations import SCHEMA
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER
 

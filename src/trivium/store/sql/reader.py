@@ -14,10 +14,10 @@ from sqlalchemy import Engine, Select, bindparam, func, inspect, select
 
 from trivium.errors import LibraryTooNew
 from trivium.store.sql.conditions import visible
+from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.rows import chunk_of, document_of
 from trivium.store.sql.statements import active, setting, slices, vector_of
 from trivium.store.sql.tables import (
-    SCHEMA,
     chunks,
     collections,
     counters,

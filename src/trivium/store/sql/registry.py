@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 
 from trivium.store.clock import now
+from trivium.store.sql.migrations import MIGRATIONS
 from trivium.store.sql.reader import IndexedChunk, RegistryReader, check_schema, searched_text
 from trivium.store.sql.rows import (
     chunk_values,
@@ -33,7 +34,6 @@ from trivium.store.sql.statements import (
     vector_bytes,
 )
 from trivium.store.sql.tables import (
-    MIGRATIONS,
     chunks,
     collections,
     documents,

@@ -1,17 +1,14 @@
-"""The tables of a library, for SQLite and PostgreSQL alike, and the numbered steps to reach them.
+"""The tables of a library, for SQLite and PostgreSQL alike. `migrations` are the steps to them.
 
 Knows the shape of the data and nothing of what is done with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlalchemy import (
     JSON,
     BigInteger,
     Column,
-    Connection,
     Float,
     ForeignKey,
     Index,
@@ -21,8 +18,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    insert,
-    inspect,
     text,
 )
 
@@ -169,34 +164,3 @@ collections = Table(
     Column("name", String, primary_key=True),
     Column("chunker", String, nullable=False),
 )
-
-
-def _create(connection: Connection) -> None:
-    metadata.create_all(connection)
-    names = ("document", "interpretation", "chunk", "sequence")
-    connection.execute(insert(counters), [{"name": name, "value": 0} for name in names])
-
-
-def _add_summaries(connection: Connection) -> None:
-    if all(c["name"] != "summary" for c in inspect(connection).get_columns("interpretations")):
-        added = "ALTER TABLE interpretations ADD COLUMN summary TEXT NOT NULL DEFAULT ''"
-        connection.execute(text(added))
-
-
-def _add_collections(connection: Connection) -> None:
-    collections.create(connection, checkfirst=True)
-
-
-def _add_token_vectors(connection: Connection) -> None:
-    token_vectors.create(connection, checkfirst=True)
-
-
-# Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
-# has all tables from the first on: later steps add what is not there.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
-    _create,
-    _add_summaries,
-    _add_collections,
-    _add_token_vectors,
-)
-SCHEMA = len(MIGRATIONS)

@@ -9,6 +9,7 @@
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
+     │   ├─ JobNotFound            job.not_found
      │   └─ DatasetInvalid         dataset.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
@@ -17,7 +18,8 @@
      │   ├─ FormatUnknown          file.format_unknown
      │   ├─ FileLocked             file.locked
      │   ├─ FileTimeout            file.timeout
-     │   └─ FileDamaged            file.damaged
+     │   ├─ FileDamaged            file.damaged
+     │   └─ JobInterrupted         job.interrupted
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
      │   │   ├─ ModelUnreachable   model.unreachable
@@ -95,6 +97,11 @@ class NotEmbedded(InputError):
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
 
 
+class JobNotFound(InputError):
+    code = "job.not_found"
+    fix = "`trivium jobs` lists them."
+
+
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
     fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
@@ -137,6 +144,11 @@ class FileTimeout(ReadError):
 class FileDamaged(ReadError):
     code = "file.damaged"
     fix = "Open it in its own program and save it again."
+
+
+class JobInterrupted(ReadError):
+    code = "job.interrupted"
+    fix = "Offer it again."
 
 
 class ModelError(TriviumError):

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from trivium.work import TaskEnd
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -206,6 +208,8 @@ class Processed:
     summary: str = ""  # in front of every chunk when it is embedded; kept, but never shown
     # By the hash of what was embedded; what the store has from before is not in it.
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
+    task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
 
 
 @dataclass(frozen=True, slots=True)

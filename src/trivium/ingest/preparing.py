@@ -16,8 +16,10 @@ from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.steps import Steps
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
+from trivium.work import Step
 
 CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
 
@@ -30,6 +32,15 @@ class Prepared:
     processed: Processed
     texts: tuple[str, ...]  # to embed, one for each chunk
     before: Document | None
+
+    @property
+    def is_known(self) -> bool:
+        """The store has it just so: it was read for what it holds within."""
+        of, before = self.processed, self.before
+        return before is not None and (of.content_hash, of.fingerprint) == (
+            before.content_hash,
+            before.fingerprint,
+        )
 
     def within(self) -> list[SourceItem]:
         """What it encloses and what it names: documents of their own."""
@@ -68,23 +79,30 @@ class Preparer:
         self._max_bytes = max_bytes
         self._summariser = summariser
 
-    def prepare(self, item: SourceItem, labels: Labels) -> Prepared | Relabelling | Outcome:
-        """An outcome, where nothing is left to do."""
+    def prepare(
+        self, item: SourceItem, labels: Labels, *, steps: Steps | None = None, anew: bool = False
+    ) -> Prepared | Relabelling | Outcome:
+        """An outcome, where nothing is left to do. `anew`: though its bytes are known."""
+        steps = steps or Steps()
         try:
+            steps.enter(Step.EXTRACT)
             content = self._content(item)
             digest = _digest(content)
             before = self._store.find(item.uri, labels.collection)
             # The model has no part in this: vectors are kept by model and text, and change
             # without a new interpretation.
-            if before and before.content_hash == digest and self._is_current(before.fingerprint):
+            known = before is not None and before.content_hash == digest
+            if before and known and not anew and self._is_current(before.fingerprint):
                 return _relabelled(item, before, labels)
             extraction = described(item, self._extract(content))
+            steps.enter(Step.CHUNK)
             chunks = self._chunker.chunk(extraction)
             if not chunks and not extraction.enclosed:
                 raise FileEmpty(f"{item.name} holds no text.")
         except ReadError as error:
             size, enclosed = item.size, item.enclosed
             return Outcome(item.uri, Fate.FAILED, error=error, size=size, enclosed=enclosed)
+        steps.enter(Step.INTERPRET)
         category, audience, metadata = labelled(labels, extraction.metadata, before)
         note = self._chunker.note(extraction, chunks)
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}

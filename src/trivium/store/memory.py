@@ -77,7 +77,9 @@ class MemoryStore:
 
     # writing
 
-    def writing(self, waiting: Waiting | None = None) -> AbstractContextManager[None]:
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> AbstractContextManager[None]:
         return nullcontext()
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
@@ -146,6 +148,11 @@ class MemoryStore:
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in kept}
         self._tokens = {key: t for key, t in self._tokens.items() if key[1] in kept}
         return len(known)
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        self._embeddings |= {(model, hash_): vector for hash_, vector in vectors.items()}
+        if vectors and not self._model:
+            self._model, self._dimensions = model, len(next(iter(vectors.values())))
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         self._chunkers[collection] = chunker

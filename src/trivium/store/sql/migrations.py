@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, insert, inspect, text
+from sqlalchemy import Connection, insert, inspect, select, text
 
+from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.tables import collections, counters, metadata, token_vectors
 
 
@@ -29,6 +30,14 @@ def _add_token_vectors(connection: Connection) -> None:
     token_vectors.create(connection, checkfirst=True)
 
 
+def _add_jobs(connection: Connection) -> None:
+    for table in (jobs, tasks):
+        table.create(connection, checkfirst=True)
+    have = set(connection.scalars(select(counters.c.name)))
+    for name in {"job", "task"} - have:
+        connection.execute(insert(counters).values(name=name, value=0))
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -36,5 +45,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_summaries,
     _add_collections,
     _add_token_vectors,
+    _add_jobs,
 )
 SCHEMA = len(MIGRATIONS)

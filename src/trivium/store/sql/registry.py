@@ -9,13 +9,15 @@ the `leftovers` they have yet to drop, and nothing of which database it speaks t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 
 from trivium.store.clock import now
+from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.migrations import MIGRATIONS
+from trivium.store.sql.queue import end_tasks
 from trivium.store.sql.reader import IndexedChunk, RegistryReader, check_schema, searched_text
 from trivium.store.sql.rows import (
     chunk_values,
@@ -45,6 +47,7 @@ from trivium.store.sql.tables import (
     token_vectors,
 )
 from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
+from trivium.work import TaskEnd
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -61,6 +64,7 @@ class Staged:
     hides: tuple[ChunkId, int] | None  # first chunk and count of the interpretation before
     metadata: Metadata
     embedded_upto: ChunkId  # its last chunk, or 0 if it has no vectors
+    ends: TaskEnd | None  # the task that asked for it
 
 
 class Registry(RegistryReader):
@@ -125,8 +129,10 @@ class Registry(RegistryReader):
                     hides = (row["first_chunk"], row["chunks"])
                 first_chunk, next_chunk = next_chunk, next_chunk + len(processed.chunks)
                 upto = 0 if processed.vectors is None else next_chunk - 1
+                ends = processed.task and replace(processed.task, document=document)
+                told = processed.metadata
                 staged.append(
-                    Staged(document, number, first_chunk, values, hides, processed.metadata, upto)
+                    Staged(document, number, first_chunk, values, hides, told, upto, ends)
                 )
             insert_all(connection, documents, new_documents)
             insert_all(connection, interpretations, new_interpretations)
@@ -164,6 +170,7 @@ class Registry(RegistryReader):
             embedded = [one.embedded_upto for one in staged if one.embedded_upto]
             if embedded:
                 set_setting(connection, EMBEDDED_UPTO, str(max(embedded)))
+            end_tasks(connection, [one.ends for one in staged if one.ends])
             rows = connection.execute(select(documents).where(documents.c.id.in_(ids))).mappings()
             by_id = {row["id"]: document_of(row) for row in rows}
         return [by_id[i] for i in ids]
@@ -195,9 +202,9 @@ class Registry(RegistryReader):
         wanted = sorted(set(ids))
         with self._engine.begin() as connection:
             found = connection.execute(
-                select(documents.c.id, documents.c.first_chunk, documents.c.chunks).where(
-                    documents.c.id.in_(wanted)
-                )
+                select(
+                    documents.c.id, documents.c.uri, documents.c.first_chunk, documents.c.chunks
+                ).where(documents.c.id.in_(wanted))
             ).all()
             if not found:
                 return 0
@@ -205,6 +212,7 @@ class Registry(RegistryReader):
             hashes = select(chunks.c.embedding).where(chunks.c.document.in_(gone)).distinct()
             orphans = list(connection.scalars(hashes))
             connection.execute(delete(documents).where(documents.c.id.in_(gone)))
+            forget_documents(connection, gone, [row.uri for row in found])
             for some in slices(orphans):
                 kept = select(chunks.c.embedding).where(chunks.c.embedding.in_(some))
                 for table in (embeddings, token_vectors):

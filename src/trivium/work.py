@@ -54,6 +54,11 @@ class Step(StrEnum):
     STORE = "store"
 
 
+# What becomes of a document is for those who work on it to say (`ingest.outcomes`), but for this:
+# a store finds out when it keeps it.
+DUPLICATE = "duplicate"
+
+
 @dataclass(frozen=True, slots=True)
 class Offered:
     """A document that a job is to work on, as its source offers it."""

@@ -15,11 +15,13 @@ import queue
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from trivium.errors import FileDamaged, ModelUnavailable, TriviumError
 from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
 from trivium.ingest.embedding import Embedding, Made
+from trivium.ingest.identity import Naming, Renaming
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import Prepared, Relabelling
@@ -38,7 +40,7 @@ MOST_BYTES = 32 << 20  # of files; one that is larger goes alone
 READ_AHEAD = 32  # given to the readers before the writer looks again: it may be busy for .3 s
 DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
 
-_Found: TypeAlias = Prepared | Relabelling | Outcome
+_Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Outcome
 # What other threads tell the caller's: a document that was read, a batch with its vectors, a bug.
 _Event: TypeAlias = tuple[Way, _Found] | tuple[list[Way], Made] | BaseException
 
@@ -69,6 +71,7 @@ class Pipeline:
         self._held: dict[tuple[str, str], list[Way]] = {}  # offered while the same was under way
         self._under_way: dict[tuple[str, str], Way] = {}
         self._parked: dict[tuple[str, str], Way] = {}  # put after what they hold
+        self._numbers = count(1)
         self._reading = self._bytes = 0
         self._cancelled: set[JobId] = set()
 
@@ -132,6 +135,7 @@ class Pipeline:
         if way.key in self._under_way or way.key in self._parked:
             self._held.setdefault(way.key, []).append(way)
             return
+        way.number = next(self._numbers)
         self._enter(way)
         self._reading += 1
         self._pool.submit(self._prepare, way)
@@ -177,6 +181,9 @@ class Pipeline:
         if isinstance(found, Outcome):
             yield self._end(way, found)
             return
+        if isinstance(found, Renaming | Naming):
+            yield self._end(way, found.apply(self._store))
+            return
         if isinstance(found, Relabelling):
             yield self._end(way, self._relabel(found))
             return
@@ -218,8 +225,10 @@ class Pipeline:
         if vectors:
             self._store.keep_vectors(self._embedding.model, vectors)
         for way, document, why in zip(kept, documents, reasons, strict=True):
-            item = way.offer.item
-            done = Outcome(document.uri, way.fate, document, why, item.size, item.enclosed)
+            item, fate = way.offer.item, way.fate
+            if way.ready.before is None and document.uri != item.uri:
+                fate = Fate.DUPLICATE  # of another that was under way
+            done = Outcome(item.uri, fate, document, why, item.size, item.enclosed)
             yield self._over(way, done)
 
     def _reason(self, way: Way, made: Made) -> ModelUnavailable | None:

@@ -14,10 +14,12 @@ from functools import partial
 from trivium.errors import FileDamaged, FileEmpty, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
+from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.steps import Steps
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
+from trivium.store.identity import WITHIN, parts_from
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 from trivium.work import Step
 
@@ -38,8 +40,8 @@ class Prepared:
         """The store has it just so: it was read for what it holds within."""
         of, before = self.processed, self.before
         return before is not None and (of.content_hash, of.fingerprint) == (
-            before.content_hash,
-            before.fingerprint,
+            before.seen_hash,
+            before.seen_fingerprint,
         )
 
     def within(self) -> list[SourceItem]:
@@ -81,19 +83,19 @@ class Preparer:
 
     def prepare(
         self, item: SourceItem, labels: Labels, *, steps: Steps | None = None, anew: bool = False
-    ) -> Prepared | Relabelling | Outcome:
+    ) -> Prepared | Relabelling | Renaming | Naming | Outcome:
         """An outcome, where nothing is left to do. `anew`: though its bytes are known."""
         steps = steps or Steps()
         try:
             steps.enter(Step.EXTRACT)
             content = self._content(item)
             digest = _digest(content)
+            steps.enter(Step.REGISTER)
             before = self._store.find(item.uri, labels.collection)
-            # The model has no part in this: vectors are kept by model and text, and change
-            # without a new interpretation.
-            known = before is not None and before.content_hash == digest
-            if before and known and not anew and self._is_current(before.fingerprint):
-                return _relabelled(item, before, labels)
+            known = None if anew else self._known(item, content, digest, before, labels)
+            if known is not None:
+                return known
+            steps.enter(Step.EXTRACT)
             extraction = described(item, self._extract(content))
             steps.enter(Step.CHUNK)
             chunks = self._chunker.chunk(extraction)
@@ -126,6 +128,30 @@ class Preparer:
             summary=summary,
         )
         return Prepared(item, processed, texts, before)
+
+    def _known(
+        self,
+        item: SourceItem,
+        content: Blob | Extraction,
+        digest: str,
+        before: Document | None,
+        labels: Labels,
+    ) -> Relabelling | Renaming | Naming | Outcome | None:
+        """What is to be done where these bytes were met before; None: they must be read.
+
+        Compared with what was last seen at the source, not with the active text: that may be an
+        older one which somebody restored. The model has no part in this: vectors are kept by model
+        and text, and change without a new interpretation."""
+        if before is None:
+            if isinstance(content, Extraction):  # no bytes: its source says what it is
+                return None
+            return recognise(self._store, item, digest, labels, self._is_current)
+        if before.seen_hash != digest or not self._is_current(before.seen_fingerprint):
+            return None
+        settled = _relabelled(item, before, labels)
+        if isinstance(settled, Relabelling) and parts_from(before, digest, settled.audience):
+            return None
+        return settled
 
     def _content(self, item: SourceItem) -> Blob | Extraction:
         if isinstance(item.content, Extraction):
@@ -175,12 +201,13 @@ def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
     """What a file holds within: documents of their own, known by where they lie in it."""
     return [
         SourceItem(
-            f"{item.uri}!/{inner.name}",
+            f"{item.uri}{WITHIN}{inner.name}",
             inner.name.rpartition("/")[2],
             partial(bytes, inner.data),
             len(inner.data),
             enclosed=True,
             beside=item.beside if is_library(extraction) else None,
+            exists=item.exists,
         )
         for inner in extraction.enclosed
     ]

@@ -38,6 +38,7 @@ class Way:
     depth: int = 0
     steps: Steps = field(default_factory=Steps)
     prepared: Prepared | None = None
+    number: int = 0  # in the order offered
     opened: bool = False  # what it holds within is under way, or done
     within: int = 0  # documents in it that are not done
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from trivium.history import Interpretation
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import CHUNKING
 from trivium.types import Document, StoredChunk
@@ -72,3 +73,4 @@ class Shown:
     document: Document
     text: str
     passages: tuple[StoredChunk, ...]
+    interpretation: Interpretation  # the one that text and passages are of

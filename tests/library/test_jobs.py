@@ -2,6 +2,7 @@
 
 import multiprocessing
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -231,3 +232,44 @@ def test_jobs_are_forgotten_with_their_documents(library: Library, files: Path) 
     assert not [t for job in library.jobs() for t in library.tasks(job.id) if "amber" in t.uri]
     assert library.clear_jobs() == 1
     assert library.jobs() == []
+
+
+@pytest.mark.usefixtures("one_by_one")
+def test_members_of_an_archive_survive_an_interruption(library: Library, files: Path) -> None:
+    """It is put after them: whoever finds it there need not look into it again."""
+    with zipfile.ZipFile(files / "box.zip", "w") as box:
+        for name in ("amber", "birch", "cedar"):
+            box.writestr(f"{name}.txt", f"A note about {name}.")
+
+    def stop(outcome: Outcome) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        library.add(files, on_outcome=stop)
+    assert len(library.documents()) == 1
+    (job,) = library.jobs()
+    assert (job.state, job.ended, job.tasks) == (JobState.QUEUED, 1, 2)
+    report = library.work()
+    assert [Path(o.uri).name for o in report.outcomes][-1] == "box.zip"
+    assert len(library.documents()) == 4
+    assert library.job(job.id).state is JobState.DONE
+
+
+def test_a_member_that_failed_is_tried_again(library: Library, files: Path) -> None:
+    with zipfile.ZipFile(files / "box.zip", "w") as box:
+        box.writestr("amber.txt", "A note about amber.")
+        box.writestr("empty.txt", " ")
+    job = library.add(files).job
+    assert job is not None
+    assert (job.tasks, job.failed) == (3, 1)
+    assert library.retry(job.id) == 1
+    again = library.work()
+    fates = {Path(o.uri).name: o.fate for o in again.outcomes}
+    assert fates == {
+        "box.zip": Fate.UNCHANGED,
+        "amber.txt": Fate.UNCHANGED,
+        "empty.txt": Fate.FAILED,
+    }
+    ended = library.job(job.id)
+    assert (ended.state, ended.tasks, ended.ended, ended.failed) == (JobState.FAILED, 3, 3, 1)
+    assert [d.interpretation for d in library.documents()] == [1, 1]

@@ -84,10 +84,16 @@ def document_as_json(document: Document) -> dict[str, object]:
 @click.option(
     "--interpretation", type=int, metavar="N", help="As it was in this interpretation of it."
 )
+@click.option("--original", is_flag=True, help="Its bytes, as they were added.")
 @shared_options
 @pass_shell
 def show_command(
-    shell: Shell, document: str, whole: bool, chunks: bool, interpretation: int | None
+    shell: Shell,
+    document: str,
+    whole: bool,
+    chunks: bool,
+    interpretation: int | None,
+    original: bool,
 ) -> None:
     """Show one document, named by id, #id, path or file name.
 
@@ -96,8 +102,13 @@ def show_command(
     trivium show weapons.md --chunks
     trivium show weapons.md --text > weapons.txt
     trivium show weapons.md --interpretation 1     see `trivium history weapons.md`
+    trivium show rules.pdf --original > rules.pdf
     """
     with shell.library() as library:
+        if original:
+            named = find(library, document).id
+            sys.stdout.buffer.write(library.original(named, interpretation=interpretation))
+            return
         shown = library.show(find(library, document).id, interpretation=interpretation)
     if shell.json:
         shell.emit(_shown_as_json(shown))

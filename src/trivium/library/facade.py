@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from types import TracebackType
@@ -31,6 +31,7 @@ from trivium.library.assembly import (
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder, Source, Waiting
 from trivium.results import Results
+from trivium.search.decide import Heard
 from trivium.search.run import Searcher
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.store import EmbeddedStore
@@ -38,6 +39,7 @@ from trivium.types import (
     OWNER,
     AllOf,
     AnyOf,
+    ChunkId,
     Collection,
     Combine,
     Compare,
@@ -269,6 +271,16 @@ class Library:
             self._settings.search_limit if limit is None else limit,
             one_of(Granularity, "by", by or default),
         )
+
+    def hear(self, query: str, depth: int) -> Heard:
+        """What every signal answers the owner, before anything is weighed: for tuning."""
+        model = self._embedder.fingerprint
+        request = request_for(self._settings, model, (query,), OWNER, Options(1, rerank=False))
+        return self._searcher.hear(replace(request, candidates=depth))
+
+    def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
+        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        return self._searcher.judge(query, chunks, OWNER)
 
     def documents(self, within: Where = OWNER) -> list[Document]:
         return self._store.documents(within)

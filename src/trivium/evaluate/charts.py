@@ -108,7 +108,7 @@ def scatter(title: str, points: Sequence[Point], x: str, y: str, size: int = 320
 
 def waterfall(title: str, gains: Sequence[tuple[float, str]], width: int = 560) -> str:
     """A bar for each query, up where it won, down where it lost, in the order given."""
-    height, middle, left = 220, 118.0, 36.0
+    height, middle, left = 220, 118.0, 44.0
     greatest = max((abs(gain) for gain, _ in gains), default=0.0) or 1.0
     step = (width - left) / max(1, len(gains))
     parts = [_text(0, 14, title, "title")]

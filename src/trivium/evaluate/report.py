@@ -32,11 +32,11 @@ p { margin: .4rem 0; } .dim { color: var(--dim); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: right; padding: .3rem .7rem; border-bottom: 1px solid var(--rule);
   font-variant-numeric: tabular-nums; white-space: nowrap; }
-th { font-weight: 600; } td small { color: var(--dim); display: block; }
+th { font-weight: 600; } td small { color: var(--dim); display: block; font-weight: 400; }
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
 td.text { white-space: normal; min-width: 16rem; } td.best { font-weight: 700; }
 .win-text { color: var(--win); } .loss-text { color: var(--loss); }
-.charts { display: flex; flex-wrap: wrap; gap: 1rem; }
+.charts { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
 figure { margin: 0; background: var(--card); border-radius: 8px; padding: 1rem; flex: 1 1 21rem;
   max-width: 36rem; } svg { max-width: 100%; height: auto; display: block; }
 svg text { fill: var(--ink); font: 12px system-ui, sans-serif; } svg .title { font-weight: 600; }
@@ -45,8 +45,10 @@ svg .tick { fill: var(--dim); font-size: 11px; } .end { text-anchor: end; }
 .whisker { stroke: var(--ink); stroke-width: 1.3; fill: none; }
 .line { fill: none; stroke-width: 2; } .win { fill: var(--win); } .loss { fill: var(--loss); }
 .same { fill: var(--dim); } .dot { fill-opacity: .55; }
-.legend span { margin-right: 1rem; } .legend i { display: inline-block; width: .8rem;
-  height: .8rem; border-radius: 2px; margin-right: .35rem; vertical-align: -1px; }
+figure:has(.legend) { flex-basis: 34rem; }
+.legend span { margin-right: 1rem; white-space: nowrap; }
+.legend i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px;
+  margin-right: .35rem; vertical-align: -1px; }
 @media print { figure, .banner { background: none; border: 1px solid var(--rule); } }
 """ + "".join(
     f".c{n} {{ fill: var(--c{n}); }} .s{n} {{ stroke: var(--c{n}); }}"
@@ -91,11 +93,12 @@ def _banner(found: Evaluation) -> str:
 def _measures(found: Evaluation) -> str:
     measures = list(dict.fromkeys(name for run in found.runs.values() for name in run.each))
     best = {m: max(run.means[m] for run in found.runs.values()) for m in measures}
+    worst = {m: min(run.means[m] for run in found.runs.values()) for m in measures}
     rows = []
     for name, run in found.runs.items():
         cells = [f"<td>{escape(name)}</td>"]
         for m in measures:
-            kind = ' class="best"' if run.means[m] == best[m] else ""
+            kind = ' class="best"' if run.means[m] == best[m] > worst[m] else ""
             ends = f"{run.intervals[m].low:.3f} – {run.intervals[m].high:.3f}"
             cells.append(f"<td{kind}>{run.means[m]:.4f}<small>{ends}</small></td>")
         rows.append("".join(cells))

@@ -14,7 +14,7 @@ from typing import Any
 from trivium.errors import RunInvalid
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import Evaluation
-from trivium.evaluate.statistics import Difference, compare
+from trivium.evaluate.statistics import EQUAL, Difference, compare
 
 FORMAT = "trivium-evaluation/1"
 SHOWN = 5  # queries of the greatest wins, and of the greatest losses
@@ -43,7 +43,8 @@ class Change:
 
     @property
     def gain(self) -> float:
-        return self.ours - self.theirs
+        gain = self.ours - self.theirs
+        return gain if abs(gain) >= EQUAL else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def as_json(found: Evaluation) -> dict[str, Any]:
 def save(path: Path, found: Evaluation) -> None:
     each = {
         name: {
-            measure: dict(zip(found.queries, (round(v, 6) for v in values), strict=True))
+            measure: dict(zip(found.queries, values, strict=True))
             for measure, values in run.each.items()
         }
         for name, run in found.runs.items()

@@ -24,7 +24,7 @@ SIGNIFICANT = 0.05  # a p-value below is called real
 DRAWS = 10_000
 _AT_ONCE = 1_000  # draws in memory
 _ENUMERATED = 13  # queries that differ, up to which all 2^n changes of places are counted
-_EQUAL = 1e-9  # values nearer than that are a tie
+EQUAL = 1e-6  # values nearer than that are a tie: sums may round otherwise in another file
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 0) -> Di
     gains = np.subtract(ours, theirs, dtype=np.float64)
     if not len(gains):
         return Difference(0.0, Interval(0.0, 0.0), 1.0, 0, 0, 0)
-    gains[np.abs(gains) < _EQUAL] = 0.0
+    gains[np.abs(gains) < EQUAL] = 0.0
     interval = intervals({"": gains.tolist()}, seed)[""]
     wins, losses = int((gains > 0).sum()), int((gains < 0).sum())
     ties = len(gains) - wins - losses
@@ -106,7 +106,7 @@ def _chance(gains: NDArray[np.float64], seed: int) -> float:
     moved = gains[gains != 0]
     if not len(moved):
         return 1.0
-    reached = abs(moved.sum()) - _EQUAL
+    reached = abs(moved.sum()) - EQUAL
     if len(moved) <= _ENUMERATED:
         signs = 1.0 - 2.0 * (np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1)
         return float((np.abs(signs @ moved) >= reached).mean())

@@ -13,7 +13,7 @@ from html import escape
 COLOURS = 8  # classes that a page defines
 _ROW = 26  # height of a bar with its gap
 _LABEL = 96  # width kept for names
-_VALUE = 52  # and for figures behind bars
+_VALUE = 60  # and for figures behind bars
 
 
 @dataclass(frozen=True, slots=True)

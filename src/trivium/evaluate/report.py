@@ -139,17 +139,22 @@ def _latency(runs: dict[str, Run]) -> list[str]:
     timed = {name: run.latency_ms for name, run in runs.items() if run.latency_ms}
     if not timed:
         return []
-    most = max(took["p95"] for took in timed.values())
     return [
         bars(
-            f"{told} of a page of ten, milliseconds",
+            "Milliseconds for ten results: median, 95th percentile",
             [
-                Bar(name, took[p], colour=_colour(name, runs), told=f"{took[p]:.1f}")
+                Bar(
+                    name,
+                    took["p50"],
+                    took["p50"],
+                    took["p95"],
+                    _colour(name, runs),
+                    f"{took['p50']:.0f} / {took['p95']:.0f}",
+                )
                 for name, took in timed.items()
             ],
-            most,
+            max(took["p95"] for took in timed.values()),
         )
-        for p, told in (("p50", "Median time"), ("p95", "95th percentile"))
     ]
 
 
@@ -199,7 +204,7 @@ def _changes(name: str, changes: Sequence[Change]) -> list[str]:
 
 def _differences(differences: dict[str, Difference]) -> str:
     rows = [
-        f"<td>{escape(name)}</td><td>{d.gain:+.4f}<small>{d.interval.low:+.3f} –"
+        f"<td>{escape(name)}</td><td>{d.gain:+.4f}<small>{d.interval.low:+.3f} to"
         f" {d.interval.high:+.3f}</small></td><td>{d.p:.4f}</td><td>{d.wins}</td>"
         f'<td>{d.losses}</td><td>{d.ties}</td><td class="text">{escape(str(d))}</td>'
         for name, d in differences.items()

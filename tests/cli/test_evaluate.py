@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 from tests.cli.program import Program, call
 
+from trivium.cli.evaluate import RUNS
+from trivium.cli.tune import MEASURES as TUNED_BY
+from trivium.evaluate import metrics
+from trivium.evaluate.run import EVERY
+
 CORPUS = {
     "a": ("Weapons", "The battle axe needs two hands."),
     "b": ("Crown", "Divers raised the crown from the harbour."),
@@ -55,6 +60,11 @@ def test_eval(judged: Path) -> None:
     assert table[0] == "judged: 3 documents, 2 queries"
     assert table[1].split()[0] == "run"
     assert [line.split()[0] for line in table[2:7]] == list(found["runs"])
+
+
+def test_the_shell_offers_what_there_is() -> None:
+    assert RUNS == EVERY
+    assert set(TUNED_BY) < set(metrics.MEASURES)
 
 
 def test_other_queries(judged: Path) -> None:

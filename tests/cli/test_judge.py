@@ -149,12 +149,21 @@ def test_synthetic_queries_never_mix_with_judgments(judge: Judge) -> None:
         ((), "Give a query"),
         (("--synthetic", "3", "crown"), "makes its own queries"),
         (("--queries", "none.tsv"), "cannot be read"),
+        (("crown", "--to", "file/below"), "file/below cannot be written"),
+        (("--synthetic", "3", "--to", "file/below"), "file/below cannot be written"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(judge: Judge, arguments: tuple[str, ...], told: str) -> None:
+    Path("file").touch()
     answer = judge("", *arguments, "--json")
     assert answer.code == 2
     assert told in answer.error["message"]
+
+
+def test_nothing_to_judge(judge: Judge) -> None:
+    answer = judge("", "?!", "--json")
+    assert "Nothing was found for “?!”." in answer.err
+    assert answer.json["finished"]
 
 
 def test_a_library_that_is_not_there(tmp_path: Path) -> None:

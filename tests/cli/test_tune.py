@@ -94,3 +94,10 @@ def test_a_person_sees_what_each_fold_chose(judged: Path) -> None:
     assert "fitted, on held-out queries" in shown
     assert "fusion.keyword" in shown
     assert "The gain is real: on held-out queries mrr@10" in shown
+
+
+def test_behind_a_reranked_page_comes_what_hybrid_found(judged: Path) -> None:
+    found = call("eval", judged, *DROWNED, "--only", "hybrid", "--only", "reranked", "--json").json
+    runs = found["runs"]
+    assert runs["reranked"]["success@10"] < 1  # some lie behind the first ten
+    assert runs["reranked"]["recall@100"] == runs["hybrid"]["recall@100"] == 1

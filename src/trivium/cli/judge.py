@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.judged import SYNTHETIC, writing_files
+from trivium.cli.judged import SYNTHETIC
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def judge_command(
         return
     from trivium.evaluate.judging import Judgments
 
-    with writing_files(), shell.library() as library:
+    with shell.library() as library:
         judgments = Judgments(to or Path("judgments"))
         asked = _queries(judgments, queries, file)
         left = _Session(shell, library, judgments, asked, depth).run()
@@ -117,8 +117,7 @@ def _make(shell: Shell, folder: Path, count: int, seed: int) -> None:
 
     with shell.library() as library:
         made = synthesise(library, count, seed)
-    with writing_files():
-        write_synthetic(folder, made, seed)
+    write_synthetic(folder, made, seed)
     if shell.json:
         kinds = [one.kind for one in made]
         shell.emit(
@@ -195,6 +194,8 @@ class _Session:
         while not self._waiting and self._queries:
             number, (query, text) = self._queries.popleft()
             found = {named(r.found.document): r for r in pool(self._library, text, self._depth)}
+            if not found:
+                self._shell.note(f"Nothing was found for “{text}”.")
             left = self._judgments.open(query, found)
             for at, name in enumerate(left, start=len(found) - len(left) + 1):
                 place = f"query {number} of {self._count}, document {at} of {len(found)}"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -152,8 +152,7 @@ class Judgments:
             del self.grades[query]
 
     def _append(self, *rows: Mapping[str, Any]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / LOG).open("a", encoding="utf-8") as file:
+        with _writing(self.folder), (self.folder / LOG).open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             file.flush()
             os.fsync(file.fileno())
@@ -177,17 +176,29 @@ def write_set(
     meta: Mapping[str, Any],
 ) -> None:
     """A judged set without a corpus, each file replaced in one step."""
-    folder.mkdir(parents=True, exist_ok=True)
     lines = ["query-id\tcorpus-id\tscore", *("\t".join(map(str, row)) for row in judgments)]
     texts = {
         QUERIES: "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in queries),
         QRELS: "".join(f"{line}\n" for line in lines),
         META: json.dumps(meta, ensure_ascii=False, indent=1) + "\n",
     }
-    for name, text in texts.items():
-        new = folder / f".{name}.new"
-        new.write_text(text, encoding="utf-8")
-        new.replace(folder / name)
+    with _writing(folder):
+        for name, text in texts.items():
+            new = folder / f".{name}.new"
+            new.write_text(text, encoding="utf-8")
+            new.replace(folder / name)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as reason:
+        raise DatasetInvalid(
+            f"{reason.filename or folder} cannot be written: {reason.strerror}.",
+            fix="Name another folder with --to.",
+        ) from reason
 
 
 def named(document: Document) -> str:

@@ -125,6 +125,8 @@ class Searcher:
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
         held = self._store.chunks(ids, request.where)
         documents = {chunk.id: chunk.document.uri for chunk in held}
+        for signal, hits in lists.items():  # what was removed meanwhile is not to be found
+            lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
         return Heard(query, corrected, lists, documents, tuple(progress.notes))
 
     def judge(self, query: str, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, float]:

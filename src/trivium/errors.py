@@ -10,7 +10,8 @@
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ OriginalMissing        document.original_missing
-     │   └─ DatasetInvalid         dataset.invalid
+     │   ├─ DatasetInvalid         dataset.invalid
+     │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
      │   ├─ FileEmpty              file.empty
@@ -106,7 +107,12 @@ class OriginalMissing(InputError):
 
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
-    fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
+    fix = "docs/evaluating.md describes the layouts that are read."
+
+
+class RunInvalid(InputError):
+    code = "run.invalid"
+    fix = "`trivium eval --save` and `--run` write such files."
 
 
 class ReadError(TriviumError):

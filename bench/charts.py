@@ -18,8 +18,10 @@ _LABELS = 250  # pixels for the names of systems
 _PANEL = 330  # of a panel's axis
 _GAP = 130  # behind a panel, for the figures at the end of its bars
 _ROW = 30
-_TOP = 92
-_BAR = 9
+_HEAD = 62  # for the title
+_TOP = 40  # above the bars of a pair of panels
+_FOOT = 34  # below them
+_BAR = 8
 _OURS, _OURS_PALE = "#1f5fbf", "#a9c6f0"
 _PEER, _PEER_PALE = "#6b7686", "#cfd5de"
 _GRID, _FAINT = "#e6e9ee", "#5a6472"
@@ -48,18 +50,18 @@ class Panel:
     title: str
     rows: tuple[Row, ...]
     logarithmic: bool
-    unit: str = ""
 
 
-def write_charts(found: Mapping[str, Any], folder: Path) -> list[Path]:
+def write_charts(found: Mapping[str, Any], under: str, folder: Path) -> list[Path]:
+    """`under`: when and where, in a line below each title."""
     pages = {
-        f"speed-{chunks}": draw(f"Hybrid search, {int(chunks):,} chunks, top 10", speed(of))
+        f"speed-{chunks}": draw(f"Hybrid search, {int(chunks):,} chunks, top 10", under, speed(of))
         for chunks in found["rows"]
         if (of := lines(found, int(chunks)))
     }
     if found["judged"]:
         title = "Quality with the same embeddings: nDCG@10 (more is better)"
-        pages["quality"] = draw(title, quality(found["judged"]))
+        pages["quality"] = draw(title, under, quality(found["judged"]))
     written = []
     for name, drawing in pages.items():
         (folder / f"{name}.svg").write_text(drawing.svg(), encoding="utf-8")
@@ -69,18 +71,15 @@ def write_charts(found: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def speed(of: Sequence[Line]) -> list[Panel]:
+    plain, filtered = [line.plain for line in of], [line.filtered for line in of]
     return [
-        Panel(
-            "p50 and p95, ms (less is better)", tuple(_timed(line, line.plain) for line in of), True
-        ),
-        Panel(
-            "the same with a 1 % filter", tuple(_timed(line, line.filtered) for line in of), True
-        ),
-        Panel(
-            "queries a second: 1, 2, 8 clients",
-            tuple(_rates(line, line.plain) for line in of),
-            True,
-        ),
+        Panel(title, tuple(map(shown, of, sides)), logarithmic=True)
+        for title, shown, sides in (
+            ("p50 and p95, ms (less is better)", _timed, plain),
+            ("the same with a filter that 1 % pass", _timed, filtered),
+            ("queries a second: 1, 2, 8 clients (more is better)", _rates, plain),
+            ("the same with the filter", _rates, filtered),
+        )
     ]
 
 
@@ -102,37 +101,42 @@ def quality(judged: Mapping[str, Mapping[str, Any]]) -> list[Panel]:
     ]
 
 
-def draw(title: str, panels: Sequence[Panel]) -> Drawing:
-    """Panels side by side that share the names at the left."""
-    rows = max(len(panel.rows) for panel in panels)
-    page = Drawing(_LABELS + len(panels) * (_PANEL + _GAP) + 10, _TOP + rows * _ROW + 46)
-    page.add(Words(16, 32, title, 18, bold=True))
-    for number, row in enumerate(panels[0].rows):
-        middle = _TOP + number * _ROW + _ROW / 2 + 4
-        colour = _OURS if row.ours else "#1c2330"
-        page.add(Words(_LABELS - 14, middle, row.label, 12, "end", colour, bold=row.ours))
-    for number, panel in enumerate(panels):
-        _draw_panel(page, panel, _LABELS + number * (_PANEL + _GAP), rows)
+def draw(title: str, under: str, panels: Sequence[Panel]) -> Drawing:
+    """Panels in pairs; each pair shares the names at its left."""
+    pairs = [panels[at : at + 2] for at in range(0, len(panels), 2)]
+    heights = [_TOP + max(len(panel.rows) for panel in pair) * _ROW + _FOOT for pair in pairs]
+    page = Drawing(_LABELS + 2 * (_PANEL + _GAP), _HEAD + sum(heights))
+    page.add(Words(16, 30, title, 18, bold=True), Words(16, 50, under, 11, colour=_FAINT))
+    top = _HEAD + _TOP
+    for pair, height in zip(pairs, heights, strict=True):
+        for number, row in enumerate(pair[0].rows):
+            middle = top + number * _ROW + _ROW / 2 + 4
+            colour = _OURS if row.ours else "#1c2330"
+            page.add(Words(_LABELS - 14, middle, row.label, 12, "end", colour))
+        for number, panel in enumerate(pair):
+            left = _LABELS + number * (_PANEL + _GAP)
+            _draw_panel(page, panel, _Scale.of(pair, left), top)
+        top += height
     return page
 
 
 def ticks(least: float, most: float) -> list[float]:
-    """1, 2 and 5 of each power of ten that the values span; 0 to the most where it is not log."""
+    """1, 2 and 5 of each power of ten that the values span."""
     low, high = floor(log10(least)), ceil(log10(most))
     return [step * 10.0**power for power in range(low, high + 1) for step in (1, 2, 5)]
 
 
-def _draw_panel(page: Drawing, panel: Panel, left: float, rows: int) -> None:
-    bottom = _TOP + rows * _ROW
-    page.add(Words(left, _TOP - 24, panel.title, 13, bold=True))
-    scale = _Scale.of(panel, left)
+def _draw_panel(page: Drawing, panel: Panel, scale: _Scale, top_of_all: float) -> None:
+    left = scale.left
+    bottom = top_of_all + len(panel.rows) * _ROW
+    page.add(Words(left, top_of_all - 16, panel.title, 13, bold=True))
     for value, named in scale.marks():
         at = scale.at(value)
-        page.add(Box(at, _TOP - 6, 1, bottom - _TOP + 10, _GRID))
+        page.add(Box(at, top_of_all - 6, 1, bottom - top_of_all + 10, _GRID))
         if named:
-            page.add(Words(at, bottom + 20, f"{value:g}", 11, "middle", _FAINT))
+            page.add(Words(at, bottom + 20, f"{value:,g}", 11, "middle", _FAINT))
     for number, row in enumerate(panel.rows):
-        top = _TOP + number * _ROW
+        top = top_of_all + number * _ROW
         if row.told:
             page.add(Words(left + 4, top + _ROW / 2 + 4, row.told, 11, "start", _FAINT))
         solid, pale = (_OURS, _OURS_PALE) if row.ours else (_PEER, _PEER_PALE)
@@ -150,20 +154,21 @@ def _draw_panel(page: Drawing, panel: Panel, left: float, rows: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Where a value lies on the axis of a panel."""
+    """Where a value lies on the axis of a panel. A pair of panels has the same, to be compared."""
 
     left: float
     least: float  # 0 where it is not logarithmic
     most: float
 
     @classmethod
-    def of(cls, panel: Panel, left: float) -> _Scale:
-        values = [v for row in panel.rows for bar in row.bars for v in (bar.value, bar.beyond) if v]
+    def of(cls, pair: Sequence[Panel], left: float) -> _Scale:
+        bars = [bar for panel in pair for row in panel.rows for bar in row.bars]
+        values = [value for bar in bars for value in (bar.value, bar.beyond) if value]
         most = max(values, default=1.0)
-        if not panel.logarithmic:
+        if not pair[0].logarithmic:
             return cls(left, 0.0, ceil(most * 10) / 10)
         # Half a step below the least, so that its bar can be seen.
-        return cls(left, min(values, default=1.0) / 2, most)
+        return cls(left, min(values, default=0.5) / 2, most)
 
     def at(self, value: float) -> float:
         if not self.least:

@@ -60,9 +60,8 @@ class Run:
         sizes = [int(size) for size in self.asked.chunks.split(",") if size]
         for chunks in sizes:
             self._rows(chunks)
-        if not self.asked.no_judged:
-            for name in SETS:
-                self._judged(name)
+        for name in filter(None, self.asked.sets.split(",")):
+            self._judged(name)
         if not self.asked.no_ingest:
             self.found["ingest"] = ingest.rates(self.asked.data, self.settings)
         self.found["load_average_after"] = os.getloadavg()
@@ -182,7 +181,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--chunks", default=SIZES, help=f"sizes, with commas (default: {SIZES})")
     parser.add_argument("--systems", default=every, help=f"with commas (default: {every})")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
-    parser.add_argument("--no-judged", action="store_true", help="leave quality out")
+    judged = ",".join(SETS)
+    parser.add_argument("--sets", default=judged, help=f"judged sets (default: {judged})")
     parser.add_argument("--no-ingest", action="store_true", help="leave ingestion out")
     parser.add_argument("--seconds", type=float, default=15.0, help="the most of one measurement")
     parser.add_argument("--client-seconds", type=float, default=3.0, help="of so many clients")

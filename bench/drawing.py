@@ -75,7 +75,7 @@ class Drawing:
                     fill=shape.colour,
                     font=ImageFont.load_default(shape.size * _PAINTED),
                     anchor=_ANCHORS[shape.anchor],
-                    stroke_width=int(shape.bold),  # it has no bold face
+                    stroke_width=0.4 * shape.bold,  # it has no bold face
                 )
         picture.save(path)
 

@@ -60,7 +60,9 @@ def interpreter(system: str, cache: Path) -> Path:
 def work(python: Path, system: str, what: str, seconds: float, *options: str) -> dict[str, Any]:
     """What the worker printed. Raises PeerFailed."""
     command = [str(python), "-m", "bench.peers.worker", system, what, *options]
-    found: dict[str, Any] = json.loads(_run(command, seconds))
+    said, told = _run(command, seconds)
+    sys.stderr.write(told)
+    found: dict[str, Any] = json.loads(said)
     return found
 
 
@@ -75,7 +77,8 @@ def _in_turn(wanted: Sequence[str]) -> list[list[str]]:
     return [part for part in (list(wanted[:at]), list(wanted[at:])) if part]
 
 
-def _run(command: Sequence[str], seconds: float) -> str:
+def _run(command: Sequence[str], seconds: float) -> tuple[str, str]:
+    """What it printed, and what it told besides. Raises PeerFailed."""
     paths = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
     with subprocess.Popen(
         command,
@@ -93,5 +96,4 @@ def _run(command: Sequence[str], seconds: float) -> str:
     if process.returncode:
         lines = [line for line in complained.splitlines() if line.strip()]
         raise PeerFailed(" / ".join(lines[-_TOLD:])[-400:])
-    sys.stderr.write(complained)
-    return said
+    return said, complained

@@ -68,15 +68,8 @@ def readme(found: Mapping[str, Any]) -> str:
 
 
 def surrounding(found: Mapping[str, Any]) -> str:
-    machine = found["machine"]
-    busy = _busiest(found)
-    quiet = "machine otherwise idle" if busy <= _QUIET else f"OTHERS USED UP TO {busy:.1f} CORES"
     known = {"Python": found["versions"]["python"]} | versions(found)
-    return (
-        f"{found['date'][:10]}, {machine['cores']} cores {machine['processor']}"
-        f" ({machine['architecture']}), {machine['memory_gb']} GB, {quiet};"
-        f" {', '.join(f'{name} {number}' for name, number in known.items())}."
-    )
+    return f"{_place(found)}; {', '.join(f'{name} {number}' for name, number in known.items())}."
 
 
 def write_report(found: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -84,7 +77,17 @@ def write_report(found: Mapping[str, Any], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "report.md"
     table.write_text(report(found), encoding="utf-8")
-    return [table, *write_charts(found, folder)]
+    return [table, *write_charts(found, _place(found), folder)]
+
+
+def _place(found: Mapping[str, Any]) -> str:
+    """When and where, and whether the machine had other work."""
+    machine, busy = found["machine"], _busiest(found)
+    quiet = "machine otherwise idle" if busy <= _QUIET else f"OTHERS USED UP TO {busy:.1f} CORES"
+    return (
+        f"{found['date'][:10]}, {machine['cores']} cores {machine['processor']}"
+        f" ({machine['architecture']}), {machine['memory_gb']} GB, {quiet}"
+    )
 
 
 def _times(of: Sequence[Line]) -> str:
@@ -110,8 +113,8 @@ def _times(of: Sequence[Line]) -> str:
 
 
 def _clients(of: Sequence[Line]) -> str:
-    head = ["queries a second", *(f"{n} clients" for n in (1, 2, 8))]
-    head += [f"{n}, with filter" for n in (1, 2, 8)]
+    head = ["queries a second", "1 client", "2 clients", "8 clients"]
+    head += ["with filter: 1", "2", "8"]
     rows = [
         [_bold(line.label, line)]
         + [_rate(side, n) for side in (line.plain, line.filtered) for n in (1, 2, 8)]
@@ -170,6 +173,7 @@ def _ingest(found: Mapping[str, Any]) -> list[str]:
         rates = {
             line.label: f"{int(chunks) / max(line.build_seconds, 0.1):,.0f}"
             for line in lines(found, int(chunks))
+            if not line.label.endswith("query embedded")  # the same library
         }
         if rates:
             head = [f"rows a second, vectors given, {int(chunks):,} rows", "rate"]

@@ -1,17 +1,59 @@
-"""Measures of a ranking, by ir-measures: graded nDCG as BEIR and trec_eval compute it."""
+"""Measures of a ranking, as trec_eval and BEIR compute them: gain is the judgment itself,
+discounted by log2(rank + 1), against the best order there could be.
+
+Our own twenty lines: the libraries for this bind trec_eval, whose package has no wheel for arm64.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from math import log2
 from typing import TypeAlias
 
 Ranking: TypeAlias = dict[str, dict[str, float]]  # by query, then document: its score
+Judged: TypeAlias = Mapping[str, int]  # by document: how relevant; 0 or less: not at all
 
 
-def measure(judgments: Mapping[str, Mapping[str, int]], ranking: Ranking) -> dict[str, float]:
+def ndcg(found: Sequence[str], judged: Judged, depth: int) -> float:
+    """Discounted gain of the first so many, as a share of the greatest possible."""
+    gains = [max(0, judged.get(document, 0)) for document in found[:depth]]
+    best = sorted((max(0, gain) for gain in judged.values()), reverse=True)[:depth]
+    return _discounted(gains) / _discounted(best) if any(best) else 0.0
+
+
+def recall(found: Sequence[str], judged: Judged, depth: int) -> float:
+    """The share of the relevant that is among the first so many."""
+    relevant = {document for document, gain in judged.items() if gain > 0}
+    return len(relevant.intersection(found[:depth])) / len(relevant) if relevant else 0.0
+
+
+def reciprocal_rank(found: Sequence[str], judged: Judged, depth: int) -> float:
+    """One over the rank of the first relevant document; 0 if it is not among so many."""
+    ranks = (rank for rank, document in enumerate(found[:depth], 1) if judged.get(document, 0) > 0)
+    first = next(ranks, 0)
+    return 1 / first if first else 0.0
+
+
+MEASURES: Mapping[str, Callable[[Sequence[str], Judged], float]] = {
+    "ndcg@10": lambda found, judged: ndcg(found, judged, 10),
+    "recall@100": lambda found, judged: recall(found, judged, 100),
+    "mrr@10": lambda found, judged: reciprocal_rank(found, judged, 10),
+}
+
+
+def measure(judgments: Mapping[str, Judged], ranking: Ranking) -> dict[str, float]:
     """Means over all judged queries; a query without an answer counts 0."""
-    from ir_measures import RR, R, calc_aggregate, nDCG
+    found = {query: _ordered(ranking.get(query, {})) for query in judgments}
+    return {
+        name: round(sum(of(found[q], judged) for q, judged in judgments.items()) / len(found), 5)
+        for name, of in MEASURES.items()
+    }
 
-    measures = {"ndcg@10": nDCG @ 10, "recall@100": R @ 100, "mrr@10": RR @ 10}
-    found = calc_aggregate(list(measures.values()), judgments, ranking)
-    return {name: round(float(found[of]), 5) for name, of in measures.items()}
+
+def _ordered(scores: Mapping[str, float]) -> list[str]:
+    """Equal scores by name, the last first, as trec_eval has it."""
+    return sorted(scores, key=lambda document: (scores[document], document), reverse=True)
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, start=1))

@@ -15,7 +15,7 @@ from trivium.config import Settings
 from trivium.errors import EmptyQuery
 from trivium.evaluate.dataset import CORPUS, Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking, measure
-from trivium.ingest.pipeline import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.types import Granularity, Labels, Mode
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,36 +30,29 @@ from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.words import WordView
-from trivium.store.neighbours import neighbours
+from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
-from trivium.store.sql.registry import Registry, to_index
-from trivium.store.sql.tables import SCHEMA
+from trivium.store.sql.registry import Registry
+from trivium.store.sql.store import SqlStore
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
-    ChunkId,
-    Collection,
     Document,
     DocumentId,
     Hit,
-    Manifest,
     Metadata,
-    Neighbours,
     Probe,
     Processed,
     Signal,
     Spelled,
-    StoredChunk,
-    TokenVectors,
     Where,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector
 
 DATABASE = "library.db"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
@@ -79,7 +72,7 @@ class _View:
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
 
-class EmbeddedStore:
+class EmbeddedStore(SqlStore):
     """See the module's docstring. Threads may share one; processes open their own."""
 
     def __init__(self, folder: Path, *, create: bool = True, wait: float = 3600) -> None:
@@ -117,11 +110,14 @@ class EmbeddedStore:
                 Indexes.discard_damaged(self._folder)
                 return Indexes(self._folder, self._registry)
 
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self._folder)
+
     # --- writing --------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, waiting: Waiting | None = None) -> Iterator[None]:
-        with self._writers, translated(self._folder):
+        with self._writers, self._translated():
             if self._depth:
                 yield
                 return
@@ -160,9 +156,12 @@ class EmbeddedStore:
         if not batch:
             return []
         with self.writing():
-            staged = self._registry.stage(batch, model)
-            self._indexes.add(list(to_index(batch, staged)))
-            return self._registry.activate(staged)
+            done: list[Document] = []
+            while len(done) < len(batch):
+                stage = self._registry.stage(batch[len(done) :], model)
+                self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
+                done += self._registry.activate(stage.staged, stage.documents)
+            return done
 
     def relabel(
         self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
@@ -174,7 +173,31 @@ class EmbeddedStore:
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
         with self.writing():
-            return self._registry.remove(documents)
+            return self._registry.remove(documents).count
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        with self.writing():
+            return self._registry.add_name(document, uri)
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        with self.writing():
+            return self._registry.rename(document, old, new)
+
+    def forget(self, uri: str, collection: str) -> list[Document]:
+        with self.writing():
+            nameless = self._registry.unname(uri, collection)
+            self.remove(document.id for document in nameless)
+            return nameless
+
+    def restore(self, document: DocumentId, number: int) -> Document:
+        with self.writing():
+            staged = self._registry.stage_restored(document, number)
+            self._indexes.add(staged.indexed)
+            return self._registry.activate([staged], [document])[0]
+
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
+        with self.writing():
+            return self._registry.prune(where, keep=keep, before=before).count
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         with self.writing():
@@ -245,71 +268,10 @@ class EmbeddedStore:
             "vocabulary": len(self._indexes.vocabulary),
         }
 
-    # --- the registry ---------------------------------------------------------------------------
-
-    def manifest(self) -> Manifest:
-        with translated(self._folder):
-            return self._registry.manifest()
-
-    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
-        with translated(self._folder):
-            return self._registry.embeddings(model, hashes)
-
-    def chunker(self, collection: str) -> str:
-        with translated(self._folder):
-            return self._registry.chunker(collection)
-
-    def collections(self, where: Where) -> list[Collection]:
-        with translated(self._folder):
-            return self._registry.collections(where)
-
-    def find(self, uri: str, collection: str) -> Document | None:
-        with translated(self._folder):
-            return self._registry.find(uri, collection)
-
-    def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
-    ) -> list[Document]:
-        return self._registry.documents(where, offset=offset, limit=limit)
-
-    def text(self, document: DocumentId, where: Where) -> str | None:
-        with translated(self._folder):
-            return self._registry.text(document, where)
-
-    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
-        with translated(self._folder):
-            return self._registry.passages(document, where)
-
-    def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
-        with translated(self._folder):
-            return self._registry.chunks(ids, where)
-
-    def around(
-        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
-    ) -> dict[ChunkId, Neighbours]:
-        return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
-
-    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
-        with translated(self._folder):
-            return self._registry.vectors(ids, where)
-
-    def field_names(self, where: Where) -> frozenset[str]:
-        with translated(self._folder):
-            return self._registry.field_names(where)
-
-    def rarities(self, words: Sequence[str]) -> Sequence[float]:
-        with translated(self._folder):
-            view = self._view or self._current()
-            return [view.words.rarity((word,)) for word in words]
-
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
-        with translated(self._folder):
-            return self._registry.token_vectors(ids, where)
-
     # --- searching ------------------------------------------------------------------------------
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
-        with translated(self._folder):
+        with self._translated():
             view = self._view or self._current()
             languages = view.census.languages
             words = plan_keywords(probe.query, languages)
@@ -327,8 +289,13 @@ class EmbeddedStore:
             )
             return view.words.trigram(plan, words.excluded, allowed, k)
 
+    def rarities(self, words: Sequence[str]) -> Sequence[float]:
+        with self._translated():
+            view = self._view or self._current()
+            return [view.words.rarity((word,)) for word in words]
+
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        with translated(self._folder):
+        with self._translated():
             view = self._view or self._current()
             allowed = self._allowed(view, where)
             return spell(
@@ -376,7 +343,7 @@ class EmbeddedStore:
         return self._indexes.vectors.count if self._indexes.vectors is not None else 0
 
     def refresh(self) -> None:
-        with translated(self._folder):
+        with self._translated():
             self._current()
 
     def _current(self) -> _View:

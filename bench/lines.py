@@ -29,7 +29,7 @@ class Side:
     p95: float
     p99: float
     calls: int
-    others: float  # cores that other processes kept busy
+    others: float  # cores that other processes kept busy, at most
     returned: float  # results of one search, as a mean
     per_second: Mapping[int, float]  # by number of clients; empty where it was too slow to count
 
@@ -100,13 +100,13 @@ def _line(system: str, way: str, measured: Mapping[str, Any], here: Mapping[str,
 def _side(measured: Mapping[str, Any] | None) -> Side | None:
     if measured is None:
         return None
-    ms = measured["ms"]
+    ms, clients = measured["ms"], measured.get("clients", ())
     return Side(
         ms["p50"],
         ms["p95"],
         ms["p99"],
         ms["calls"],
-        ms["others"],
+        max(ms["others"], *(one["others"] for one in clients)) if clients else ms["others"],
         measured["returned"],
-        {one["clients"]: one["per_second"] for one in measured.get("clients", ())},
+        {one["clients"]: one["per_second"] for one in clients},
     )

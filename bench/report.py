@@ -83,11 +83,14 @@ def write_report(found: Mapping[str, Any], folder: Path) -> list[Path]:
 def _place(found: Mapping[str, Any]) -> str:
     """When and where, and whether the machine had other work."""
     machine, busy = found["machine"], _busiest(found)
-    quiet = "machine otherwise idle" if busy <= _QUIET else f"OTHERS USED UP TO {busy:.1f} CORES"
-    return (
+    where = (
         f"{found['date'][:10]}, {machine['cores']} cores {machine['processor']}"
-        f" ({machine['architecture']}), {machine['memory_gb']} GB, {quiet}"
+        f" ({machine['architecture']}), {machine['memory_gb']} GB"
     )
+    if busy is None:  # nothing was timed
+        return where
+    quiet = "machine otherwise idle" if busy <= _QUIET else f"OTHERS USED UP TO {busy:.1f} CORES"
+    return f"{where}, {quiet}"
 
 
 def _times(of: Sequence[Line]) -> str:
@@ -206,7 +209,7 @@ def _failed(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _busiest(found: Mapping[str, Any]) -> float:
+def _busiest(found: Mapping[str, Any]) -> float | None:
     sides = [
         side
         for chunks in found["rows"]
@@ -214,7 +217,7 @@ def _busiest(found: Mapping[str, Any]) -> float:
         for side in (line.plain, line.filtered)
         if side
     ]
-    return max((side.others for side in sides), default=0.0)
+    return max((side.others for side in sides), default=None)
 
 
 def _short(side: Side | None, line: Line) -> str:

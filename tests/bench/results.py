@@ -62,5 +62,5 @@ def _side(p50: float, p95: float, returned: float) -> dict[str, Any]:
     return {
         "ms": {"p50": p50, "p95": p95, "p99": p95 + 1, "calls": 200, "others": 0.0},
         "returned": returned,
-        "clients": [{"clients": n, "per_second": 100.0 * n} for n in (1, 2, 8)],
+        "clients": [{"clients": n, "per_second": 100.0 * n, "others": 0.0} for n in (1, 2, 8)],
     }

@@ -49,6 +49,10 @@ def test_a_busy_machine_is_said() -> None:
     assert "OTHERS USED UP TO 1.2 CORES" in readme(found)
 
 
+def test_what_was_not_timed_is_not_called_idle() -> None:
+    assert "idle" not in report(results() | {"rows": {}})
+
+
 def test_ingest_is_a_share_of_the_model() -> None:
     assert "`Library.add` 9.0 (90% of it)" in report(results())
 

@@ -30,7 +30,8 @@ COMMANDS = {
     "restore": ("history", "Make an old interpretation the active one again."),
     "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
-    "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),
+    "compact": ("care", "Rewrite the library without what was removed."),
+    "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),
     "config": ("config", "Show every setting, its value and where that comes from."),
     "eval": ("evaluate", "Measure the search on a judged set of queries."),
 }

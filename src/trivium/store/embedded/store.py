@@ -29,9 +29,9 @@ from trivium.errors import LibraryBusy, LibraryNotFound
 from trivium.ports import Blobs, Embedder, Waiting
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.census import Allowed, Census, Passing
-from trivium.store.embedded.changes import Changes
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
 from trivium.store.sql.migrations import SCHEMA
@@ -72,7 +72,7 @@ class _View:
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
 
-class EmbeddedStore(Changes):
+class EmbeddedStore(Upkeep):
     """See the module's docstring. Threads may share one; processes open their own."""
 
     def __init__(
@@ -196,6 +196,7 @@ class EmbeddedStore(Changes):
         with self.writing():
             self._indexes.rebuild()
             self._view = None
+            self._indexes.tidy()
 
     def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
         """Embed the chunks that were added while no model was at hand."""

@@ -22,6 +22,7 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking
 from trivium.evaluate.metrics import measure as judge_ranking
 from trivium.ingest.pipeline import Pipeline
+from trivium.ingest.preparing import Preparer
 from trivium.library.assembly import chunker_for, local_embedder_for
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
@@ -81,10 +82,13 @@ def _index(
         pipeline = Pipeline(
             store,
             embedder,
-            chunker_for(settings, embedder),
-            lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
-            (),
-            max_bytes=settings.read_max_bytes,
+            Preparer(
+                store,
+                chunker_for(settings, embedder),
+                lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
+                (),
+                max_bytes=settings.read_max_bytes,
+            ),
             token_embedder=embedder,
         )
         for _ in pipeline.run(dataset, Labels()):

@@ -9,6 +9,7 @@
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
+     │   ├─ OriginalMissing        document.original_missing
      │   ├─ DatasetInvalid         dataset.invalid
      │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
@@ -36,6 +37,7 @@
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
+         ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
@@ -94,6 +96,13 @@ class DocumentNotFound(InputError):
 class NotEmbedded(InputError):
     code = "document.not_embedded"
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
+
+
+class OriginalMissing(InputError):
+    code = "document.original_missing"
+    fix = (
+        "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
+    )
 
 
 class DatasetInvalid(InputError):
@@ -220,6 +229,11 @@ class LibraryReadOnly(StoreError):
 
 class ModelChanged(StoreError):
     code = "library.model_changed"
+
+
+class OriginalDamaged(StoreError):
+    code = "library.original_damaged"
+    fix = "Restore the archive's file from a backup; the text and the search are not affected."
 
 
 class DiskFull(StoreError):

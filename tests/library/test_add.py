@@ -6,7 +6,7 @@ import pytest
 from trivium.config import Settings
 from trivium.errors import PathNotFound
 from trivium.extract.markdown import MarkdownExtractor
-from trivium.ingest.pipeline import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.ingest.reading import extractors
 from trivium.library import Library
 from trivium.ports import Blob

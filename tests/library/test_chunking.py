@@ -8,7 +8,7 @@ import pytest
 
 from trivium.config import Settings
 from trivium.errors import BadSetting, ModelUnavailable
-from trivium.ingest.pipeline import Fate
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import ToyEmbedder

@@ -13,7 +13,7 @@ import click
 from trivium.cli.output import Shell, pairs, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
-    from trivium.ingest.pipeline import Outcome
+    from trivium.ingest.outcomes import Outcome
     from trivium.library import Report
     from trivium.ports import Source, SourceItem
     from trivium.types import Metadata, MetaScalar
@@ -120,7 +120,7 @@ def _metadata(given: dict[str, list[MetaScalar]]) -> Metadata:
 
 
 def as_json(report: Report) -> dict[str, object]:
-    from trivium.ingest.pipeline import Fate
+    from trivium.ingest.outcomes import Fate
 
     return {
         **{fate.value: report.count(fate) for fate in Fate},
@@ -138,7 +138,7 @@ def as_json(report: Report) -> dict[str, object]:
 
 def _kept(done: list[Outcome], files: int) -> str:
     """How much of a run that did not end is safe."""
-    from trivium.ingest.pipeline import Fate
+    from trivium.ingest.outcomes import Fate
 
     new = sum(o.fate in (Fate.ADDED, Fate.UPDATED) for o in done)
     return f"{len(done):,} of {files:,} files are done, {new:,} of them added or updated for good"
@@ -147,7 +147,7 @@ def _kept(done: list[Outcome], files: int) -> str:
 def _summarise(shell: Shell, report: Report) -> None:
     from rich.text import Text
 
-    from trivium.ingest.pipeline import Fate
+    from trivium.ingest.outcomes import Fate
 
     if report.failed:
         rows = [(_short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]

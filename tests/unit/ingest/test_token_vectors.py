@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trivium.chunk.choose import AutoChunker
 from trivium.ingest.pipeline import Pipeline
+from trivium.ingest.preparing import Preparer
 from trivium.ports import SourceItem, Store
 from trivium.store.memory import MemoryStore
 from trivium.testing.samples import ToyEmbedder
@@ -45,10 +46,13 @@ def run(store: Store, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> No
     pipeline = Pipeline(
         store,
         embedder,
-        AutoChunker(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto"),
-        lambda blob: Extraction("", (), "", ""),
-        (),
-        max_bytes=1,
+        Preparer(
+            store,
+            AutoChunker(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto"),
+            lambda blob: Extraction("", (), "", ""),
+            (),
+            max_bytes=1,
+        ),
         token_embedder=embedder if keep else None,
     )
     assert len(list(pipeline.run(Texts(*texts), Labels()))) == len(texts)

@@ -3,6 +3,7 @@
     library.db        registry, interpretations, chunks, vectors
     words/            tantivy: stems and spellings of the active chunks
     vectors/          float16 rows and their codes
+    archive/          the bytes of documents, by their hash
     vocabulary.txt    the distinct spellings
     writer.lock       held by the one process that writes
 
@@ -15,8 +16,8 @@ that (`leftovers`) is masked by the census and dropped later.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,43 +26,35 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from trivium.errors import LibraryBusy, LibraryNotFound
-from trivium.ports import Embedder, Waiting
+from trivium.ports import Blobs, Embedder, Waiting
+from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.census import Allowed, Census, Passing
+from trivium.store.embedded.changes import Changes
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.words import WordView
-from trivium.store.neighbours import neighbours
+from trivium.store.originals import Originals
+from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
-from trivium.store.sql.registry import Registry, to_index
-from trivium.store.sql.tables import SCHEMA
+from trivium.store.sql.registry import Registry
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
-    ChunkId,
-    Collection,
-    Document,
-    DocumentId,
     Hit,
-    Manifest,
-    Metadata,
-    Neighbours,
     Probe,
-    Processed,
     Signal,
     Spelled,
-    StoredChunk,
-    TokenVectors,
     Where,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from trivium.types import Vector
 
 DATABASE = "library.db"
+ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
 # .002 nDCG@10 of the signal.
@@ -79,11 +72,20 @@ class _View:
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
 
-class EmbeddedStore:
+class EmbeddedStore(Changes):
     """See the module's docstring. Threads may share one; processes open their own."""
 
-    def __init__(self, folder: Path, *, create: bool = True, wait: float = 3600) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        create: bool = True,
+        wait: float = 3600,
+        blobs: Blobs | None = None,
+    ) -> None:
+        """`blobs` keep the originals; without, a folder of the library does."""
         self._folder = folder
+        self._originals = Originals(blobs or FolderBlobs(folder / ARCHIVE))
         self._wait = wait  # seconds to wait for another writer
         if not (folder / DATABASE).exists() and not create:
             raise LibraryNotFound(f"There is no library in {folder}.")
@@ -117,11 +119,14 @@ class EmbeddedStore:
                 Indexes.discard_damaged(self._folder)
                 return Indexes(self._folder, self._registry)
 
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self._folder)
+
     # --- writing --------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, waiting: Waiting | None = None) -> Iterator[None]:
-        with self._writers, translated(self._folder):
+        with self._writers, self._translated():
             if self._depth:
                 yield
                 return
@@ -155,30 +160,6 @@ class EmbeddedStore:
             yield
         finally:
             self._lock.release()
-
-    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        if not batch:
-            return []
-        with self.writing():
-            staged = self._registry.stage(batch, model)
-            self._indexes.add(list(to_index(batch, staged)))
-            return self._registry.activate(staged)
-
-    def relabel(
-        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
-    ) -> None:
-        with self.writing():
-            self._registry.relabel(
-                document, category=category, audience=audience, metadata=metadata
-            )
-
-    def remove(self, documents: Iterable[DocumentId]) -> int:
-        with self.writing():
-            return self._registry.remove(documents)
-
-    def set_chunker(self, collection: str, chunker: str) -> None:
-        with self.writing():
-            self._registry.set_chunker(collection, chunker)
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
@@ -245,71 +226,10 @@ class EmbeddedStore:
             "vocabulary": len(self._indexes.vocabulary),
         }
 
-    # --- the registry ---------------------------------------------------------------------------
-
-    def manifest(self) -> Manifest:
-        with translated(self._folder):
-            return self._registry.manifest()
-
-    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
-        with translated(self._folder):
-            return self._registry.embeddings(model, hashes)
-
-    def chunker(self, collection: str) -> str:
-        with translated(self._folder):
-            return self._registry.chunker(collection)
-
-    def collections(self, where: Where) -> list[Collection]:
-        with translated(self._folder):
-            return self._registry.collections(where)
-
-    def find(self, uri: str, collection: str) -> Document | None:
-        with translated(self._folder):
-            return self._registry.find(uri, collection)
-
-    def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
-    ) -> list[Document]:
-        return self._registry.documents(where, offset=offset, limit=limit)
-
-    def text(self, document: DocumentId, where: Where) -> str | None:
-        with translated(self._folder):
-            return self._registry.text(document, where)
-
-    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
-        with translated(self._folder):
-            return self._registry.passages(document, where)
-
-    def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
-        with translated(self._folder):
-            return self._registry.chunks(ids, where)
-
-    def around(
-        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
-    ) -> dict[ChunkId, Neighbours]:
-        return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
-
-    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
-        with translated(self._folder):
-            return self._registry.vectors(ids, where)
-
-    def field_names(self, where: Where) -> frozenset[str]:
-        with translated(self._folder):
-            return self._registry.field_names(where)
-
-    def rarities(self, words: Sequence[str]) -> Sequence[float]:
-        with translated(self._folder):
-            view = self._view or self._current()
-            return [view.words.rarity((word,)) for word in words]
-
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
-        with translated(self._folder):
-            return self._registry.token_vectors(ids, where)
-
     # --- searching ------------------------------------------------------------------------------
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
-        with translated(self._folder):
+        with self._translated():
             view = self._view or self._current()
             languages = view.census.languages
             words = plan_keywords(probe.query, languages)
@@ -327,8 +247,13 @@ class EmbeddedStore:
             )
             return view.words.trigram(plan, words.excluded, allowed, k)
 
+    def rarities(self, words: Sequence[str]) -> Sequence[float]:
+        with self._translated():
+            view = self._view or self._current()
+            return [view.words.rarity((word,)) for word in words]
+
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        with translated(self._folder):
+        with self._translated():
             view = self._view or self._current()
             allowed = self._allowed(view, where)
             return spell(
@@ -376,7 +301,7 @@ class EmbeddedStore:
         return self._indexes.vectors.count if self._indexes.vectors is not None else 0
 
     def refresh(self) -> None:
-        with translated(self._folder):
+        with self._translated():
             self._current()
 
     def _current(self) -> _View:

@@ -1,17 +1,14 @@
-"""The tables of a library, for SQLite and PostgreSQL alike, and the numbered steps to reach them.
+"""The tables of a library, for SQLite and PostgreSQL alike. `migrations` are the steps to them.
 
 Knows the shape of the data and nothing of what is done with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlalchemy import (
     JSON,
     BigInteger,
     Column,
-    Connection,
     Float,
     ForeignKey,
     Index,
@@ -21,8 +18,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    insert,
-    inspect,
     text,
 )
 
@@ -68,9 +63,28 @@ documents = Table(
     Column("updated_at", String, nullable=False),
     Column("metadata", JSON, nullable=False),
     Column("changed", _Id, nullable=False),  # sequence number of its last visible change
+    Column("names", JSON, nullable=False, server_default=text("'[]'")),  # other uris, as in `names`
+    Column("original", String, nullable=False, server_default=text("''")),  # archive's address
+    # What was last met at the source, which a restored interpretation does not show.
+    Column("seen_hash", String, nullable=False, server_default=text("''")),
+    Column("seen_fingerprint", String, nullable=False, server_default=text("''")),
     Index("documents_by_source", "collection", "uri", unique=True),
+    Index("documents_by_content", "collection", "seen_hash"),
     Index("documents_by_change", "changed"),
     Index("documents_by_name", "name"),
+)
+
+# The other uris of documents whose bytes were met more than once. The first is in `documents`.
+names = Table(
+    "names",
+    metadata,
+    Column("collection", String, primary_key=True),
+    Column("uri", String, primary_key=True),
+    Column("name", String, nullable=False),  # last part of the uri, folded
+    Column("document", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("added_at", String, nullable=False),
+    Index("names_by_document", "document"),
+    Index("names_by_name", "name"),
 )
 
 # Metadata once more, taken apart for filters: one row for each value of each field.
@@ -102,7 +116,17 @@ interpretations = Table(
     Column("chunks", Integer, nullable=False),
     Column("created_at", String, nullable=False),
     Column("summary", Text, nullable=False, server_default=text("''")),  # embedded, never shown
+    Column("retired_at", String, nullable=False, server_default=text("''")),  # empty: not yet
+    Column("restored_from", Integer),  # number of the one whose rows it took over
+    Column("media_type", String, nullable=False, server_default=text("''")),
+    Column("size", _Id, nullable=False, server_default=text("0")),
+    Column("elements", Integer, nullable=False, server_default=text("0")),
+    Column("tokens", Integer, nullable=False, server_default=text("0")),
+    Column("timings", JSON, nullable=False, server_default=text("'{}'")),
+    Column("metadata", JSON, nullable=False, server_default=text("'{}'")),
+    Column("original", String, nullable=False, server_default=text("''")),
     Index("interpretations_by_document", "document", "number", unique=True),
+    Index("interpretations_by_original", "original"),
 )
 
 chunks = Table(
@@ -169,34 +193,3 @@ collections = Table(
     Column("name", String, primary_key=True),
     Column("chunker", String, nullable=False),
 )
-
-
-def _create(connection: Connection) -> None:
-    metadata.create_all(connection)
-    names = ("document", "interpretation", "chunk", "sequence")
-    connection.execute(insert(counters), [{"name": name, "value": 0} for name in names])
-
-
-def _add_summaries(connection: Connection) -> None:
-    if all(c["name"] != "summary" for c in inspect(connection).get_columns("interpretations")):
-        added = "ALTER TABLE interpretations ADD COLUMN summary TEXT NOT NULL DEFAULT ''"
-        connection.execute(text(added))
-
-
-def _add_collections(connection: Connection) -> None:
-    collections.create(connection, checkfirst=True)
-
-
-def _add_token_vectors(connection: Connection) -> None:
-    token_vectors.create(connection, checkfirst=True)
-
-
-# Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
-# has all tables from the first on: later steps add what is not there.
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
-    _create,
-    _add_summaries,
-    _add_collections,
-    _add_token_vectors,
-)
-SCHEMA = len(MIGRATIONS)

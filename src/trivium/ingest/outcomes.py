@@ -1,0 +1,31 @@
+"""What became of an item that a source offered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trivium.errors import ReadError
+from trivium.types import Document
+
+
+class Fate(StrEnum):
+    """What became of an item."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    RELABELLED = "relabelled"
+    MOVED = "moved"  # it has another name now
+    DUPLICATE = "duplicate"  # the same bytes are there: one more name of that document
+    UNCHANGED = "unchanged"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    uri: str
+    fate: Fate
+    document: Document | None = None
+    error: ReadError | None = None
+    size: int = 0
+    enclosed: bool = False  # it lies within another item

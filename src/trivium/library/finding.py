@@ -1,0 +1,171 @@
+"""How a library is searched and its documents are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from trivium.errors import DocumentNotFound
+from trivium.library.asking import Options, one_of, refuse_unknown_fields, request_for
+from trivium.library.asking import where as filtered
+from trivium.library.parts import Parts
+from trivium.library.report import Shown
+from trivium.results import Results
+from trivium.search.decide import Heard
+from trivium.types import (
+    OWNER,
+    ChunkId,
+    Collection,
+    Combine,
+    Condition,
+    Document,
+    DocumentId,
+    Granularity,
+    MetaScalar,
+    Mode,
+    Signal,
+    StoredChunk,
+    Where,
+)
+
+
+class Finding(Parts):
+    def search(
+        self,
+        query: str | Sequence[str],
+        limit: int | None = None,
+        *,
+        mode: Mode | str = Mode.HYBRID,
+        by: Granularity | str | None = None,
+        combine: Combine | str | None = None,
+        weights: Mapping[Signal, float] | None = None,
+        k: float | None = None,
+        threshold: float | None = None,
+        expand: bool | None = None,
+        hyde: bool | None = None,
+        analysis: bool | None = None,
+        correct: bool | None = None,
+        rerank: bool | None = None,
+        audiences: Iterable[str] | None = None,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+        where: Condition | str = "",
+    ) -> Results:
+        """The best passages or documents for a query, explained. Filters hold before the search.
+        What is None comes from the settings.
+
+        `mode`: hybrid, semantic, keyword or fuzzy. `by`: passage or document. `weights` fix what
+        the signals count, `k` asks for reciprocal ranks, `threshold` is the least similarity of a
+        vector hit. `analysis` lets the query's own words move the weights, `correct` looks for what
+        misspelled words were meant to be. `rerank` lets a reranker order the best anew, `hyde` a
+        language model guess an answer to search by, `expand` adds the text around each passage.
+
+        Two to four queries are combined: with `minimum`, `product` or `average` only what all of
+        them find counts, with `maximum` whatever any of them finds.
+        `audiences`: the labels the caller holds; None is the owner, who holds every one.
+        `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree.
+        """
+        within = self._within(audiences, where, collection, source, category, metadata)
+        queries = tuple(query) if isinstance(query, list | tuple) else (query,)
+        options = Options(
+            limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
+        )
+        model = self._embedder.fingerprint
+        return self._searcher.search(request_for(self._settings, model, queries, within, options))
+
+    def similar(
+        self,
+        document: DocumentId | str,
+        limit: int | None = None,
+        *,
+        passage: int | None = None,
+        by: Granularity | str | None = None,
+        audiences: Iterable[str] | None = None,
+        where: Condition | str = "",
+    ) -> Results:
+        """Documents like this one; with the number of one of its passages, passages like that."""
+        within = self._within(audiences, where)
+        seen = Where(within.audiences)
+        found = self._one(document, seen)
+        like: Document | StoredChunk = found
+        if passage is not None:
+            like = self._passage(found, passage, seen)
+        default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
+        return self._searcher.similar(
+            like,
+            within,
+            self._settings.search_limit if limit is None else limit,
+            one_of(Granularity, "by", by or default),
+        )
+
+    def hear(self, query: str, depth: int) -> Heard:
+        """What every signal answers the owner, before anything is weighed: for tuning."""
+        model = self._embedder.fingerprint
+        request = request_for(self._settings, model, (query,), OWNER, Options(1, rerank=False))
+        return self._searcher.hear(replace(request, candidates=depth))
+
+    def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
+        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        return self._searcher.judge(query, chunks, OWNER)
+
+    def documents(self, within: Where = OWNER) -> list[Document]:
+        return self._store.documents(within)
+
+    def document(self, name: DocumentId | str, within: Where = OWNER) -> Document:
+        """One document by id, by `#id`, by path or by file name."""
+        return self._one(name, within)
+
+    def collections(self, within: Where = OWNER) -> list[Collection]:
+        """By name, with what of them may be seen."""
+        return self._store.collections(within)
+
+    def show(
+        self,
+        document: DocumentId | str,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> Shown:
+        """A document in full, named as for `document`: as it is now, or as it was in the
+        interpretation of this number."""
+        found = self._one(document, within)
+        number = found.interpretation if interpretation is None else interpretation
+        past = {one.number: one for one in self._store.history(found.id, within)}
+        text = self._store.text(found.id, within, number)
+        if number not in past or text is None:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation {number}.",
+                fix=f"`trivium history {found.id}` lists those it has.",
+            )
+        passages = self._store.passages(found.id, within, number)
+        return Shown(found, text, tuple(passages), past[number])
+
+    def _within(
+        self,
+        audiences: Iterable[str] | None,
+        where: Condition | str,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+    ) -> Where:
+        within = filtered(
+            audiences,
+            collection=collection,
+            source=source,
+            category=category,
+            metadata=metadata,
+            condition=where,
+        )
+        refuse_unknown_fields(within, self._store)
+        return within
+
+    def _passage(self, document: Document, index: int, within: Where) -> StoredChunk:
+        for chunk in self._store.passages(document.id, within):
+            if chunk.chunk.index == index:
+                return chunk
+        raise DocumentNotFound(
+            f"{document.title} has no passage {index}.", fix="They are counted from 0."
+        )

@@ -1,0 +1,107 @@
+"""What every store over the registry answers alike: all that SQL alone decides.
+
+A store adds how it finds chunks by a signal, and what a write means to its indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from trivium.history import Interpretation
+from trivium.store.neighbours import neighbours
+from trivium.store.sql.registry import Registry
+from trivium.types import (
+    ChunkId,
+    Collection,
+    Document,
+    DocumentId,
+    Manifest,
+    Neighbours,
+    StoredChunk,
+    TokenVectors,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+class SqlStore:
+    _registry: Registry
+
+    def _translated(self) -> AbstractContextManager[None]:
+        """Errors of the database as errors of Trivium."""
+        raise NotImplementedError
+
+    def manifest(self) -> Manifest:
+        with self._translated():
+            return self._registry.manifest()
+
+    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+        with self._translated():
+            return self._registry.embeddings(model, hashes)
+
+    def chunker(self, collection: str) -> str:
+        with self._translated():
+            return self._registry.chunker(collection)
+
+    def collections(self, where: Where) -> list[Collection]:
+        with self._translated():
+            return self._registry.collections(where)
+
+    def find(self, uri: str, collection: str) -> Document | None:
+        with self._translated():
+            return self._registry.find(uri, collection)
+
+    def documents(
+        self, where: Where, *, offset: int = 0, limit: int | None = None
+    ) -> list[Document]:
+        with self._translated():
+            return self._registry.documents(where, offset=offset, limit=limit)
+
+    def alike(self, content_hash: str, collection: str) -> list[Document]:
+        with self._translated():
+            return self._registry.alike(content_hash, collection)
+
+    def within(self, uri: str, collection: str) -> list[Document]:
+        with self._translated():
+            return self._registry.within(uri, collection)
+
+    def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
+        with self._translated():
+            return self._registry.history(document, where)
+
+    def text(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> str | None:
+        with self._translated():
+            return self._registry.text(document, where, interpretation)
+
+    def passages(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> list[StoredChunk]:
+        with self._translated():
+            return self._registry.passages(document, where, interpretation)
+
+    def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
+        with self._translated():
+            return self._registry.chunks(ids, where)
+
+    def around(
+        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
+    ) -> dict[ChunkId, Neighbours]:
+        return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
+        with self._translated():
+            return self._registry.vectors(ids, where)
+
+    def field_names(self, where: Where) -> frozenset[str]:
+        with self._translated():
+            return self._registry.field_names(where)
+
+    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+        with self._translated():
+            return self._registry.token_vectors(ids, where)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+# Three runs against a stored one, all at a load of 15 to 18 on 2 cores (aarch64): ratios moved by 9 %
+# at most, bytecodes by .1 %. How far a quiet machine is from a busy one was not measured.
 RATIO_LIMIT = 0.30
 COUNT_LIMIT = 0.05
 

@@ -10,7 +10,11 @@
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ JobNotFound            job.not_found
-     │   └─ DatasetInvalid         dataset.invalid
+     │   ├─ OriginalMissing        document.original_missing
+     │   ├─ TargetExists           backup.target_exists
+     │   ├─ BackupDamaged          backup.damaged
+     │   ├─ DatasetInvalid         dataset.invalid
+     │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
      │   ├─ FileEmpty              file.empty
@@ -37,6 +41,7 @@
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
+         ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
@@ -102,9 +107,31 @@ class JobNotFound(InputError):
     fix = "`trivium jobs` lists them."
 
 
+class OriginalMissing(InputError):
+    code = "document.original_missing"
+    fix = (
+        "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
+    )
+
+
+class TargetExists(InputError):
+    code = "backup.target_exists"
+    fix = "Name another place, or overwrite it with --force."
+
+
+class BackupDamaged(InputError):
+    code = "backup.damaged"
+    fix = "Take another backup; nothing was changed."
+
+
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
-    fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
+    fix = "docs/evaluating.md describes the layouts that are read."
+
+
+class RunInvalid(InputError):
+    code = "run.invalid"
+    fix = "`trivium eval --save` and `--run` write such files."
 
 
 class ReadError(TriviumError):
@@ -226,6 +253,11 @@ class LibraryReadOnly(StoreError):
 
 class ModelChanged(StoreError):
     code = "library.model_changed"
+
+
+class OriginalDamaged(StoreError):
+    code = "library.original_damaged"
+    fix = "Restore the archive's file from a backup; the text and the search are not affected."
 
 
 class DiskFull(StoreError):

@@ -1,6 +1,7 @@
 """Every seam of Trivium on one page: what a part must do to take another's place.
 
-Protocols only. `trivium.testing` holds the suites that an implementation must pass.
+Protocols only; that of the queue stands with the jobs in `work`. `trivium.testing` holds the suites
+that an implementation must pass.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from trivium.types import (
     TokenVectors,
     Where,
 )
-from trivium.work import Job, JobId, Offered, Task, TaskEnd, TaskId
 
 if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
@@ -210,41 +210,29 @@ class LastingSource(Source, Protocol):
         ...
 
 
+class Blobs(Protocol):
+    """Keeps bytes, each once, under an address that a document remembers."""
+
+    def put(self, data: bytes) -> str:
+        """Durably, before its address comes back. The same bytes have the same address."""
+        ...
+
+    def get(self, address: str) -> bytes:
+        """As they were put, which is checked. Raises OriginalMissing, OriginalDamaged."""
+        ...
+
+    def has(self, address: str) -> bool: ...
+
+    def delete(self, address: str) -> None:
+        """What is not there is no error."""
+        ...
+
+    def addresses(self) -> Iterator[tuple[str, float]]:
+        """Of everything that is kept, each with the seconds since it was last put."""
+        ...
+
+
 Waiting: TypeAlias = Callable[[str], None]
-
-
-class Queue(Protocol):
-    """The jobs of a library as a worker sees them; the one process that writes works them off."""
-
-    def job(self, job: JobId) -> Job | None: ...
-
-    def recover(self) -> list[Job]:
-        """Take over from a worker that died. The unfinished jobs, first to be worked on first."""
-        ...
-
-    def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
-        """The next tasks of the job that comes first; `before`: of those ahead of this one."""
-        ...
-
-    def reserve(self, count: int) -> range:
-        """Numbers for new tasks."""
-        ...
-
-    def extend(self, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
-        """Tasks, with job and parent, that this process has met and works on."""
-        ...
-
-    def end(self, ends: Sequence[TaskEnd]) -> None:
-        """Tasks that ended without a document being put: that takes its own with it."""
-        ...
-
-    def release(self, ids: Sequence[TaskId]) -> None:
-        """What this process does not finish waits for another."""
-        ...
-
-    def note_steps(self, steps: Mapping[TaskId, str]) -> None: ...
-
-    def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...
 
 
 class Store(Protocol):
@@ -256,9 +244,8 @@ class Store(Protocol):
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:
-        """One process writes at a time. While another does, `waiting` is told why nothing moves,
-        and after `patience` seconds (None: as the store was told) LibraryBusy is raised. On
-        leaving, everything written can be found. Nested use is free."""
+        """One process writes at a time. While another does, `waiting` is told why, and LibraryBusy
+        raised after `patience` seconds. On leaving, all can be found. Nested use is free."""
         ...
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
@@ -308,15 +295,23 @@ class Store(Protocol):
         ...
 
     def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        """Vectors by the hash of what was embedded, for documents that lack others still: they are
-        found by `embeddings`, and by no search."""
+        """For `embeddings`: vectors of documents that lack others still, by hash."""
         ...
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         """How the documents of a collection are cut from now on."""
         ...
 
+    def archive(self, data: bytes) -> str:
+        """Keep the bytes of a document that is about to be put: its `original` comes back. They go
+        with the last interpretation that refers to them. Any thread may call it at any time."""
+        ...
+
     # the registry
+    def original(self, address: str) -> bytes:
+        """The bytes at a document's `original`. Raises OriginalMissing, OriginalDamaged."""
+        ...
+
     def chunker(self, collection: str) -> str:
         """The chunker that a collection was given; empty: none."""
         ...

@@ -93,6 +93,7 @@ class Workshop:
                 extractors(reading(settings)),
                 max_bytes=settings.read_max_bytes,
                 summariser=summariser_for(settings),
+                keep_originals=settings.archive_keep,
             )
             self._benches = {asked: (labels, preparer)}
         return self._benches[asked]

@@ -43,10 +43,10 @@ class SqlStore:
         with self._translated():
             return self._registry.embeddings(model, hashes)
 
-    def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
+    def half_embedded(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
         """Those of the documents that have a chunk without a vector of this model."""
         with self._translated():
-            return self._registry.lacking(model, documents)
+            return self._registry.half_embedded(model, documents)
 
     def chunker(self, collection: str) -> str:
         with self._translated():

@@ -10,6 +10,7 @@
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ OriginalMissing        document.original_missing
+     │   ├─ JobNotFound            job.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
@@ -21,7 +22,8 @@
      │   ├─ FormatUnknown          file.format_unknown
      │   ├─ FileLocked             file.locked
      │   ├─ FileTimeout            file.timeout
-     │   └─ FileDamaged            file.damaged
+     │   ├─ FileDamaged            file.damaged
+     │   └─ JobInterrupted         job.interrupted
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
      │   │   ├─ ModelUnreachable   model.unreachable
@@ -107,6 +109,11 @@ class OriginalMissing(InputError):
     )
 
 
+class JobNotFound(InputError):
+    code = "job.not_found"
+    fix = "`trivium jobs` lists them."
+
+
 class TargetExists(InputError):
     code = "backup.target_exists"
     fix = "Name another place, or overwrite it with --force."
@@ -164,6 +171,11 @@ class FileTimeout(ReadError):
 class FileDamaged(ReadError):
     code = "file.damaged"
     fix = "Open it in its own program and save it again."
+
+
+class JobInterrupted(ReadError):
+    code = "job.interrupted"
+    fix = "Offer it again."
 
 
 class ModelError(TriviumError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from trivium.history import Interpretation
 from trivium.types import (
@@ -30,6 +30,7 @@ from trivium.types import (
     TokenVectors,
     Where,
 )
+from trivium.work import Job, JobId, Offered, Task, TaskEnd, TaskId
 
 if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
@@ -94,6 +95,14 @@ class Embedder(Protocol):
     def embed_documents(self, texts: Sequence[str]) -> Vectors: ...
 
     def embed_query(self, text: str) -> Vector: ...
+
+
+@runtime_checkable
+class CalledEmbedder(Embedder, Protocol):
+    """An embedder that is asked in calls: what one call gave is kept when another fails."""
+
+    batch: int  # texts of a call
+    parallel: int  # calls at the same time
 
 
 @runtime_checkable
@@ -173,6 +182,7 @@ class SourceItem:
     enclosed: bool = False  # it lies within another item that was offered before
     title: str = ""  # where the source knows it better than the file
     metadata: Metadata = field(default_factory=dict)  # the same
+    key: bytes = b""  # how a LastingSource finds it again; empty: only here and now
     # A file that this one names, where the source finds it and may read it; else None.
     beside: Callable[[str], SourceItem | None] | None = None
     # Whether another uri of this source is still there; without it, or in doubt: it is.
@@ -207,7 +217,56 @@ class Blobs(Protocol):
         ...
 
 
+@runtime_checkable
+class LastingSource(Source, Protocol):
+    """A source whose items another process can have as well, after this one has died."""
+
+    kind: str  # names who can make it again
+
+    def options(self) -> Mapping[str, Any]:
+        """What it takes to make it again, as JSON."""
+        ...
+
+    def again(self, key: bytes) -> SourceItem:
+        """The item with this key. One that is gone raises ReadError when it is read."""
+        ...
+
+
 Waiting: TypeAlias = Callable[[str], None]
+
+
+class Queue(Protocol):
+    """The jobs of a library as a worker sees them; the one process that writes works them off."""
+
+    def job(self, job: JobId) -> Job | None: ...
+
+    def recover(self) -> list[Job]:
+        """Take over from a worker that died. The unfinished jobs, first to be worked on first."""
+        ...
+
+    def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
+        """The next tasks of the job that comes first; `before`: of those ahead of this one."""
+        ...
+
+    def reserve(self, count: int) -> range:
+        """Numbers for new tasks."""
+        ...
+
+    def extend(self, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
+        """Tasks, with job and parent, that this process has met and works on."""
+        ...
+
+    def end(self, ends: Sequence[TaskEnd]) -> None:
+        """Tasks that ended without a document being put: that takes its own with it."""
+        ...
+
+    def release(self, ids: Sequence[TaskId]) -> None:
+        """What this process does not finish waits for another."""
+        ...
+
+    def note_steps(self, steps: Mapping[TaskId, str]) -> None: ...
+
+    def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...
 
 
 class Store(Protocol):
@@ -216,9 +275,12 @@ class Store(Protocol):
     def manifest(self) -> Manifest: ...
 
     # writing: only inside `writing()`
-    def writing(self, waiting: Waiting | None = None) -> AbstractContextManager[None]:
-        """One process writes at a time. While another does, `waiting` is told why nothing moves.
-        On leaving, everything written can be found. Nested use is free."""
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> AbstractContextManager[None]:
+        """One process writes at a time. While another does, `waiting` is told why nothing moves,
+        and after `patience` seconds (None: as the store was told) LibraryBusy is raised. On
+        leaving, everything written can be found. Nested use is free."""
         ...
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
@@ -265,6 +327,11 @@ class Store(Protocol):
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Vectors already known by the hash of what was embedded."""
+        ...
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Vectors by the hash of what was embedded, for documents that lack others still: they are
+        found by `embeddings`, and by no search."""
         ...
 
     def set_chunker(self, collection: str, chunker: str) -> None:

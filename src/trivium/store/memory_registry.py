@@ -185,6 +185,11 @@ class MemoryRegistry:
             raise OriginalMissing(f"The archive does not hold {address}.")
         return self._originals[address]
 
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        self._embeddings |= {(model, hash_): vector for hash_, vector in vectors.items()}
+        if vectors and not self._model:
+            self._model, self._dimensions = model, len(next(iter(vectors.values())))
+
     def set_chunker(self, collection: str, chunker: str) -> None:
         self._chunkers[collection] = chunker
 

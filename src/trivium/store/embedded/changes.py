@@ -32,7 +32,7 @@ class Changes(SqlStore):
             while len(done) < len(batch):
                 stage = self._registry.stage(batch[len(done) :], model)
                 self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
-                done += self._registry.activate(stage.staged, stage.documents)
+                done += self._registry.activate(stage.staged, stage.documents, stage.ends)
             self._originals.registered(processed.original for processed in batch)
             return done
 

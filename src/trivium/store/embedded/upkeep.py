@@ -11,8 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from trivium.errors import ModelUnavailable
-from trivium.ports import Embedder, Waiting
+from trivium.ports import Waiting
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.changes import Changes
 
@@ -50,10 +49,6 @@ class Upkeep(Changes):
 
     def health(self) -> dict[str, int]:
         """How many active chunks each part holds."""
-        raise NotImplementedError
-
-    def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
-        """Embed the chunks that were added while no model was at hand."""
         raise NotImplementedError
 
     def compact(self, waiting: Waiting | None = None) -> Compacted:
@@ -97,9 +92,8 @@ class Upkeep(Changes):
         with self._translated():
             return [*self._examine_rows(), *self._examine_indexes(), *self._examine_archive()]
 
-    def repair(self, embedder: Embedder | None, waiting: Waiting | None = None) -> list[str]:
-        """Mend what can be mended; what was done comes back. Without an embedder nothing is
-        embedded."""
+    def repair(self, waiting: Waiting | None = None) -> list[str]:
+        """Mend what can be mended without a model; what was done comes back."""
         done = []
         unfinished = self._registry.staged()
         with self.writing(waiting):  # entering clears up after a writer that died
@@ -112,11 +106,6 @@ class Upkeep(Changes):
             if orphans:
                 self._originals.drop(orphans)
                 done.append(f"Deleted {len(orphans):,} originals that no document refers to.")
-            try:
-                embedded = self.embed_missing(embedder) if embedder else 0
-                done += [f"Embedded {embedded:,} passages."] if embedded else []
-            except ModelUnavailable as reason:
-                done.append(f"Some passages stay without vectors: {reason.message}")
             if not all(finding.ok for finding in self._examine_indexes()):
                 self.rebuild()
                 done.append("Made the search indexes anew.")
@@ -147,7 +136,8 @@ class Upkeep(Changes):
         yield Finding("unused", True, told if unused else "Every vector is in use.")
 
     def _examine_indexes(self) -> Iterator[Finding]:
-        health, embedded = self.health(), self._registry.embedded()
+        health = self.health()
+        embedded = self._registry.embedded(self._registry.manifest().model)
         anew = "Make the indexes anew."
         for name, wanted in (("words", health["chunks"]), ("vectors", embedded)):
             ok = health[name] == wanted
@@ -171,7 +161,7 @@ class Upkeep(Changes):
         missing = {address for address in used if not self._originals.blobs.has(address)}
         told = f"All {len(used):,} originals are in the archive."
         if missing:
-            documents = self._registry.lacking(missing)
+            documents = self._registry.referring(missing)
             told = f"{len(missing):,} originals are missing, of documents {_first(documents)}."
         yield Finding("originals", not missing, told)
         orphans = self._orphans()

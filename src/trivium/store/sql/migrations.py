@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, Table, insert, inspect, text
+from sqlalchemy import Connection, Table, insert, inspect, select, text
 from sqlalchemy.schema import CreateColumn
 
+from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.tables import (
     collections,
     counters,
@@ -79,6 +80,14 @@ def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
     return bool(missing)
 
 
+def _add_jobs(connection: Connection) -> None:
+    for table in (jobs, tasks):
+        table.create(connection, checkfirst=True)
+    have = set(connection.scalars(select(counters.c.name)))
+    for name in {"job", "task"} - have:
+        connection.execute(insert(counters).values(name=name, value=0))
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -87,5 +96,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_collections,
     _add_token_vectors,
     _add_history,
+    _add_jobs,
 )
 SCHEMA = len(MIGRATIONS)

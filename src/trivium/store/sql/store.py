@@ -43,6 +43,11 @@ class SqlStore:
         with self._translated():
             return self._registry.embeddings(model, hashes)
 
+    def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
+        """Those of the documents that have a chunk without a vector of this model."""
+        with self._translated():
+            return self._registry.lacking(model, documents)
+
     def chunker(self, collection: str) -> str:
         with self._translated():
             return self._registry.chunker(collection)

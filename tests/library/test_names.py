@@ -100,7 +100,7 @@ def test_two_copies_of_a_moved_file(library: Library, files: Path) -> None:
         shutil.copy(files / "a.txt", files / name)
     (files / "a.txt").unlink()
     assert sorted(fates(library, files)) == [Fate.DUPLICATE, Fate.MOVED]
-    assert called(library) == [["b.txt", "c.txt"]]
+    assert [sorted(names) for names in called(library)] == [["b.txt", "c.txt"]]
 
 
 def test_a_copy_of_a_private_file_stays_private(library: Library, files: Path) -> None:

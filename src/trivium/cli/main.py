@@ -30,6 +30,7 @@ COMMANDS = {
     "restore": ("history", "Make an old interpretation the active one again."),
     "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
+    "jobs": ("jobs", "List jobs; watch, cancel, retry, resume them."),
     "compact": ("care", "Rewrite the library without what was removed."),
     "backup": ("care", "Write the library into one file."),
     "recover": ("care", "Make a library from a backup."),

@@ -202,8 +202,8 @@ class Blobs(Protocol):
         """What is not there is no error."""
         ...
 
-    def addresses(self) -> Iterator[str]:
-        """Of everything that is kept."""
+    def addresses(self) -> Iterator[tuple[str, float]]:
+        """Of everything that is kept, each with the seconds since it was last put."""
         ...
 
 

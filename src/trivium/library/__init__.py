@@ -6,16 +6,24 @@ request. No logic of its own lives here.
 """
 
 from trivium.library.asking import where
-from trivium.library.assembly import embedder_for, generator_for, remote_reranker_for
+from trivium.library.assembly import (
+    blobs_for,
+    embedder_for,
+    generator_for,
+    remote_reranker_for,
+)
 from trivium.library.facade import Library
+from trivium.library.recovery import recover
 from trivium.library.report import Report, Shown
 
 __all__ = [
     "Library",
     "Report",
     "Shown",
+    "blobs_for",
     "embedder_for",
     "generator_for",
+    "recover",
     "remote_reranker_for",
     "where",
 ]

@@ -13,13 +13,17 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from time import time
 
 from trivium.errors import OriginalDamaged, OriginalMissing
 from trivium.store.embedded.database import translated
 
 _SCHEME = "sha256:"
 _HASH = re.compile(r"[0-9a-f]{64}")
+_UNFINISHED = "new-"
+_LEFT = re.compile(rf"{_UNFINISHED}\w+")
 
 
 class FolderBlobs:
@@ -31,7 +35,9 @@ class FolderBlobs:
         digest = hashlib.sha256(data).hexdigest()
         path = self._path(digest)
         with translated(self._folder):
-            if not self._holds(path, len(data)):
+            if self._holds(path, len(data)):
+                os.utime(path)  # put again, so not left over from long ago
+            else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._write(path, data)
         return _SCHEME + digest
@@ -54,21 +60,20 @@ class FolderBlobs:
 
     def delete(self, address: str) -> None:
         digest = _digest(address)
-        if digest:
-            with translated(self._folder):
+        name = address.removeprefix(_SCHEME)
+        with translated(self._folder):
+            if digest:
                 self._path(digest).unlink(missing_ok=True)
+            elif _LEFT.fullmatch(name):
+                (self._folder / name).unlink(missing_ok=True)
 
-    def addresses(self) -> Iterator[str]:
-        for path in self._folder.glob("??/*"):
-            if _HASH.fullmatch(path.name):
-                yield _SCHEME + path.name
-
-    def clear_unfinished(self) -> int:
-        """Take away what a killed writer left; the caller sees to it that no other writes."""
-        found = list(self._folder.glob("new-*"))
-        for path in found:
-            path.unlink(missing_ok=True)
-        return len(found)
+    def addresses(self) -> Iterator[tuple[str, float]]:
+        """What a killed writer left unfinished counts too, by its file's name."""
+        now = time()
+        for path in (*self._folder.glob("??/*"), *self._folder.glob(f"{_UNFINISHED}*")):
+            if _HASH.fullmatch(path.name) or _LEFT.fullmatch(path.name):
+                with suppress(FileNotFoundError):  # deleted, or finished, this instant
+                    yield _SCHEME + path.name, now - path.stat().st_mtime
 
     def _path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest
@@ -80,7 +85,7 @@ class FolderBlobs:
             return False
 
     def _write(self, path: Path, data: bytes) -> None:
-        handle, name = tempfile.mkstemp(prefix="new-", dir=self._folder)
+        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=self._folder)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)

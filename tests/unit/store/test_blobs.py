@@ -1,5 +1,6 @@
 """Bytes in a folder, by their hash."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def test_what_is_put_comes_back(tmp_path: Path) -> None:
     addresses = [blobs.put(data) for data in (b"amber", b"", b"amber")]
     assert addresses[0] == addresses[2] != addresses[1]
     assert [blobs.get(address) for address in addresses] == [b"amber", b"", b"amber"]
-    assert sorted(blobs.addresses()) == sorted(set(addresses))
+    assert {address for address, _ in blobs.addresses()} == set(addresses)
     moved = FolderBlobs((tmp_path / "archive").rename(tmp_path / "moved"))
     assert moved.get(addresses[0]) == b"amber"
     moved.delete(addresses[0])
@@ -46,13 +47,21 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
     assert blobs.get(address) == b"amber", "a torn file is written anew"
 
 
-def test_unfinished_files_are_no_addresses(tmp_path: Path) -> None:
+def test_what_a_killed_writer_left_can_be_deleted(tmp_path: Path) -> None:
     blobs = FolderBlobs(tmp_path)
-    blobs.put(b"amber")
+    kept = blobs.put(b"amber")
     (tmp_path / "new-1234").write_bytes(b"half")
-    assert len(list(blobs.addresses())) == 1
-    assert blobs.clear_unfinished() == 1
-    assert not list(tmp_path.glob("new-*"))
+    found = dict(blobs.addresses())
+    assert len(found) == 2
+    assert all(age < 3600 for age in found.values())
+    (left,) = found.keys() - {kept}
+    assert not blobs.has(left)
+    blobs.delete(left)
+    assert [address for address, _ in blobs.addresses()] == [kept]
+    os.utime(next(tmp_path.glob("??/*")), (0, 0))
+    assert [age > 3600 for _, age in blobs.addresses()] == [True]
+    blobs.put(b"amber")
+    assert [age > 3600 for _, age in blobs.addresses()] == [False], "it was put again"
 
 
 def test_what_is_about_to_be_registered_is_not_dropped(tmp_path: Path) -> None:

@@ -28,10 +28,11 @@ from filelock import FileLock, Timeout
 from trivium.errors import LibraryBusy, LibraryNotFound
 from trivium.ports import Blobs, Embedder, Waiting
 from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
-from trivium.store.embedded.changes import Changes
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
 from trivium.store.sql.migrations import SCHEMA
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-DATABASE = "library.db"
 ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
@@ -72,7 +72,7 @@ class _View:
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
 
-class EmbeddedStore(Changes):
+class EmbeddedStore(Upkeep):
     """See the module's docstring. Threads may share one; processes open their own."""
 
     def __init__(
@@ -196,6 +196,7 @@ class EmbeddedStore(Changes):
         with self.writing():
             self._indexes.rebuild()
             self._view = None
+            self._indexes.tidy()
 
     def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
         """Embed the chunks that were added while no model was at hand."""

@@ -12,7 +12,8 @@
      │   ├─ OriginalMissing        document.original_missing
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
-     │   └─ DatasetInvalid         dataset.invalid
+     │   ├─ DatasetInvalid         dataset.invalid
+     │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
      │   ├─ FileEmpty              file.empty
@@ -118,7 +119,12 @@ class BackupDamaged(InputError):
 
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
-    fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
+    fix = "docs/evaluating.md describes the layouts that are read."
+
+
+class RunInvalid(InputError):
+    code = "run.invalid"
+    fix = "`trivium eval --save` and `--run` write such files."
 
 
 class ReadError(TriviumError):

@@ -19,7 +19,7 @@ from trivium.library.assembly import (
     summariser_for,
     token_embedder_for,
 )
-from trivium.library.parts import Parts
+from trivium.library.nearness import Nearness
 from trivium.library.report import Report
 from trivium.ports import Source, Waiting
 from trivium.sources.folder import FolderSource
@@ -34,7 +34,7 @@ from trivium.types import (
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-class Adding(Parts):
+class Adding(Nearness):
     def add(
         self,
         paths: Paths,
@@ -83,6 +83,7 @@ class Adding(Parts):
         fresh = (Fate.ADDED, Fate.UPDATED)
         new = [o.document for o in outcomes if o.document and o.fate in fresh]
         notes += [f"{d.title}: {d.metadata[CHUNKING]}" for d in new if CHUNKING in d.metadata]
+        notes += self._near_notes(new)
         return Report(
             outcomes=tuple(outcomes),
             chunks=sum(document.chunks for document in new),

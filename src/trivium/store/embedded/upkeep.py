@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 
 from trivium.errors import ModelUnavailable
 from trivium.ports import Embedder, Waiting
+from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.changes import Changes
 
@@ -41,7 +42,6 @@ class Finding:
 
 
 class Upkeep(Changes):
-    _folder: Path
     _engine: Engine
 
     def rebuild(self) -> None:
@@ -63,6 +63,7 @@ class Upkeep(Changes):
             orphans = self._orphans()
             self._originals.drop(orphans)
             self._registry.free_unused_vectors()
+            discard(self._folder)
             self.rebuild()
             held_back = self._vacuum()
         return Compacted(before, self._size(), len(orphans), held_back)

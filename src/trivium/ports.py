@@ -375,6 +375,13 @@ class Store(Protocol):
         """By id."""
         ...
 
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        """`text.nearness.sketch` of the active texts; with `like`, only of these documents and of
+        those that share a key with one of them."""
+        ...
+
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
         """Every interpretation that is kept, by number."""
         ...

@@ -22,6 +22,7 @@ from trivium.store.identity import (
     successor,
 )
 from trivium.store.where import matches, name_of
+from trivium.text.nearness import keys, sketch
 from trivium.text.normalise import words
 from trivium.text.stems import stem
 from trivium.text.trigrams import Vocabulary
@@ -321,6 +322,18 @@ class MemoryRegistry:
             for at, (chunk, _) in enumerate(found.chunks if found else ())
             if found
         ]
+
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        found = {d.id: self._sketch(d.id) for d in self.documents(where)}
+        if like is None:
+            return found
+        wanted = {key for d in like if d in self._past for key in keys(self._sketch(d))}
+        return {d: s for d, s in found.items() if d in like or wanted & set(keys(s))}
+
+    def _sketch(self, document: DocumentId) -> bytes:
+        return sketch(self._past[document][-1].text)
 
     def _one(self, document: DocumentId, where: Where, number: int | None) -> _Kept | None:
         past = self._visible_past(document, where)

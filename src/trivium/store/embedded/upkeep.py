@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from trivium.ports import Waiting
+from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.changes import Changes
 
@@ -40,7 +41,6 @@ class Finding:
 
 
 class Upkeep(Changes):
-    _folder: Path
     _engine: Engine
 
     def rebuild(self) -> None:
@@ -58,6 +58,7 @@ class Upkeep(Changes):
             orphans = self._orphans()
             self._originals.drop(orphans)
             self._registry.free_unused_vectors()
+            discard(self._folder)
             self.rebuild()
             held_back = self._vacuum()
         return Compacted(before, self._size(), len(orphans), held_back)

@@ -74,6 +74,12 @@ class SqlStore:
         with self._translated():
             return self._registry.within(uri, collection)
 
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        with self._translated():
+            return self._registry.sketches(where, like)
+
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
         with self._translated():
             return self._registry.history(document, where)

@@ -9,8 +9,8 @@
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
-     │   ├─ JobNotFound            job.not_found
      │   ├─ OriginalMissing        document.original_missing
+     │   ├─ JobNotFound            job.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
@@ -102,16 +102,16 @@ class NotEmbedded(InputError):
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
 
 
-class JobNotFound(InputError):
-    code = "job.not_found"
-    fix = "`trivium jobs` lists them."
-
-
 class OriginalMissing(InputError):
     code = "document.original_missing"
     fix = (
         "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
     )
+
+
+class JobNotFound(InputError):
+    code = "job.not_found"
+    fix = "`trivium jobs` lists them."
 
 
 class TargetExists(InputError):

@@ -1,15 +1,15 @@
 """The nouns of work that outlives a process: jobs, and the documents they are made of.
 
-A job is what a person asked for, a task is one document of it; a queue hands them out. Frozen
-dataclasses and one Protocol, standard library only. Knows nothing of where they are kept.
+A job is what a person asked for, a task is one document of it. Frozen dataclasses, standard library
+only. Knows nothing of where they are kept or of who works them off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 JobId: TypeAlias = int
 TaskId: TypeAlias = int
@@ -132,37 +132,3 @@ class Job:
     def waiting(self) -> int:
         """Tasks that have not ended."""
         return self.tasks - self.ended
-
-
-class Queue(Protocol):
-    """The jobs of a library as a worker sees them; the one process that writes works them off."""
-
-    def job(self, job: JobId) -> Job | None: ...
-
-    def recover(self) -> list[Job]:
-        """Take over from a worker that died. The unfinished jobs, first to be worked on first."""
-        ...
-
-    def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
-        """The next tasks of the job that comes first; `before`: of those ahead of this one."""
-        ...
-
-    def reserve(self, count: int) -> range:
-        """Numbers for new tasks."""
-        ...
-
-    def extend(self, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
-        """Tasks, with job and parent, that this process has met and works on."""
-        ...
-
-    def end(self, ends: Sequence[TaskEnd]) -> None:
-        """Tasks that ended without a document being put: that takes its own with it."""
-        ...
-
-    def release(self, ids: Sequence[TaskId]) -> None:
-        """What this process does not finish waits for another."""
-        ...
-
-    def note_steps(self, steps: Mapping[TaskId, str]) -> None: ...
-
-    def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...

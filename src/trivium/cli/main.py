@@ -22,6 +22,7 @@ COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
     "search": ("search", "Search by meaning, words and spelling."),
     "similar": ("similar", "Find documents or passages like a given one."),
+    "duplicates": ("duplicates", "List documents that are nearly equal."),
     "list": ("documents", "List the documents of the library."),
     "collections": ("collections", "List the collections and how they are cut."),
     "show": ("documents", "Show one document: metadata, text, passages."),

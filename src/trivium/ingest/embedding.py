@@ -46,7 +46,7 @@ class Embedding:
         self._embedder = embedder
         self._token_embedder = token_embedder  # the embedder, where token vectors are to be kept
         self._recent: deque[Made] = deque(maxlen=_UNSTORED)
-        self._failed: ModelUnavailable | None = None
+        self.failed: ModelUnavailable | None = None  # why it gave nothing when last asked
         self._failed_at = 0.0
         self.is_failing = False  # it was asked for something, and gave nothing
         self.seconds = 0.0  # inside the model
@@ -59,7 +59,7 @@ class Embedding:
     @property
     def missing(self) -> ModelUnavailable | None:
         """Why there is no model at all. One that fails for a while is another matter."""
-        failed = self._failed
+        failed = self.failed
         return failed if failed is not None and type(failed) is ModelUnavailable else None
 
     def embed(self, texts: Mapping[str, str]) -> Made:
@@ -79,7 +79,7 @@ class Embedding:
         return made
 
     def _rests(self) -> bool:
-        if self._failed is None:
+        if self.failed is None:
             return False
         return self.missing is not None or monotonic() - self._failed_at < PAUSE
 
@@ -97,7 +97,7 @@ class Embedding:
     def _call(self, hashes: list[str], texts: Mapping[str, str]) -> Made:
         """One call, and where a text in it may be what the model refuses, the halves of it."""
         if self._rests():
-            return self._lost(hashes, self._failed)
+            return self._lost(hashes, self.failed)
         try:
             return self._ask(hashes, [texts[hash_] for hash_ in hashes])
         except (ModelRefused, ModelNonsense) as reason:
@@ -127,11 +127,11 @@ class Embedding:
             tokens = {hash_: one for hash_, one in zip(hashes, packed, strict=True) if one}
         else:
             vectors = self._embedder.embed_documents(texts)
-        self._failed, self.is_failing = None, False
+        self.failed, self.is_failing = None, False
         return Made(dict(zip(hashes, vectors, strict=True)), tokens)
 
     def _gone(self, hashes: Sequence[str], reason: ModelUnavailable) -> Made:
-        self._failed, self._failed_at = reason, monotonic()
+        self.failed, self._failed_at = reason, monotonic()
         return self._lost(hashes, reason)
 
     def _lost(self, hashes: Sequence[str], reason: ModelUnavailable | None) -> Made:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from time import monotonic
 
-from trivium.work import JobId, Offered, Queue, TaskEnd, TaskId
+from trivium.ports import Queue
+from trivium.work import JobId, Offered, TaskEnd, TaskId
 
 OFTEN = 0.25  # seconds between two looks at what others want, and two entries about steps
 MOST = 256  # ends that wait to be written: what a kill makes a worker look at once more

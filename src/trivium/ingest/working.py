@@ -13,8 +13,8 @@ from trivium.errors import TriviumError
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate
 from trivium.ingest.way import Offer
-from trivium.ports import SourceItem
-from trivium.work import Job, JobId, Offered, Queue, Step, Task, TaskEnd, TaskState
+from trivium.ports import Queue, SourceItem
+from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskState
 
 CLAIM = 64  # tasks claimed at once: a commit for a second of embedding
 

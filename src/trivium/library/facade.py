@@ -6,6 +6,7 @@ Puts store, models, pipeline and searcher together by the settings. Holds no log
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from pathlib import Path
 from types import TracebackType
 
@@ -35,6 +36,7 @@ class Library(Adding, Finding, Past, Care):
         self._store = store
         self._embedder = embedder
         self._settings = settings
+        self._views = OrderedDict()
         self._searcher = Searcher(
             store, embedder, generator_for(settings), reranker_for(settings, embedder, store)
         )
@@ -71,6 +73,7 @@ class Library(Adding, Finding, Past, Care):
         return cls(store, embedder, settings)
 
     def close(self) -> None:
+        self._close_views()
         self._store.close()
 
     def __enter__(self) -> Library:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from trivium.history import Interpretation
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import CHUNKING
-from trivium.types import Document, StoredChunk
+from trivium.types import Document, DocumentId, StoredChunk
 from trivium.work import Job
 
 MOST_OUTCOMES = 10_000  # that a report lists: 15 MB, whatever is added
@@ -54,6 +54,12 @@ class Tally:
             self._mind(outcome.document)
         if self.on_outcome is not None:
             self.on_outcome(outcome)
+
+    @property
+    def fresh(self) -> list[DocumentId]:
+        """The documents that have a new interpretation, of those that are listed."""
+        new = (Fate.ADDED, Fate.UPDATED)
+        return [o.document.id for o in self.outcomes if o.document and o.fate in new]
 
     def _mind(self, document: Document) -> None:
         if CHUNKING in document.metadata and len(self.notes) < MOST_OUTCOMES:

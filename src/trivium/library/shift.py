@@ -114,7 +114,7 @@ class Shift:
         queue = self._store.queue
         tasks = queue.unembedded()
         documents = [task.document for task in tasks if task.document is not None]
-        lacking = self._store.half_embedded(self._embedding.model, documents)
+        lacking = self._store.lacking(self._embedding.model, documents)
         queue.end_again(
             [
                 TaskEnd(task.id, TaskState.DONE, task.fate, "", "", "", task.document, task.seconds)

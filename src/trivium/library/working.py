@@ -10,7 +10,7 @@ from time import perf_counter
 from trivium import errors
 from trivium.errors import JobNotFound, LibraryBusy, TriviumError
 from trivium.ingest.outcomes import Fate, Outcome
-from trivium.library.parts import Parts
+from trivium.library.nearness import Nearness
 from trivium.library.report import MOST_OUTCOMES, Report, Tally
 from trivium.library.shift import Shift
 from trivium.ports import Source, Waiting
@@ -23,7 +23,7 @@ _BUSY = (
 )
 
 
-class Working(Parts):
+class Working(Nearness):
     # --- looking and steering: from any process
 
     def jobs(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
@@ -145,6 +145,7 @@ class Working(Parts):
         return bool(self._store.queue.jobs(ended=False, limit=1))
 
     def _report(self, job: JobId | None, tally: Tally, seconds: float, spent: float) -> Report:
+        tally.notes += self._near_notes(tally.fresh)
         if job is None:
             return tally.report(seconds, spent, None)
         if tally.notes:

@@ -5,28 +5,25 @@ Part of the store in one folder; see `store` for why the order matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from trivium.ports import Waiting
+from trivium.store.embedded.asof import discard
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.originals import Originals
 from trivium.store.sql.removal import Gone
 from trivium.store.sql.store import SqlStore
 from trivium.types import Document, DocumentId, Metadata, Processed, Where
 
-if TYPE_CHECKING:
-    from trivium.types import Vector
-
 
 class Changes(SqlStore):
+    _folder: Path
     _indexes: Indexes
     _originals: Originals
 
-    def writing(
-        self, waiting: Waiting | None = None, patience: float | None = None
-    ) -> AbstractContextManager[None]:
+    def writing(self, waiting: Waiting | None = None) -> AbstractContextManager[None]:
         """One process at a time."""
         raise NotImplementedError
 
@@ -41,11 +38,6 @@ class Changes(SqlStore):
                 done += self._registry.activate(stage.staged, stage.documents, stage.ends)
             self._originals.registered(processed.original for processed in batch)
             return done
-
-    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        with self.writing():
-            if vectors:
-                self._registry.keep_vectors(model, vectors)
 
     def archive(self, data: bytes) -> str:
         return self._originals.keep(data)
@@ -92,6 +84,7 @@ class Changes(SqlStore):
     def _dropped(self, gone: Gone) -> int:
         """After the registry has let go: a crash in between leaves bytes that `compact` finds."""
         self._originals.drop(gone.originals)
+        discard(self._folder)
         return gone.count
 
     def set_chunker(self, collection: str, chunker: str) -> None:

@@ -15,6 +15,7 @@ that (`leftovers`) is masked by the census and dropped later.
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -28,6 +29,8 @@ from filelock import FileLock, Timeout
 from trivium.errors import LibraryBusy, LibraryNotFound
 from trivium.ports import Blobs, Waiting
 from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded import asof
+from trivium.store.embedded.asof import AS_OF, Chosen
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
@@ -234,10 +237,15 @@ class EmbeddedStore(Upkeep):
                         self._registry.keep_vectors(model, found)
                     done += len(found)
             finally:
-                if self._registry.count_embedded(model) > held:
+                if self._registry.embedded(model) > held:
                     self._indexes.rebuild_vectors()
                     self._view = None
         return done
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        with self.writing():
+            if vectors:
+                self._registry.keep_vectors(model, vectors)
 
     def health(self) -> dict[str, int]:
         """How many active chunks the truth and each derived index hold: equal when all is well."""
@@ -326,6 +334,33 @@ class EmbeddedStore(Upkeep):
         if positions is not None:
             return int(np.count_nonzero(positions))
         return self._indexes.vectors.count if self._indexes.vectors is not None else 0
+
+    # --- as it was ------------------------------------------------------------------------------
+
+    def as_of(self, when: int | str, where: Where) -> tuple[str, Callable[[], EmbeddedStore]]:
+        """The documents that pass `where` as they were: in the interpretation of this number (or
+        the last before it), or at an instant. What tells this view from others comes back, and
+        what opens it as a store of its own."""
+        with self._translated():
+            chosen = Chosen(self._engine, when, where)
+        return chosen.digest, lambda: self._open_as_of(when, where, chosen)
+
+    def _open_as_of(self, when: int | str, where: Where, chosen: Chosen) -> EmbeddedStore:
+        with self._translated():
+            while True:
+                target = self._folder / AS_OF / chosen.digest
+                if not target.exists():
+                    made = asof.place(self._folder)
+                    EmbeddedStore(made).close()
+                    asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
+                    EmbeddedStore(made).close()  # opening makes the indexes
+                    asof.settle(made, target)
+                # A removal since then was not seen: it must not live on in a view.
+                again = Chosen(self._engine, when, where)
+                if again.digest == chosen.digest:
+                    return EmbeddedStore(target, create=False)
+                shutil.rmtree(target, ignore_errors=True)
+                chosen = again
 
     def refresh(self) -> None:
         with self._translated():

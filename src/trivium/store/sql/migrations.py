@@ -15,6 +15,7 @@ from trivium.store.sql.tables import (
     interpretations,
     metadata,
     names,
+    shingles,
     token_vectors,
 )
 
@@ -70,6 +71,11 @@ def _add_history(connection: Connection) -> None:
             connection.execute(text(statement))
 
 
+def _add_sketches(connection: Connection) -> None:
+    _add_columns(connection, interpretations, "sketch")
+    shingles.create(connection, checkfirst=True)
+
+
 def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
     """Those of the columns that are not there; whether any was added."""
     have = {column["name"] for column in inspect(connection).get_columns(table.name)}
@@ -97,5 +103,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_token_vectors,
     _add_history,
     _add_jobs,
+    _add_sketches,
 )
 SCHEMA = len(MIGRATIONS)

@@ -232,7 +232,7 @@ class RegistryReader:
             yield [_indexed(row) for row in rows]
             after = rows[-1]["id"]
 
-    def half_embedded(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
+    def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
         """Those of the documents that have an active chunk without a vector."""
         known = select(embeddings.c.hash).where(embeddings.c.model == model)
         found: set[DocumentId] = set()
@@ -246,7 +246,7 @@ class RegistryReader:
                 found |= set(connection.scalars(query.distinct()))
         return found
 
-    def count_embedded(self, model: str) -> int:
+    def embedded(self, model: str) -> int:
         """How many active chunks have a vector."""
         query = (
             select(func.count())

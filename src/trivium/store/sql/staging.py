@@ -25,6 +25,7 @@ from trivium.store.sql.rows import (
     interpretation_values,
     name_values,
 )
+from trivium.store.sql.sketches import keep_shingles
 from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, take
 from trivium.store.sql.tables import chunks, documents, fields, interpretations, leftovers
 from trivium.store.sql.vectors import keep_all
@@ -266,6 +267,7 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
     connection.execute(delete(fields).where(fields.c.document.in_(ids)))
     held = [row for s in staged for row in field_values(s.document, s.metadata)]
     insert_all(connection, fields, held)
+    keep_shingles(connection, ids)
     firsts = [one.first_chunk for one in staged if one.indexed]
     connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
     insert_all(

@@ -35,6 +35,7 @@
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
+         ├─ ReembedStopped         library.reembed_stopped
          └─ DiskFull               library.disk_full
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
@@ -214,6 +215,12 @@ class LibraryReadOnly(StoreError):
 
 class ModelChanged(StoreError):
     code = "library.model_changed"
+    fix = "Open the library again, or run `trivium reembed`."
+
+
+class ReembedStopped(StoreError):
+    code = "library.reembed_stopped"
+    fix = "Run `trivium reembed` with the model you want."
 
 
 class DiskFull(StoreError):

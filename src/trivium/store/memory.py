@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.clock import now
+from trivium.store.memory_models import Entry, MemoryModels
 from trivium.store.neighbours import neighbours
 from trivium.store.where import matches
 from trivium.text.keywords import plan_keywords
@@ -27,7 +28,6 @@ from trivium.text.stems import stem
 from trivium.text.trigrams import Vocabulary
 from trivium.types import (
     OWNER,
-    Chunk,
     ChunkId,
     Collection,
     Document,
@@ -49,31 +49,14 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """An active chunk with everything the signals look at."""
-
-    document: DocumentId
-    chunk: Chunk
-    embedded: str
-    vector: Vector | None
-    stems: list[str]
-    spellings: list[str]
-
-
-class MemoryStore:
+class MemoryStore(MemoryModels):
     def __init__(self) -> None:
+        super().__init__()
         self._documents: dict[DocumentId, Document] = {}
         self._texts: dict[DocumentId, str] = {}
-        self._entries: dict[ChunkId, _Entry] = {}
-        self._embeddings: dict[tuple[str, str], Vector] = {}
-        self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
         self._last_document = 0
-        self._last_chunk = 0
-        self._model = ""
-        self._dimensions = 0
 
     # writing
 
@@ -81,6 +64,8 @@ class MemoryStore:
         return nullcontext()
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        if any(processed.vectors is not None for processed in batch):
+            self._refuse_other(model)
         return [self._put(processed, model) for processed in batch]
 
     def _put(self, processed: Processed, model: str) -> Document:
@@ -120,10 +105,11 @@ class MemoryStore:
             spellings = words(f"{chunk.context}\n{chunk.text}")
             self._vocabulary.add(spellings)
             self._last_chunk += 1
-            self._entries[self._last_chunk] = _Entry(
+            self._entries[self._last_chunk] = Entry(
                 document.id,
                 chunk,
                 embedded,
+                processed.summary,
                 vector,
                 stem(spellings, extraction.language),
                 spellings,
@@ -156,7 +142,15 @@ class MemoryStore:
     # the registry
 
     def manifest(self) -> Manifest:
-        return Manifest(schema=0, model=self._model, dimensions=self._dimensions)
+        described, settings = self._model_settings
+        return Manifest(
+            schema=0,
+            model=self._model,
+            dimensions=self._dimensions,
+            settings=settings if described == self._model else {},
+            next_model=self._next[0],
+            next_settings=self._next[1],
+        )
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         return {h: self._embeddings[model, h] for h in hashes if (model, h) in self._embeddings}
@@ -241,16 +235,19 @@ class MemoryStore:
     def rarities(self, words: Sequence[str]) -> Sequence[float]:
         return [self._idf(word, "spellings") for word in words]
 
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
-        keys = {c.id: (self._model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> Mapping[ChunkId, TokenVectors]:
+        keys = {c.id: (model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
         return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}
 
     def field_names(self, where: Where) -> frozenset[str]:
         return frozenset(name for d in self.documents(where) for name in d.metadata)
 
     def _vector_scores(self, probe: Probe) -> dict[ChunkId, float]:
-        if probe.vector is None:
+        if probe.vector is None or not self._dimensions:
             return {}
+        self._refuse_other(probe.model)
         scores = {
             i: float(np.dot(entry.vector, probe.vector))
             for i, entry in self._entries.items()

@@ -24,11 +24,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from filelock import FileLock, Timeout
 
-from trivium.errors import LibraryBusy, LibraryNotFound
+from trivium.errors import LibraryBusy, LibraryNotFound, ModelChanged, NotEmbedded
 from trivium.ports import Embedder, Waiting
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
-from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.indexes import Indexes, IndexView
 from trivium.store.embedded.words import WordView
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
@@ -67,9 +67,13 @@ class _View:
     """Everything one search looks at, as of one sequence number."""
 
     census: Census
-    words: WordView
+    indexes: IndexView
     allowed: dict[Where, Allowed] = field(default_factory=dict)
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
+
+    @property
+    def words(self) -> WordView:
+        return self.indexes.words
 
 
 class EmbeddedStore(SqlStore):
@@ -136,21 +140,26 @@ class EmbeddedStore(SqlStore):
 
     @contextmanager
     def _exclusive(self, waiting: Waiting | None) -> Iterator[None]:
+        with self._locked(self._lock, waiting, "writing to this library"):
+            yield
+
+    @contextmanager
+    def _locked(self, lock: FileLock, waiting: Waiting | None, doing: str) -> Iterator[None]:
         try:
-            self._lock.acquire(timeout=0)
+            lock.acquire(timeout=0)
         except Timeout:
             if waiting:
-                waiting("Another process is writing to this library; waiting for it to finish.")
+                waiting(f"Another process is {doing}; waiting for it to finish.")
             try:
-                self._lock.acquire(timeout=self._wait)
+                lock.acquire(timeout=self._wait)
             except Timeout as reason:
                 raise LibraryBusy(
-                    f"Another process has been writing to {self._folder} for {self._wait:.0f} s."
+                    f"Another process has been {doing} for {self._wait:.0f} s: {self._folder}."
                 ) from reason
         try:
             yield
         finally:
-            self._lock.release()
+            lock.release()
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
         if not batch:
@@ -180,6 +189,7 @@ class EmbeddedStore(SqlStore):
         """Undo what a dead writer left half done, and index what the indexes lack."""
         self._indexes.start_writing()
         self._registry.discard_staged()
+        self._registry.drop_other_models()
         self._drop_leftovers()
         if self._behind():
             self._indexes.catch_up()
@@ -216,8 +226,8 @@ class EmbeddedStore(SqlStore):
         """Embed the chunks that were added while no model was at hand."""
         done = 0
         with self.writing():
-            while chunks := self._registry.unembedded(embedder.fingerprint, batch):
-                texts = dict(chunks)
+            while chunks := self._registry.unembedded(embedder.fingerprint, 0, batch):
+                texts = {chunk.hash: chunk.text for chunk in chunks}
                 vectors = embedder.embed_documents(list(texts.values()))
                 found = dict(zip(texts, vectors, strict=True))
                 self._registry.keep_vectors(embedder.fingerprint, found)
@@ -226,6 +236,42 @@ class EmbeddedStore(SqlStore):
                 self._indexes.rebuild_vectors()
                 self._view = None
         return done
+
+    # --- changing the model ---------------------------------------------------------------------
+
+    @contextmanager
+    def changing_model(self, waiting: Waiting | None = None) -> Iterator[None]:
+        lock = FileLock(self._folder / "reembed.lock", thread_local=False)
+        with self._translated(), self._locked(lock, waiting, "embedding this library anew"):
+            yield
+
+    def prepare_model(self, model: str) -> None:
+        with self._translated():
+            dimensions = self._registry.dimensions_of(model)
+            if dimensions:
+                self._indexes.build_beside(model, dimensions)
+
+    def switch_model(self, model: str) -> None:
+        with self.writing():
+            lacking = self._registry.count_unembedded(model)
+            if lacking:
+                raise NotEmbedded(f"{lacking:,} passages have no vector of {model}.", fix="")
+            dimensions = self._registry.dimensions_of(model)
+            held = np.empty(0, dtype=np.int64)
+            if dimensions:
+                active = np.flatnonzero(self._current().census.owner)
+                held = self._indexes.build_beside(model, dimensions)
+                if not np.isin(active, held).all():
+                    held = self._indexes.build_beside(model, dimensions, anew=True)
+            upto = int(held[-1]) if len(held) else 0
+            self._registry.switch_model(model, dimensions, upto)
+            self._current()
+
+    def drop_other_models(self) -> None:
+        with self._translated():
+            self._registry.drop_other_models()  # in short transactions: others write between them
+        with self.writing():
+            pass  # entering removes their files
 
     def health(self) -> dict[str, int]:
         """How many active chunks the truth and each derived index hold: equal when all is well."""
@@ -281,13 +327,19 @@ class EmbeddedStore(SqlStore):
     def _nearest(
         self, view: _View, probe: Probe, excluded: Sequence[Run], where: Where, k: int
     ) -> list[Hit]:
-        vectors = self._indexes.vectors
+        vectors = view.indexes.vectors
         if vectors is None or probe.vector is None:
             return []
+        if probe.model != view.indexes.model:
+            raise ModelChanged(
+                f"The vectors of this library are of {view.indexes.model}, the one it was asked for"
+                f" of {probe.model or 'an unnamed model'}."
+            )
         passing = self._positions(view, where)
         if excluded:
             without = ~np.isin(vectors.ids, view.words.holding(excluded))
-            passing = without if passing is None else passing & without
+            # Rows may have been added since the other mask was made.
+            passing = without if passing is None else passing & without[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
         found = zip(ids, scores, strict=True)
         return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]
@@ -302,7 +354,7 @@ class EmbeddedStore(SqlStore):
     def _positions(self, view: _View, where: Where) -> NDArray[np.bool_] | None:
         """Which rows of the vector index may be found; None: all of them."""
         if where not in view.positions:
-            vectors = self._indexes.vectors
+            vectors = view.indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self._allowed(view, where).chunks
             passing = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
@@ -313,7 +365,7 @@ class EmbeddedStore(SqlStore):
         positions = self._positions(view, OWNER)
         if positions is not None:
             return int(np.count_nonzero(positions))
-        return self._indexes.vectors.count if self._indexes.vectors is not None else 0
+        return view.indexes.vectors.count if view.indexes.vectors is not None else 0
 
     def refresh(self) -> None:
         with self._translated():
@@ -328,9 +380,9 @@ class EmbeddedStore(SqlStore):
             census = view.census if view else Census.empty()
             while True:
                 census = census.after(self._registry.changes(census.sequence))
-                words = self._indexes.view()
+                indexes = self._indexes.view()
                 if self._registry.sequence() == census.sequence:
-                    self._view = _View(census, words)
+                    self._view = _View(census, indexes)
                     return self._view
 
     def close(self) -> None:

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 
 from trivium.store.clock import now
 from trivium.store.sql.migrations import MIGRATIONS
-from trivium.store.sql.reader import IndexedChunk, RegistryReader, check_schema, searched_text
+from trivium.store.sql.models import ModelRegistry, refuse_other_model
+from trivium.store.sql.reader import IndexedChunk, check_schema, searched_text
 from trivium.store.sql.rows import (
     chunk_values,
     document_of,
@@ -63,7 +64,7 @@ class Staged:
     embedded_upto: ChunkId  # its last chunk, or 0 if it has no vectors
 
 
-class Registry(RegistryReader):
+class Registry(ModelRegistry):
     # --- the library itself
 
     def migrate(self) -> None:
@@ -227,6 +228,7 @@ class Registry(RegistryReader):
 
     def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._engine.begin() as connection:
+            refuse_other_model(connection, model)
             _keep(connection, model, vectors)
 
 
@@ -277,6 +279,7 @@ def _keep_vectors(connection: Connection, batch: Sequence[Processed], model: str
         for embedded, vector in zip(processed.hashes, processed.vectors, strict=True)
     }
     if found:
+        refuse_other_model(connection, model)
         _keep(connection, model, found)
 
 
@@ -303,7 +306,7 @@ def _keep(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> 
         if h not in have
     ]
     insert_all(connection, embeddings, rows)
-    if not setting(connection, "model"):
+    if not int(setting(connection, "dimensions") or 0):
         set_setting(connection, "model", model)
         set_setting(connection, "dimensions", str(len(next(iter(vectors.values())))))
 

@@ -71,7 +71,7 @@ def _spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
 
 
 def _examine(settings: Settings) -> tuple[dict[str, Mapping[str, object]], list[Check]]:
-    model, model_check = _model(settings)
+    model, model_check = _model(_with_model_of_the_library(settings))
     library, indexes, library_checks = _library(settings, model["fingerprint"])
     facts: dict[str, Mapping[str, object]] = {
         "versions": versions(),
@@ -99,6 +99,22 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[name] = "not installed"
     return found
+
+
+def _with_model_of_the_library(settings: Settings) -> Settings:
+    """What the settings leave open about the model is as the library's manifest says."""
+    from trivium.errors import TriviumError
+    from trivium.library.model import settings_for
+    from trivium.store.embedded.store import EmbeddedStore
+
+    try:
+        store = EmbeddedStore(settings.library, create=False)
+    except TriviumError:
+        return settings  # `_library` says what is wrong with it
+    try:
+        return settings_for(settings, store.manifest())
+    finally:
+        store.close()
 
 
 def _model(settings: Settings) -> tuple[dict[str, object], Check]:
@@ -138,13 +154,15 @@ def _library(
         message = f"{error.message} [{error.code}]"
         return facts, {}, [Check("library", False, message, error.fix)]
     facts |= {"exists": True, "format": manifest.schema, "model": manifest.model}
+    if manifest.next_model:
+        facts["next_model"] = manifest.next_model
     opened = Check("library", True, f"It opens; its format is {manifest.schema}.")
     if manifest.model and fingerprint and manifest.model != fingerprint:
         opened = Check(
             "library",
             False,
             f"It was embedded with {manifest.model}, the settings name {fingerprint}.",
-            "Set the embed settings back, or make a new library.",
+            "`trivium reembed` embeds it anew with that model; or set the embed settings back.",
         )
     return facts, health, [opened, *judge(health)]
 

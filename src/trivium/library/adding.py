@@ -19,6 +19,7 @@ from trivium.library.assembly import (
     summariser_for,
     token_embedder_for,
 )
+from trivium.library.model import description
 from trivium.library.parts import Parts
 from trivium.library.report import Report
 from trivium.ports import Source, Waiting
@@ -67,6 +68,8 @@ class Adding(Parts):
         notes: list[str] = []
         outcomes: list[Outcome] = []
         with sandbox_for(self._settings) as sandbox, self._store.writing(on_wait):
+            self._follow()
+            self._store.describe_model(self._embedder.fingerprint, description(self._settings))
             pipeline = Pipeline(
                 self._store,
                 self._embedder,

@@ -69,8 +69,13 @@ class Finding(Parts):
         options = Options(
             limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
         )
-        model = self._embedder.fingerprint
-        return self._searcher.search(request_for(self._settings, model, queries, within, options))
+
+        def search() -> Results:
+            searcher = self._searcher  # with its model: both may be others the next moment
+            request = request_for(self._settings, searcher.model, queries, within, options)
+            return searcher.search(request)
+
+        return self._following(search)
 
     def similar(
         self,
@@ -90,12 +95,9 @@ class Finding(Parts):
         if passage is not None:
             like = self._passage(found, passage, seen)
         default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
-        return self._searcher.similar(
-            like,
-            within,
-            self._settings.search_limit if limit is None else limit,
-            one_of(Granularity, "by", by or default),
-        )
+        most = self._settings.search_limit if limit is None else limit
+        by = one_of(Granularity, "by", by or default)
+        return self._following(lambda: self._searcher.similar(like, within, most, by))
 
     def documents(self, within: Where = OWNER) -> list[Document]:
         return self._store.documents(within)

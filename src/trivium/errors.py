@@ -9,7 +9,9 @@
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
-     │   └─ DatasetInvalid         dataset.invalid
+     │   ├─ OriginalMissing        document.original_missing
+     │   ├─ DatasetInvalid         dataset.invalid
+     │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
      │   ├─ FileEmpty              file.empty
@@ -36,6 +38,7 @@
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
          ├─ ReembedStopped         library.reembed_stopped
+         ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
@@ -96,9 +99,21 @@ class NotEmbedded(InputError):
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
 
 
+class OriginalMissing(InputError):
+    code = "document.original_missing"
+    fix = (
+        "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
+    )
+
+
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
-    fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
+    fix = "docs/evaluating.md describes the layouts that are read."
+
+
+class RunInvalid(InputError):
+    code = "run.invalid"
+    fix = "`trivium eval --save` and `--run` write such files."
 
 
 class ReadError(TriviumError):
@@ -221,6 +236,11 @@ class ModelChanged(StoreError):
 class ReembedStopped(StoreError):
     code = "library.reembed_stopped"
     fix = "Run `trivium reembed` with the model you want."
+
+
+class OriginalDamaged(StoreError):
+    code = "library.original_damaged"
+    fix = "Restore the archive's file from a backup; the text and the search are not affected."
 
 
 class DiskFull(StoreError):

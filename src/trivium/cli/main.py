@@ -25,11 +25,18 @@ COMMANDS = {
     "list": ("documents", "List the documents of the library."),
     "collections": ("collections", "List the collections and how they are cut."),
     "show": ("documents", "Show one document: metadata, text, passages."),
+    "history": ("history", "List the interpretations of a document."),
+    "diff": ("history", "Show what changed between two interpretations."),
+    "restore": ("history", "Make an old interpretation the active one again."),
+    "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
+    "compact": ("care", "Rewrite the library without what was removed."),
     "reembed": ("reembed", "Change the embedding model while the library serves on."),
-    "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),
+    "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),
     "config": ("config", "Show every setting, its value and where that comes from."),
     "eval": ("evaluate", "Measure the search on a judged set of queries."),
+    "judge": ("judge", "Say which results are relevant, or make up queries."),
+    "tune": ("tune", "Fit the fusion to judged queries; say whether that helps."),
 }
 FAULT = 70  # sysexits' EX_SOFTWARE: a fault of ours must not look like "some documents failed"
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it

@@ -1,13 +1,17 @@
 """The way in for everything outside: one library, opened, filled, searched.
 
-`facade.py` is the class, made of `adding`, `finding`, `reembedding` and `care`; `model.py` says
-which embedding model it uses; `assembly.py` puts models and readers together by the settings;
-`asking.py` turns what a caller asks for into one typed request.
-No logic of its own lives here.
+`facade.py` is the class, made of `adding`, `finding`, `past`, `reembedding` and `care`; `model.py`
+says which embedding model it uses; `assembly.py` puts models and readers together by the settings;
+`asking.py` turns what a caller asks for into one typed request. No logic of its own lives here.
 """
 
 from trivium.library.asking import where
-from trivium.library.assembly import embedder_for, generator_for, remote_reranker_for
+from trivium.library.assembly import (
+    blobs_for,
+    embedder_for,
+    generator_for,
+    remote_reranker_for,
+)
 from trivium.library.facade import Library
 from trivium.library.reembedding import Reembedded
 from trivium.library.report import Report, Shown
@@ -17,6 +21,7 @@ __all__ = [
     "Reembedded",
     "Report",
     "Shown",
+    "blobs_for",
     "embedder_for",
     "generator_for",
     "remote_reranker_for",

@@ -12,16 +12,18 @@ from types import TracebackType
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
 from trivium.library.adding import Adding
+from trivium.library.assembly import blobs_for
 from trivium.library.care import Care
 from trivium.library.finding import Finding
 from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
+from trivium.library.past import Past
 from trivium.library.reembedding import Reembedding
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Adding, Finding, Care, Reembedding):
+class Library(Adding, Finding, Past, Care, Reembedding):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP
@@ -53,7 +55,7 @@ class Library(Adding, Finding, Care, Reembedding):
         # Before there is a folder: it raises BadSetting. A model's identity is .1 s of reading.
         embedder = None if as_made else embedder_or_missing(settings)
         folder = settings.library if path is None else Path(path).expanduser()
-        store = EmbeddedStore(folder, create=create)
+        store = EmbeddedStore(folder, create=create, blobs=blobs_for(settings))
         try:
             manifest = store.manifest()
             known = settings_for(settings, manifest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from trivium.errors import DocumentNotFound
 from trivium.library.asking import Options, one_of, refuse_unknown_fields, request_for
@@ -10,8 +11,10 @@ from trivium.library.asking import where as filtered
 from trivium.library.parts import Parts
 from trivium.library.report import Shown
 from trivium.results import Results
+from trivium.search.decide import Heard
 from trivium.types import (
     OWNER,
+    ChunkId,
     Collection,
     Combine,
     Condition,
@@ -99,18 +102,47 @@ class Finding(Parts):
         by = one_of(Granularity, "by", by or default)
         return self._following(lambda: self._searcher.similar(like, within, most, by))
 
+    def hear(self, query: str, depth: int) -> Heard:
+        """What every signal answers the owner, before anything is weighed: for tuning."""
+        model = self._embedder.fingerprint
+        request = request_for(self._settings, model, (query,), OWNER, Options(1, rerank=False))
+        return self._searcher.hear(replace(request, candidates=depth))
+
+    def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
+        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        return self._searcher.judge(query, chunks, OWNER)
+
     def documents(self, within: Where = OWNER) -> list[Document]:
         return self._store.documents(within)
+
+    def document(self, name: DocumentId | str, within: Where = OWNER) -> Document:
+        """One document by id, by `#id`, by path or by file name."""
+        return self._one(name, within)
 
     def collections(self, within: Where = OWNER) -> list[Collection]:
         """By name, with what of them may be seen."""
         return self._store.collections(within)
 
-    def show(self, document: DocumentId | str, within: Where = OWNER) -> Shown:
-        """A document by id, by `#id`, by path or by file name."""
+    def show(
+        self,
+        document: DocumentId | str,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> Shown:
+        """A document in full, named as for `document`: as it is now, or as it was in the
+        interpretation of this number."""
         found = self._one(document, within)
-        text = self._store.text(found.id, within)
-        return Shown(found, text or "", tuple(self._store.passages(found.id, within)))
+        number = found.interpretation if interpretation is None else interpretation
+        past = {one.number: one for one in self._store.history(found.id, within)}
+        text = self._store.text(found.id, within, number)
+        if number not in past or text is None:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation {number}.",
+                fix=f"`trivium history {found.id}` lists those it has.",
+            )
+        passages = self._store.passages(found.id, within, number)
+        return Shown(found, text, tuple(passages), past[number])
 
     def _within(
         self,

@@ -25,7 +25,6 @@ class Entry:
     document: DocumentId
     chunk: Chunk
     embedded: str
-    summary: str
     vector: Vector | None
     stems: list[str]
     spellings: list[str]
@@ -36,6 +35,7 @@ class MemoryModels:
         self._entries: dict[ChunkId, Entry] = {}
         self._last_chunk = 0
         self._embeddings: dict[tuple[str, str], Vector] = {}  # by model and hash
+        self._embedded_texts: dict[str, str] = {}  # by hash
         self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._model = ""
         self._dimensions = 0
@@ -57,7 +57,7 @@ class MemoryModels:
 
     def unembedded(self, model: str, after: ChunkId, limit: int) -> list[Unembedded]:
         lacking = [
-            Unembedded(i, entry.embedded, entry.chunk.embedded_under(entry.summary))
+            Unembedded(i, entry.embedded, self._embedded_texts[entry.embedded])
             for i, entry in sorted(self._entries.items())
             if i > after and (model, entry.embedded) not in self._embeddings
         ]

@@ -3,6 +3,7 @@
     library.db        registry, interpretations, chunks, vectors
     words/            tantivy: stems and spellings of the active chunks
     vectors/          float16 rows and their codes
+    archive/          the bytes of documents, by their hash
     vocabulary.txt    the distinct spellings
     writer.lock       held by the one process that writes
 
@@ -15,36 +16,35 @@ that (`leftovers`) is masked by the census and dropped later.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from trivium.errors import LibraryBusy, LibraryNotFound, ModelChanged, NotEmbedded
-from trivium.ports import Embedder, Waiting
+from trivium.errors import LibraryNotFound, ModelChanged
+from trivium.ports import Blobs, Embedder, Waiting
+from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes, IndexView
+from trivium.store.embedded.locks import held
+from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
+from trivium.store.originals import Originals
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
-from trivium.store.sql.registry import Registry, to_index
-from trivium.store.sql.store import SqlStore
+from trivium.store.sql.registry import Registry
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
-    Document,
-    DocumentId,
     Hit,
-    Metadata,
     Probe,
-    Processed,
     Signal,
     Spelled,
     Where,
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 
 DATABASE = "library.db"
+ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
 # .002 nDCG@10 of the signal.
@@ -76,11 +77,20 @@ class _View:
         return self.indexes.words
 
 
-class EmbeddedStore(SqlStore):
+class EmbeddedStore(Upkeep):
     """See the module's docstring. Threads may share one; processes open their own."""
 
-    def __init__(self, folder: Path, *, create: bool = True, wait: float = 3600) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        create: bool = True,
+        wait: float = 3600,
+        blobs: Blobs | None = None,
+    ) -> None:
+        """`blobs` keep the originals; without, a folder of the library does."""
         self._folder = folder
+        self._originals = Originals(blobs or FolderBlobs(folder / ARCHIVE))
         self._wait = wait  # seconds to wait for another writer
         if not (folder / DATABASE).exists() and not create:
             raise LibraryNotFound(f"There is no library in {folder}.")
@@ -140,50 +150,8 @@ class EmbeddedStore(SqlStore):
 
     @contextmanager
     def _exclusive(self, waiting: Waiting | None) -> Iterator[None]:
-        with self._locked(self._lock, waiting, "writing to this library"):
+        with held(self._lock, self._wait, waiting, "writing to this library"):
             yield
-
-    @contextmanager
-    def _locked(self, lock: FileLock, waiting: Waiting | None, doing: str) -> Iterator[None]:
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            if waiting:
-                waiting(f"Another process is {doing}; waiting for it to finish.")
-            try:
-                lock.acquire(timeout=self._wait)
-            except Timeout as reason:
-                raise LibraryBusy(
-                    f"Another process has been {doing} for {self._wait:.0f} s: {self._folder}."
-                ) from reason
-        try:
-            yield
-        finally:
-            lock.release()
-
-    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        if not batch:
-            return []
-        with self.writing():
-            staged = self._registry.stage(batch, model)
-            self._indexes.add(list(to_index(batch, staged)))
-            return self._registry.activate(staged)
-
-    def relabel(
-        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
-    ) -> None:
-        with self.writing():
-            self._registry.relabel(
-                document, category=category, audience=audience, metadata=metadata
-            )
-
-    def remove(self, documents: Iterable[DocumentId]) -> int:
-        with self.writing():
-            return self._registry.remove(documents)
-
-    def set_chunker(self, collection: str, chunker: str) -> None:
-        with self.writing():
-            self._registry.set_chunker(collection, chunker)
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
@@ -211,6 +179,9 @@ class EmbeddedStore(SqlStore):
             self._indexes.drop(ranges)
             self._registry.clear_leftovers(ranges)
 
+    def _active_chunks(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self._current().census.owner)
+
     def _behind(self) -> bool:
         view = self._current()
         active = np.flatnonzero(view.census.owner)
@@ -221,11 +192,15 @@ class EmbeddedStore(SqlStore):
         with self.writing():
             self._indexes.rebuild()
             self._view = None
+            self._indexes.tidy()
 
     def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
         """Embed the chunks that were added while no model was at hand."""
         done = 0
         with self.writing():
+            serving = self._registry.manifest().model
+            if serving and serving != embedder.fingerprint:
+                raise ModelChanged(f"The vectors of this library are of {serving}.")
             while chunks := self._registry.unembedded(embedder.fingerprint, 0, batch):
                 texts = {chunk.hash: chunk.text for chunk in chunks}
                 vectors = embedder.embed_documents(list(texts.values()))
@@ -236,42 +211,6 @@ class EmbeddedStore(SqlStore):
                 self._indexes.rebuild_vectors()
                 self._view = None
         return done
-
-    # --- changing the model ---------------------------------------------------------------------
-
-    @contextmanager
-    def changing_model(self, waiting: Waiting | None = None) -> Iterator[None]:
-        lock = FileLock(self._folder / "reembed.lock", thread_local=False)
-        with self._translated(), self._locked(lock, waiting, "embedding this library anew"):
-            yield
-
-    def prepare_model(self, model: str) -> None:
-        with self._translated():
-            dimensions = self._registry.dimensions_of(model)
-            if dimensions:
-                self._indexes.build_beside(model, dimensions)
-
-    def switch_model(self, model: str) -> None:
-        with self.writing():
-            lacking = self._registry.count_unembedded(model)
-            if lacking:
-                raise NotEmbedded(f"{lacking:,} passages have no vector of {model}.", fix="")
-            dimensions = self._registry.dimensions_of(model)
-            held = np.empty(0, dtype=np.int64)
-            if dimensions:
-                active = np.flatnonzero(self._current().census.owner)
-                held = self._indexes.build_beside(model, dimensions)
-                if not np.isin(active, held).all():
-                    held = self._indexes.build_beside(model, dimensions, anew=True)
-            upto = int(held[-1]) if len(held) else 0
-            self._registry.switch_model(model, dimensions, upto)
-            self._current()
-
-    def drop_other_models(self) -> None:
-        with self._translated():
-            self._registry.drop_other_models()  # in short transactions: others write between them
-        with self.writing():
-            pass  # entering removes their files
 
     def health(self) -> dict[str, int]:
         """How many active chunks the truth and each derived index hold: equal when all is well."""

@@ -24,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-from trivium.errors import ModelChanged, ReembedStopped
+from trivium.errors import ReembedStopped
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
@@ -181,13 +181,6 @@ class ModelRegistry(RegistryReader):
             with self._engine.begin() as connection:
                 unwanted = (table.c.model == model) & table.c.hash.in_(some)
                 gone = connection.execute(delete(table).where(unwanted)).rowcount
-
-
-def refuse_other_model(connection: Connection, model: str) -> None:
-    """Vectors of two models must not stand side by side."""
-    serving = setting(connection, "model")
-    if serving and serving != model:
-        raise ModelChanged(f"The vectors of this library are of {serving}, not of {model}.")
 
 
 def _described(model: str, told: Mapping[str, str]) -> str:

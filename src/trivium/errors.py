@@ -7,6 +7,7 @@
      │   ├─ BadSetting             setting.bad
      │   ├─ BadFilter              filter.bad
      │   ├─ PathNotFound           path.not_found
+     │   ├─ FolderEmpty            folder.empty
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ OriginalMissing        document.original_missing
@@ -87,6 +88,11 @@ class BadFilter(InputError):
 class PathNotFound(InputError):
     code = "path.not_found"
     fix = "Check the spelling, or quote the pattern if your shell expanded it."
+
+
+class FolderEmpty(InputError):
+    code = "folder.empty"
+    fix = "Is its disk there? --force removes all that came from it."
 
 
 class DocumentNotFound(InputError):

@@ -310,6 +310,9 @@ class Store(ModelStore, Protocol):
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         """By id: those whose source was last seen with these bytes."""
 
+    def below(self, prefix: str, collection: str) -> list[str]:
+        """Every uri that begins so, other names of documents among them, sorted."""
+
     def within(self, uri: str, collection: str) -> list[Document]:
         """By id: those that lie within this file, such as attachments."""
 

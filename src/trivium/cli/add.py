@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pairs, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, ignoring, pairs, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
     from trivium.ingest.outcomes import Outcome
-    from trivium.library import Report
+    from trivium.library import Library, Report
     from trivium.ports import Source, SourceItem
     from trivium.types import Metadata, MetaScalar
 
@@ -49,6 +49,13 @@ _NAME = 32  # characters of the current file's name beside the bar
     metavar="ENG+DEU",
     help="Languages of scans, by tesseract's names. Else English and German.",
 )
+@ignoring
+@click.option(
+    "--prune",
+    is_flag=True,
+    help="Then remove what came from these folders and is no longer there, or is ignored now.",
+)
+@click.option("--force", is_flag=True, help="Prune even where a folder is missing or empty.")
 @shared_options
 @pass_shell
 def add_command(
@@ -61,6 +68,9 @@ def add_command(
     metadata: dict[str, list[MetaScalar]],
     ocr: str | None,
     languages: str | None,
+    ignore: tuple[str, ...],
+    prune: bool,
+    force: bool,
 ) -> None:
     """Add files, folders (to the bottom) or quoted patterns.
 
@@ -74,14 +84,19 @@ def add_command(
     trivium add papers/ --collection papers --chunker sections
     trivium add secrets.md --audience dm-only --metadata year=2024
     trivium add scans/ --ocr force --languages eng+deu
+    trivium add ~/notes --prune --ignore 'drafts/' --ignore '*.tmp'
     """
     from trivium.sources.folder import FolderSource
     from trivium.types import Labels
 
     asked = {"read.ocr": ocr, "read.languages": languages}
     shell.given.update({name: value for name, value in asked.items() if value is not None})
-    source = FolderSource(paths)  # before a library is made: a wrong path leaves nothing behind
-    labels = Labels(collection, category, audience, _metadata(metadata))
+    given = [path for path in paths if not (prune and force) or os.path.lexists(path)]
+    # Before a library is made: a wrong path leaves nothing behind.
+    source = FolderSource(given, ignore, [shell.settings().settings.library])
+    if prune and not all(map(os.path.isdir, given)):
+        raise click.UsageError("--prune takes folders: they are what is mirrored.")
+    labels = Labels(collection, category, audience, metadata_of(metadata))
     done: list[Outcome] = []
     try:
         with (
@@ -96,6 +111,7 @@ def add_command(
                 advance(outcome)
 
             report = library.add_from(watched, labels, on_outcome=on_outcome, on_wait=shell.note)
+            removed = _pruned(shell, library, paths, collection, ignore, force) if prune else None
     except KeyboardInterrupt:
         shell.fail(
             "interrupted",
@@ -108,14 +124,29 @@ def add_command(
             shell.note(f"It stopped: {_kept(done, len(source))}.")
         raise
     if shell.json:
-        shell.emit(as_json(report))
+        shell.emit(as_json(report) | ({} if removed is None else {"removed": removed}))
     else:
         _summarise(shell, report)
+        if removed:
+            shell.say(f"{len(removed):,} removed: no longer there.")
     if report.failed:
         raise click.exceptions.Exit(1)
 
 
-def _metadata(given: dict[str, list[MetaScalar]]) -> Metadata:
+def _pruned(
+    shell: Shell,
+    library: Library,
+    folders: tuple[str, ...],
+    collection: str,
+    ignore: tuple[str, ...],
+    force: bool,
+) -> list[str]:
+    return library.drop_gone(
+        folders, collection=collection, ignore=ignore, force=force, on_wait=shell.note
+    )
+
+
+def metadata_of(given: dict[str, list[MetaScalar]]) -> Metadata:
     return {key: v[0] if len(v) == 1 else tuple(v) for key, v in given.items()}
 
 
@@ -150,7 +181,7 @@ def _summarise(shell: Shell, report: Report) -> None:
     from trivium.ingest.outcomes import Fate
 
     if report.failed:
-        rows = [(_short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]
+        rows = [(short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]
         shell.table(("failed", "reason", "code"), rows[:MOST_FAILURES])
         if len(rows) > MOST_FAILURES:
             shell.say(f"and {len(rows) - MOST_FAILURES:,} more; --json lists all.")
@@ -176,7 +207,7 @@ def _summarise(shell: Shell, report: Report) -> None:
         shell.note(f"and {len(report.notes) - MOST_NOTES:,} more notes; --json lists all.")
 
 
-def _short(uri: str) -> str:
+def short(uri: str) -> str:
     """A path as seen from here, where that is shorter."""
     return min(uri, os.path.relpath(uri), key=len) if os.path.isabs(uri) else uri
 

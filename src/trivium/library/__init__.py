@@ -1,8 +1,9 @@
 """The way in for everything outside: one library, opened, filled, searched.
 
-`facade.py` is the class, made of `adding`, `finding`, `past`, `reembedding` and `care`; `model.py`
-says which embedding model it uses; `assembly.py` puts models and readers together by the settings;
-`asking.py` turns what a caller asks for into one typed request. No logic of its own lives here.
+`facade.py` is the class, made of parts: `adding`, `mirroring`, `watching`, `finding`, `past`,
+`reembedding` and `care`. `model.py` says which embedding model it uses; `assembly.py` puts models
+and readers together by the settings; `asking.py` turns what a caller asks for into one typed
+request. No logic of its own lives here.
 """
 
 from trivium.library.asking import where
@@ -15,8 +16,10 @@ from trivium.library.assembly import (
 from trivium.library.facade import Library
 from trivium.library.reembedding import Reembedded
 from trivium.library.report import Report, Shown
+from trivium.library.watching import Followed
 
 __all__ = [
+    "Followed",
     "Library",
     "Reembedded",
     "Report",

@@ -44,16 +44,19 @@ class Adding(Parts):
         category: str | None = None,
         audience: str | None = None,
         metadata: Metadata | None = None,
+        ignore: Sequence[str] = (),
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
     ) -> Report:
         """Add files, folders or patterns. What is there already and unchanged costs no work.
 
         A label that is not given is taken from the document's front matter, else from what it had.
+        `ignore`: rules as in a .gitignore file, beside those of .triviumignore files.
         """
         listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         labels = Labels(collection, category, audience, metadata or {})
-        return self.add_from(FolderSource(listed), labels, on_outcome=on_outcome, on_wait=on_wait)
+        source = FolderSource(listed, ignore, [self._store.folder])
+        return self.add_from(source, labels, on_outcome=on_outcome, on_wait=on_wait)
 
     def add_from(
         self,

@@ -11,19 +11,19 @@ from types import TracebackType
 
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
-from trivium.library.adding import Adding
 from trivium.library.assembly import blobs_for
 from trivium.library.care import Care
 from trivium.library.finding import Finding
 from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
 from trivium.library.past import Past
 from trivium.library.reembedding import Reembedding
+from trivium.library.watching import Watching
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Adding, Finding, Past, Care, Reembedding):
+class Library(Watching, Finding, Past, Care, Reembedding):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP

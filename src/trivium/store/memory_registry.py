@@ -351,6 +351,11 @@ class MemoryRegistry(MemoryModels):
         wanted = (content_hash, collection)
         return [d for d in self.documents(OWNER) if (d.seen_hash, d.collection) == wanted]
 
+    def below(self, prefix: str, collection: str) -> list[str]:
+        held = [d for d in self.documents(OWNER) if d.collection == collection]
+        uris = {uri for d in held for uri in (d.uri, *d.names)}
+        return sorted(uri for uri in uris if uri.startswith(prefix))
+
     def within(self, uri: str, collection: str) -> list[Document]:
         return [
             d

@@ -124,6 +124,10 @@ class EmbeddedStore(Upkeep):
                 Indexes.discard_damaged(self._folder)
                 return Indexes(self._folder, self._registry)
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
     def _translated(self) -> AbstractContextManager[None]:
         return translated(self._folder)
 

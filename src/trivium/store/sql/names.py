@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    insert,
+    select,
+    tuple_,
+    union,
+    update,
+)
 
 from trivium.errors import DocumentNotFound
 from trivium.store.clock import now
@@ -33,6 +43,18 @@ class Names(RegistryReader):
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._engine.connect() as connection:
             return seen_with(connection, [(collection, content_hash)])
+
+    def below(self, prefix: str, collection: str) -> list[str]:
+        behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        first, others = (
+            select(table.c.uri).where(
+                table.c.collection == collection, table.c.uri >= prefix, table.c.uri < behind
+            )
+            for table in (documents, names)
+        )
+        with self._engine.connect() as connection:
+            found = connection.scalars(union(first.where(documents.c.interpretation > 0), others))
+            return sorted(found)
 
     def within(self, uri: str, collection: str) -> list[Document]:
         with self._engine.connect() as connection:

@@ -66,6 +66,10 @@ class SqlStore:
         with self._translated():
             return self._registry.alike(content_hash, collection)
 
+    def below(self, prefix: str, collection: str) -> list[str]:
+        with self._translated():
+            return self._registry.below(prefix, collection)
+
     def within(self, uri: str, collection: str) -> list[Document]:
         with self._translated():
             return self._registry.within(uri, collection)

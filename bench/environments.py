@@ -98,6 +98,6 @@ def _run(command: Sequence[str], seconds: float) -> tuple[str, str]:
                 process.kill()
             raise PeerFailed(f"took longer than {seconds:.0f} s") from None
     if process.returncode:
-        lines = [line for line in complained.splitlines() if line.strip()]
+        lines = [s for s in complained.splitlines() if s.strip() and not s.startswith("WARNING")]
         raise PeerFailed(" / ".join(lines[-_TOLD:])[-400:])
     return said, complained

@@ -128,6 +128,9 @@ class Settings:
         "",
         "languages of scans, by tesseract's names joined by +; empty: eng and deu where installed",
     )
+    read_workers: int = _setting(
+        "read.workers", 0, "processes that read files; 0: one for every four processors, 4 at most"
+    )
     read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
     read_max_bytes: int = _setting("read.max_bytes", 100 * 1024 * 1024, "greatest size of a file")
@@ -279,11 +282,8 @@ def load(given: Mapping[str, str] | None = None) -> Effective:
 
 def converted(given: Mapping[str, str], origin: str) -> dict[str, Any]:
     """Values by attribute of Settings, from texts by name."""
-    found: dict[str, Any] = {}
-    for name, text in given.items():
-        attribute, type_ = _known(name, origin)
-        found[attribute] = _convert(name, text, type_, origin)
-    return found
+    known = {name: _known(name, origin) for name in given}
+    return {known[n][0]: _convert(n, text, known[n][1], origin) for n, text in given.items()}
 
 
 def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:

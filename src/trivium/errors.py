@@ -11,6 +11,9 @@
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ OriginalMissing        document.original_missing
+     │   ├─ JobNotFound            job.not_found
+     │   ├─ TargetExists           backup.target_exists
+     │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
      │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
@@ -20,7 +23,8 @@
      │   ├─ FormatUnknown          file.format_unknown
      │   ├─ FileLocked             file.locked
      │   ├─ FileTimeout            file.timeout
-     │   └─ FileDamaged            file.damaged
+     │   ├─ FileDamaged            file.damaged
+     │   └─ JobInterrupted         job.interrupted
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
      │   │   ├─ ModelUnreachable   model.unreachable
@@ -112,6 +116,21 @@ class OriginalMissing(InputError):
     )
 
 
+class JobNotFound(InputError):
+    code = "job.not_found"
+    fix = "`trivium jobs` lists them."
+
+
+class TargetExists(InputError):
+    code = "backup.target_exists"
+    fix = "Name another place, or overwrite it with --force."
+
+
+class BackupDamaged(InputError):
+    code = "backup.damaged"
+    fix = "Take another backup; nothing was changed."
+
+
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
     fix = "docs/evaluating.md describes the layouts that are read."
@@ -159,6 +178,11 @@ class FileTimeout(ReadError):
 class FileDamaged(ReadError):
     code = "file.damaged"
     fix = "Open it in its own program and save it again."
+
+
+class JobInterrupted(ReadError):
+    code = "job.interrupted"
+    fix = "Offer it again."
 
 
 class ModelError(TriviumError):

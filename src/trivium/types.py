@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from trivium.work import TaskEnd
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -208,6 +210,7 @@ class Processed:
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
     original: str = ""  # address of its bytes in the archive
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
+    task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
+from trivium.errors import TargetExists
+from trivium.ingest.embedding import Embedding
 from trivium.library.parts import Parts
-from trivium.ports import Waiting
+from trivium.ports import Embedder, Waiting
+from trivium.store.embedded.backup import Backup, Progress
+from trivium.store.embedded.store import EmbeddedStore
 from trivium.store.embedded.upkeep import Compacted, Finding
 from trivium.types import Manifest
 
@@ -29,10 +35,42 @@ class Care(Parts):
         on meanwhile."""
         return self._store.compact(on_wait)
 
+    def backup(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        on_progress: Progress = lambda *_: None,
+    ) -> Backup:
+        """The library in one file, of one instant, while searching and adding go on."""
+        path = Path(target).expanduser()
+        if path.is_dir() or (path.exists() and not force):
+            raise TargetExists(f"{path} is there already.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return self._store.backup(path, on_progress)
+
     def examine(self) -> list[Finding]:
         """Everything that can be wrong with a library, looked at; nothing is changed."""
         return self._store.examine()
 
     def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
         """Mend what `examine` finds, where that can be mended; what was done comes back."""
-        return self._store.repair(self._embedder, on_wait)
+        return repaired(self._store, self._embedder, on_wait)
+
+
+def repaired(
+    store: EmbeddedStore, embedder: Embedder | None, on_wait: Waiting | None = None
+) -> list[str]:
+    """Mend a store; without an embedder nothing is embedded. What was done comes back."""
+    done = store.repair(on_wait)
+    if embedder is None:
+        return done
+    embedding = Embedding(store, embedder)
+    with store.writing(on_wait):
+        embedded = store.embed_missing(
+            embedding.model, lambda texts: embedding.embed(texts).vectors
+        )
+    done += [f"Embedded {embedded:,} passages."] if embedded else []
+    if embedding.failed is not None:
+        done.append(f"Some passages stay without vectors: {embedding.failed.message}")
+    return done

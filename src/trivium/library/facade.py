@@ -6,6 +6,7 @@ Puts store, models, pipeline and searcher together by the settings. Holds no log
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from pathlib import Path
 from types import TracebackType
 
@@ -34,6 +35,7 @@ class Library(Watching, Finding, Past, Care, Reembedding):
 
     def __init__(self, store: EmbeddedStore, embedder: Embedder, settings: Settings) -> None:
         self._store = store
+        self._views = OrderedDict()
         self._use(embedder, settings)
 
     @classmethod
@@ -72,6 +74,7 @@ class Library(Watching, Finding, Past, Care, Reembedding):
         return cls(store, embedder, settings)
 
     def close(self) -> None:
+        self._close_views()
         self._store.close()
 
     def __enter__(self) -> Library:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 from trivium.errors import FileUnreadable, PathNotFound
 from trivium.ports import SourceItem
@@ -21,6 +22,8 @@ class FolderSource:
     say (see `Rules`), unless they are named themselves.
     """
 
+    kind = "folder"
+
     def __init__(
         self,
         paths: Sequence[str | os.PathLike[str]],
@@ -32,6 +35,20 @@ class FolderSource:
         self._files = list(dict.fromkeys(found))
         named = [Path(path).expanduser() for path in paths]
         self._roots = [os.path.realpath(path) for path in named if path.is_dir()]
+
+    @classmethod
+    def made_again(cls, options: Mapping[str, Any]) -> FolderSource:
+        """For the items of another day, which `again` gives by their keys."""
+        source = cls(())
+        source._roots = [os.fspath(root) for root in options.get("roots", ())]
+        return source
+
+    def options(self) -> Mapping[str, Any]:
+        return {"roots": [_printable(root) for root in self._roots]}
+
+    def again(self, key: bytes) -> SourceItem:
+        path = Path(os.fsdecode(key))
+        return _item(path, partial(self._beside, path))
 
     def __len__(self) -> int:
         return len(self._files)
@@ -62,8 +79,9 @@ class FolderSource:
 
 
 def _item(path: Path, beside: Callable[[str], SourceItem | None] | None = None) -> SourceItem:
-    uri, name = uri_of(path), _printable(path.name)
-    return SourceItem(uri, name, partial(_read, path), _size(path), beside=beside, exists=is_there)
+    name, key = _printable(path.name), os.fsencode(os.path.abspath(path))
+    read, size = partial(_read, path), _size(path)
+    return SourceItem(uri_of(path), name, read, size, beside=beside, exists=is_there, key=key)
 
 
 def uri_of(path: str | os.PathLike[str]) -> str:

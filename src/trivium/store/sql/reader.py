@@ -247,6 +247,32 @@ class RegistryReader:
             yield [_indexed(row) for row in rows]
             after = rows[-1]["id"]
 
+    def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
+        """Those of the documents that have an active chunk without a vector."""
+        known = select(embeddings.c.hash).where(embeddings.c.model == model)
+        found: set[DocumentId] = set()
+        for part in slices(some):
+            query = (
+                select(chunks.c.document)
+                .join(documents, chunks.c.document == documents.c.id)
+                .where(active, documents.c.id.in_(part), chunks.c.embedding.not_in(known))
+            )
+            with self._engine.connect() as connection:
+                found |= set(connection.scalars(query.distinct()))
+        return found
+
+    def embedded(self, model: str) -> int:
+        """How many active chunks have a vector."""
+        query = (
+            select(func.count())
+            .select_from(chunks)
+            .join(documents, chunks.c.document == documents.c.id)
+            .join(embeddings, embeddings.c.hash == chunks.c.embedding)
+            .where(active, embeddings.c.model == model)
+        )
+        with self._engine.connect() as connection:
+            return connection.scalar(query) or 0
+
 
 _SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
 

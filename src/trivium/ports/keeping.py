@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.history import Interpretation
@@ -22,7 +23,6 @@ from trivium.types import (
     Spelled,
     StoredChunk,
     TokenVectors,
-    Unembedded,
     Where,
 )
 from trivium.work import Job, JobId, Offered, Task, TaskEnd, TaskId
@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 
 
 Waiting: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """An active chunk without a vector of some model."""
+
+    id: ChunkId
+    hash: str  # of what is embedded
+    text: str  # that
 
 
 class Blobs(Protocol):

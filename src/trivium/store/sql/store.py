@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from trivium.history import Interpretation
+from trivium.ports import Unembedded
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.registry import Registry
 from trivium.types import (
@@ -21,7 +22,6 @@ from trivium.types import (
     Neighbours,
     StoredChunk,
     TokenVectors,
-    Unembedded,
     Where,
 )
 

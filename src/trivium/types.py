@@ -279,6 +279,14 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True)
+class Summarised:
+    """What an interpretation's chunks were embedded under, and the hashes of what was embedded."""
+
+    summary: str
+    hashes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Unembedded:
     """An active chunk without a vector of some model."""
 

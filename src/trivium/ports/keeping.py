@@ -21,6 +21,7 @@ from trivium.types import (
     Signal,
     Spelled,
     StoredChunk,
+    Summarised,
     TokenVectors,
     Unembedded,
     Where,
@@ -234,6 +235,10 @@ class Store(ModelStore, Protocol):
 
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         """By id: those whose source was last seen with these bytes."""
+        ...
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        """What its active interpretation was embedded under. None: it is not there."""
         ...
 
     def below(self, prefix: str, collection: str) -> list[str]:

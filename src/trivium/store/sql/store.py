@@ -20,6 +20,7 @@ from trivium.types import (
     Manifest,
     Neighbours,
     StoredChunk,
+    Summarised,
     TokenVectors,
     Unembedded,
     Where,
@@ -70,6 +71,10 @@ class SqlStore:
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._translated():
             return self._registry.alike(content_hash, collection)
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        with self._translated():
+            return self._registry.summarised(document)
 
     def below(self, prefix: str, collection: str) -> list[str]:
         with self._translated():

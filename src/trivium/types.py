@@ -278,23 +278,6 @@ class Manifest:
     next_settings: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Summarised:
-    """What an interpretation's chunks were embedded under, and the hashes of what was embedded."""
-
-    summary: str
-    hashes: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    """An active chunk without a vector of some model."""
-
-    id: ChunkId
-    hash: str  # of what is embedded
-    text: str  # that
-
-
 # --- asking --------------------------------------------------------------------------------------
 
 

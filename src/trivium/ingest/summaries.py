@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.ingest.hashes import hash_of
-from trivium.types import Chunk, Summarised
+from trivium.ports import Summarised
+from trivium.types import Chunk
 
 KEPT = 0.5  # share of the chunks that must be the same; below it is another text
 

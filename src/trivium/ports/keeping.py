@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.history import Interpretation
@@ -21,9 +22,7 @@ from trivium.types import (
     Signal,
     Spelled,
     StoredChunk,
-    Summarised,
     TokenVectors,
-    Unembedded,
     Where,
 )
 from trivium.work import Job, JobId, Offered, Task, TaskEnd, TaskId
@@ -33,6 +32,23 @@ if TYPE_CHECKING:
 
 
 Waiting: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """What an interpretation's chunks were embedded under, and the hashes of what was embedded."""
+
+    summary: str
+    hashes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """An active chunk without a vector of some model."""
+
+    id: ChunkId
+    hash: str  # of what is embedded
+    text: str  # that
 
 
 class Blobs(Protocol):

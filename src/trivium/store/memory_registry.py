@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import DocumentNotFound, OriginalMissing
 from trivium.history import Interpretation
+from trivium.ports import Summarised
 from trivium.store.clock import now
 from trivium.store.identity import (
     followed,
@@ -38,7 +39,6 @@ from trivium.types import (
     Metadata,
     Processed,
     StoredChunk,
-    Summarised,
     Where,
 )
 

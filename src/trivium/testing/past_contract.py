@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 
 from trivium.errors import DocumentNotFound, OriginalMissing
-from trivium.ports import Store
+from trivium.ports import Store, Summarised
 from trivium.testing.samples import TOY, sample
 from trivium.testing.search_contract import found, put
 from trivium.text.nearness import sketch
-from trivium.types import OWNER, Compare, Signal, Summarised, Where
+from trivium.types import OWNER, Compare, Signal, Where
 
 
 def numbers(store: Store, document: int, where: Where = OWNER) -> list[int]:

@@ -2,8 +2,9 @@
 
 from trivium.ingest.hashes import hash_of
 from trivium.ingest.summaries import steady
+from trivium.ports import Summarised
 from trivium.testing.samples import sample
-from trivium.types import Chunk, Summarised
+from trivium.types import Chunk
 
 CHUNKS = sample("a.md", *(f"Passage number {n}." for n in range(8))).chunks
 

@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from trivium.errors import ReembedStopped
+from trivium.ports import Summarised, Unembedded
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
@@ -47,7 +48,7 @@ from trivium.store.sql.tables import (
     settings,
     token_vectors,
 )
-from trivium.types import ChunkId, DocumentId, Summarised, TokenVectors, Unembedded
+from trivium.types import ChunkId, DocumentId, TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from trivium.history import Interpretation
+from trivium.ports import Summarised, Unembedded
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.registry import Registry
 from trivium.types import (
@@ -20,9 +21,7 @@ from trivium.types import (
     Manifest,
     Neighbours,
     StoredChunk,
-    Summarised,
     TokenVectors,
-    Unembedded,
     Where,
 )
 

@@ -9,6 +9,9 @@
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
+     │   ├─ TokenRefused           token.refused
+     │   ├─ TokenNotFound          token.not_found
+     │   ├─ RightMissing           token.right_missing
      │   └─ DatasetInvalid         dataset.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
@@ -93,6 +96,21 @@ class DocumentNotFound(InputError):
 class NotEmbedded(InputError):
     code = "document.not_embedded"
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
+
+
+class TokenRefused(InputError):
+    code = "token.refused"
+    fix = "Ask the owner of the library for a new one (`trivium token create`)."
+
+
+class TokenNotFound(InputError):
+    code = "token.not_found"
+    fix = "`trivium token list` shows their ids."
+
+
+class RightMissing(InputError):
+    code = "token.right_missing"
+    fix = "Ask the owner of the library for a token that may do this."
 
 
 class DatasetInvalid(InputError):

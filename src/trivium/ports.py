@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
+from trivium.access import AccessToken
 from trivium.types import (
     Chunk,
     ChunkId,
@@ -185,7 +186,23 @@ class Source(Protocol):
 Waiting: TypeAlias = Callable[[str], None]
 
 
-class Store(Protocol):
+class AccessTokens(Protocol):
+    """Keeps access tokens. Needs no `writing()`: each call is whole by itself."""
+
+    def keep_token(self, token: AccessToken) -> None: ...
+
+    def access_token(self, id_: str) -> AccessToken | None: ...
+
+    def access_tokens(self) -> list[AccessToken]:
+        """In the order they were made."""
+        ...
+
+    def forget_token(self, id_: str) -> bool:
+        """Whether there was one."""
+        ...
+
+
+class Store(AccessTokens, Protocol):
     """Keeps documents and answers one signal at a time. Fusion is not its business."""
 
     def manifest(self) -> Manifest: ...
@@ -232,9 +249,9 @@ class Store(Protocol):
     def find(self, uri: str, collection: str) -> Document | None: ...
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        """By id."""
+        """By id, those above `after`."""
         ...
 
     def text(self, document: DocumentId, where: Where) -> str | None:

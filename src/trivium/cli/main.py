@@ -26,6 +26,7 @@ COMMANDS = {
     "collections": ("collections", "List the collections and how they are cut."),
     "show": ("documents", "Show one document: metadata, text, passages."),
     "remove": ("documents", "Remove documents from the library."),
+    "token": ("token", "Make, list and revoke access tokens."),
     "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),
     "config": ("config", "Show every setting, its value and where that comes from."),
     "eval": ("evaluate", "Measure the search on a judged set of queries."),

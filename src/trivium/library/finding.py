@@ -49,6 +49,7 @@ class Finding(Parts):
         category: str | Sequence[str] | None = None,
         metadata: Mapping[str, MetaScalar] | None = None,
         where: Condition | str = "",
+        within: Where = OWNER,
     ) -> Results:
         """The best passages or documents for a query, explained. Filters hold before the search.
         What is None comes from the settings.
@@ -62,9 +63,10 @@ class Finding(Parts):
         Two to four queries are combined: with `minimum`, `product` or `average` only what all of
         them find counts, with `maximum` whatever any of them finds.
         `audiences`: the labels the caller holds; None is the owner, who holds every one.
-        `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree.
+        `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree. `within`: what the
+        caller may see at all; nothing that is asked for widens it.
         """
-        within = self._within(audiences, where, collection, source, category, metadata)
+        within = self._within(within, audiences, where, collection, source, category, metadata)
         queries = tuple(query) if isinstance(query, list | tuple) else (query,)
         options = Options(
             limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
@@ -81,10 +83,11 @@ class Finding(Parts):
         by: Granularity | str | None = None,
         audiences: Iterable[str] | None = None,
         where: Condition | str = "",
+        within: Where = OWNER,
     ) -> Results:
         """Documents like this one; with the number of one of its passages, passages like that."""
-        within = self._within(audiences, where)
-        seen = Where(within.audiences)
+        within = self._within(within, audiences, where)
+        seen = within.access
         found = self._one(document, seen)
         like: Document | StoredChunk = found
         if passage is not None:
@@ -97,8 +100,19 @@ class Finding(Parts):
             one_of(Granularity, "by", by or default),
         )
 
-    def documents(self, within: Where = OWNER) -> list[Document]:
-        return self._store.documents(within)
+    def documents(
+        self,
+        within: Where = OWNER,
+        *,
+        where: Condition | str = "",
+        after: DocumentId = 0,
+        limit: int | None = None,
+    ) -> list[Document]:
+        """By id, those above `after`: a page begins where the one before ended, whatever was
+        added or removed meanwhile."""
+        if where:
+            within = self._within(within, None, where)
+        return self._store.documents(within, after=after, limit=limit)
 
     def collections(self, within: Where = OWNER) -> list[Collection]:
         """By name, with what of them may be seen."""
@@ -112,6 +126,7 @@ class Finding(Parts):
 
     def _within(
         self,
+        allowed: Where,
         audiences: Iterable[str] | None,
         where: Condition | str,
         collection: str | Sequence[str] | None = None,
@@ -119,7 +134,7 @@ class Finding(Parts):
         category: str | Sequence[str] | None = None,
         metadata: Mapping[str, MetaScalar] | None = None,
     ) -> Where:
-        within = filtered(
+        asked = filtered(
             audiences,
             collection=collection,
             source=source,
@@ -127,6 +142,7 @@ class Finding(Parts):
             metadata=metadata,
             condition=where,
         )
+        within = allowed.held_by(asked.audiences).narrowed(asked.condition)
         refuse_unknown_fields(within, self._store)
         return within
 

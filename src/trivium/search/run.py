@@ -121,7 +121,7 @@ class Searcher:
         corrected = Corrected(query)
         if request.correct or request.analysis:
             # All that the caller may see: a filter does not make a word unknown.
-            spellings = partial(self._store.spellings, where=Where(request.where.audiences))
+            spellings = partial(self._store.spellings, where=request.where.access)
             corrected = correct(query, spellings, self._lexicon)
         if not request.correct:
             corrected = corrected.as_typed(query)

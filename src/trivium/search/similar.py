@@ -15,7 +15,6 @@ from trivium.search.gather import Candidate, gather
 from trivium.search.progress import Progress
 from trivium.search.request import MOST_RESULTS, SearchRequest
 from trivium.types import (
-    AllOf,
     Compare,
     Document,
     Granularity,
@@ -42,11 +41,11 @@ def similar(
     request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
     request.check()
     progress = Progress()
-    vector = _vector_of(store, like, Where(where.audiences))
+    vector = _vector_of(store, like, where.access)
     within = where
     if isinstance(like, Document):
         other = Not(Compare("source", "eq", f"#{like.id}"))
-        within = Where(where.audiences, AllOf((where.condition, other)))
+        within = where.narrowed(other)
     depth = max(_FIRST_DEPTH, 2 * limit)
     for _ in range(_ATTEMPTS):
         store.refresh()

@@ -17,6 +17,7 @@ import numpy as np
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.clock import now
+from trivium.store.memory_tokens import MemoryTokens
 from trivium.store.neighbours import neighbours
 from trivium.store.where import matches
 from trivium.text.keywords import plan_keywords
@@ -61,8 +62,9 @@ class _Entry:
     spellings: list[str]
 
 
-class MemoryStore:
+class MemoryStore(MemoryTokens):
     def __init__(self) -> None:
+        super().__init__()
         self._documents: dict[DocumentId, Document] = {}
         self._texts: dict[DocumentId, str] = {}
         self._entries: dict[ChunkId, _Entry] = {}
@@ -180,10 +182,10 @@ class MemoryStore:
         return None
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        passing = [d for _, d in sorted(self._documents.items()) if matches(d, where)]
-        return passing[offset:] if limit is None else passing[offset : offset + limit]
+        passing = [d for i, d in sorted(self._documents.items()) if i > after and matches(d, where)]
+        return passing[:limit]
 
     def text(self, document: DocumentId, where: Where) -> str | None:
         known = self._documents.get(document)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from trivium.access import mint
 from trivium.ports import Store
 from trivium.store.memory import MemoryStore
 from trivium.testing.samples import TOY, probe, sample
@@ -68,7 +69,8 @@ _CONDITIONS = st.recursive(
     max_leaves=4,
 )
 _HELD = st.one_of(st.none(), st.frozensets(_AUDIENCES, max_size=2))
-_WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS))
+_MEMBER = st.one_of(st.none(), st.frozensets(_COLLECTIONS, max_size=2))
+_WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS, _MEMBER))
 _QUERIES = st.one_of(
     _TEXTS,
     st.sampled_from(["sord", "batleaxe", "shortsord", '"short sword" axe', "crown -fog", "drown"]),
@@ -141,6 +143,17 @@ class StoreMachine(RuleBasedStateMachine):
         ids = [hit.chunk_id for hit in ours]
         found, wanted = self.store.chunks(ids, where), self.reference.chunks(ids, where)
         assert [(c.id, c.chunk) for c in found] == [(c.id, c.chunk) for c in wanted]
+
+    @rule(labels=_HELD, collections=_MEMBER, revoked=st.booleans())
+    def let_in(
+        self, labels: frozenset[str] | None, collections: frozenset[str] | None, revoked: bool
+    ) -> None:
+        token, _ = mint("", audiences=labels, collections=collections)
+        for store in (self.store, self.reference):
+            store.keep_token(token)
+            if revoked:
+                assert store.forget_token(token.id)
+        assert self.store.access_tokens() == self.reference.access_tokens()
 
     @rule(query=_QUERIES, where=_WHERES)
     def spellings(self, query: str, where: Where) -> None:

@@ -44,6 +44,7 @@ from trivium.store.sql.tables import (
     removals,
     token_vectors,
 )
+from trivium.store.sql.tokens import TokenRows
 from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Staged:
     embedded_upto: ChunkId  # its last chunk, or 0 if it has no vectors
 
 
-class Registry(RegistryReader):
+class Registry(RegistryReader, TokenRows):
     # --- the library itself
 
     def migrate(self) -> None:

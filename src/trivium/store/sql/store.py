@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from trivium.access import AccessToken
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.registry import Registry
 from trivium.types import (
@@ -55,10 +56,10 @@ class SqlStore:
             return self._registry.find(uri, collection)
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
         with self._translated():
-            return self._registry.documents(where, offset=offset, limit=limit)
+            return self._registry.documents(where, after=after, limit=limit)
 
     def text(self, document: DocumentId, where: Where) -> str | None:
         with self._translated():
@@ -88,3 +89,19 @@ class SqlStore:
     def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
         with self._translated():
             return self._registry.token_vectors(ids, where)
+
+    def keep_token(self, token: AccessToken) -> None:
+        with self._translated():
+            self._registry.keep_token(token)
+
+    def access_token(self, id_: str) -> AccessToken | None:
+        with self._translated():
+            return self._registry.access_token(id_)
+
+    def access_tokens(self) -> list[AccessToken]:
+        with self._translated():
+            return self._registry.access_tokens()
+
+    def forget_token(self, id_: str) -> bool:
+        with self._translated():
+            return self._registry.forget_token(id_)

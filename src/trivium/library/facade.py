@@ -16,13 +16,14 @@ from trivium.library.assembly import embedder_for, generator_for, reranker_for
 from trivium.library.care import Care
 from trivium.library.finding import Finding
 from trivium.library.granting import Granting
+from trivium.library.past import Past
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Adding, Finding, Granting, Care):
+class Library(Adding, Finding, Past, Granting, Care):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP

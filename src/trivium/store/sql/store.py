@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from trivium.access import AccessToken
+from trivium.history import Interpretation
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.registry import Registry
 from trivium.types import (
@@ -61,13 +62,29 @@ class SqlStore:
         with self._translated():
             return self._registry.documents(where, after=after, limit=limit)
 
-    def text(self, document: DocumentId, where: Where) -> str | None:
+    def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._translated():
-            return self._registry.text(document, where)
+            return self._registry.alike(content_hash, collection)
 
-    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
+    def within(self, uri: str, collection: str) -> list[Document]:
         with self._translated():
-            return self._registry.passages(document, where)
+            return self._registry.within(uri, collection)
+
+    def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
+        with self._translated():
+            return self._registry.history(document, where)
+
+    def text(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> str | None:
+        with self._translated():
+            return self._registry.text(document, where, interpretation)
+
+    def passages(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> list[StoredChunk]:
+        with self._translated():
+            return self._registry.passages(document, where, interpretation)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         with self._translated():

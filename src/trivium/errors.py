@@ -12,6 +12,16 @@
      │   ├─ TokenRefused           token.refused
      │   ├─ TokenNotFound          token.not_found
      │   ├─ RightMissing           token.right_missing
+     │   ├─ RequestInvalid         request.invalid
+     │   ├─ RequestRefused         request.refused
+     │   ├─ RequestTooLarge        request.too_large
+     │   ├─ RequestTooSlow         request.too_slow
+     │   ├─ NoSuchRoute            request.no_route
+     │   ├─ DocumentExists         document.exists
+     │   ├─ PageNotFound           page.not_found
+     │   ├─ UrlRefused             url.refused
+     │   ├─ UnsafeServing          serve.unsafe
+     │   ├─ ExtraMissing           extra.missing
      │   └─ DatasetInvalid         dataset.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
@@ -20,7 +30,8 @@
      │   ├─ FormatUnknown          file.format_unknown
      │   ├─ FileLocked             file.locked
      │   ├─ FileTimeout            file.timeout
-     │   └─ FileDamaged            file.damaged
+     │   ├─ FileDamaged            file.damaged
+     │   └─ UrlFailed              url.failed
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
      │   │   ├─ ModelUnreachable   model.unreachable
@@ -31,6 +42,10 @@
      │   │   ├─ ModelNonsense      model.nonsense
      │   │   └─ DimensionMismatch  model.dimensions
      │   └─ ModelDamaged           model.damaged
+     ├─ ServingError               the server cannot answer now; try again later
+     │   ├─ ServerBusy             server.busy
+     │   ├─ RateExceeded           server.rate_exceeded
+     │   └─ DeadlinePassed         server.deadline
      └─ StoreError                 the library itself
          ├─ LibraryNotFound        library.not_found
          ├─ LibraryTooNew          library.too_new
@@ -113,6 +128,52 @@ class RightMissing(InputError):
     fix = "Ask the owner of the library for a token that may do this."
 
 
+class RequestInvalid(InputError):
+    code = "request.invalid"
+    fix = "The API's description (/openapi.json) says what it takes."
+
+
+class RequestRefused(InputError):
+    code = "request.refused"
+
+
+class RequestTooLarge(InputError):
+    code = "request.too_large"
+    fix = "Send less, or add the file with `trivium add` on the server's machine."
+
+
+class RequestTooSlow(InputError):
+    code = "request.too_slow"
+    fix = "Send it again, faster."
+
+
+class NoSuchRoute(InputError):
+    code = "request.no_route"
+    fix = "The API's description (/openapi.json) lists what there is."
+
+
+class DocumentExists(InputError):
+    code = "document.exists"
+    fix = "Give it another name, or ask the owner of the library."
+
+
+class PageNotFound(InputError):
+    code = "page.not_found"
+
+
+class UrlRefused(InputError):
+    code = "url.refused"
+    fix = "Only public http and https addresses are fetched."
+
+
+class UnsafeServing(InputError):
+    code = "serve.unsafe"
+
+
+class ExtraMissing(InputError):
+    code = "extra.missing"
+
+
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
     fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
@@ -155,6 +216,31 @@ class FileTimeout(ReadError):
 class FileDamaged(ReadError):
     code = "file.damaged"
     fix = "Open it in its own program and save it again."
+
+
+class UrlFailed(ReadError):
+    code = "url.failed"
+    fix = "Check the address in a browser."
+
+
+class ServingError(TriviumError):
+    code = "server"
+
+
+class ServerBusy(ServingError):
+    code = "server.busy"
+    fix = "Try again in a moment."
+
+
+class RateExceeded(ServingError):
+    code = "server.rate_exceeded"
+    fix = "Ask less often; Retry-After says when."
+    retry_after = 1.0  # seconds
+
+
+class DeadlinePassed(ServingError):
+    code = "server.deadline"
+    fix = "Ask for less, or raise serve.seconds."
 
 
 class ModelError(TriviumError):

@@ -320,6 +320,10 @@ class Store(AccessTokens, Protocol):
         be a misspelling of among the words of those chunks. See `text.misspelling.spell`."""
         ...
 
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        """Words of chunks that pass `where` which begin so. See `text.completing.complete`."""
+        ...
+
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         """In the order asked; what is missing, hidden or not allowed is skipped."""
         ...

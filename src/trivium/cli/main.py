@@ -30,6 +30,7 @@ COMMANDS = {
     "restore": ("history", "Make an old interpretation the active one again."),
     "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
+    "serve": ("serve", "Serve the library over HTTP and MCP."),
     "token": ("token", "Make, list and revoke access tokens."),
     "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),
     "config": ("config", "Show every setting, its value and where that comes from."),

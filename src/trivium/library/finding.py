@@ -9,7 +9,8 @@ from trivium.library.asking import Options, one_of, refuse_unknown_fields, reque
 from trivium.library.asking import where as filtered
 from trivium.library.parts import Parts
 from trivium.library.report import Shown
-from trivium.results import Results
+from trivium.results import Results, Suggestion
+from trivium.search.suggest import suggest
 from trivium.types import (
     OWNER,
     Collection,
@@ -20,6 +21,7 @@ from trivium.types import (
     Granularity,
     MetaScalar,
     Mode,
+    Neighbours,
     Signal,
     StoredChunk,
     Where,
@@ -117,6 +119,41 @@ class Finding(Parts):
     def document(self, name: DocumentId | str, within: Where = OWNER) -> Document:
         """One document by id, by `#id`, by path or by file name."""
         return self._one(name, within)
+
+    def text(
+        self, document: DocumentId, within: Where = OWNER, interpretation: int | None = None
+    ) -> str:
+        """The full text alone, as it is now or as it was."""
+        found = self._one(document, within)
+        text = self._store.text(found.id, within, interpretation)
+        if text is None:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation {interpretation}.",
+                fix="Its history lists those it has.",
+            )
+        return text
+
+    def passages(self, document: DocumentId, within: Where = OWNER) -> list[StoredChunk]:
+        """What a document was cut into, in order."""
+        return self._store.passages(self._one(document, within).id, within)
+
+    def passage(
+        self,
+        document: DocumentId,
+        index: int,
+        *,
+        before: int = 0,
+        after: int = 0,
+        within: Where = OWNER,
+    ) -> tuple[StoredChunk, Neighbours]:
+        """One passage, counted from 0, and those that stand around it."""
+        found = self._passage(self._one(document, within), index, within)
+        around = self._store.around([found.id], before, after, within)
+        return found, around.get(found.id, Neighbours())
+
+    def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
+        """How what someone types may go on, in words of documents they may see."""
+        return suggest(self._store, typed, limit, within)
 
     def collections(self, within: Where = OWNER) -> list[Collection]:
         """By name, with what of them may be seen."""

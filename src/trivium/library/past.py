@@ -46,11 +46,16 @@ class Past(Parts):
         return Difference(a, b, dict(_facts(a, b)), tuple(lines))
 
     def restore(
-        self, document: DocumentId | str, number: int, *, on_wait: Waiting | None = None
+        self,
+        document: DocumentId | str,
+        number: int,
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
     ) -> Document:
         """Make an old interpretation's text the active one again, as a new interpretation. Nothing
         is read; labels stay. Adding the unchanged file again leaves it so."""
-        found = self._one(document, OWNER)
+        found = self._one(document, within)
         with self._store.writing(on_wait):
             restored = self._store.restore(found.id, number)
             with suppress(ModelUnavailable):  # the next `add` embeds what is missing

@@ -8,7 +8,7 @@ from trivium.access import mint
 from trivium.ports import Store
 from trivium.testing.samples import probe, sample
 from trivium.testing.search_contract import ALL, found, put
-from trivium.types import OWNER, Compare, Signal, Where
+from trivium.types import OWNER, Compare, Signal, Spelled, Where
 
 
 class AccessContract:
@@ -32,6 +32,22 @@ class AccessContract:
         assert store.spellings(["trap"], player) == {"trap": ()}
         assert [d.uri for d in store.documents(player)] == ["p.md"]
         assert store.documents(Where(None, collections=frozenset())) == []
+
+    def test_words_go_on_as_visible_chunks_have_them(self, store: Store) -> None:
+        put(
+            store,
+            sample("a.md", "crown", "crown", "cruel crow"),
+            sample("b.md", "crocodile crown", audience="dm-only"),
+        )
+        player = Where(frozenset())
+        assert store.completions("cr", player, 9) == (
+            Spelled(("crown",), 2),
+            Spelled(("crow",), 1),
+            Spelled(("cruel",), 1),
+        )
+        assert store.completions("cr", OWNER, 1) == (Spelled(("crown",), 3),)
+        assert store.completions("croc", player, 9) == ()
+        assert store.completions("c", OWNER, 9) == (), "too short to begin anything"
 
     def test_access_tokens_are_kept_whole(self, store: Store) -> None:
         first, _ = mint("first", audiences=["player"], collections=["rules"], expires="1d")

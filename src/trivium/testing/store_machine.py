@@ -226,6 +226,10 @@ class StoreMachine(RuleBasedStateMachine):
             for word in split(f"{stored.chunk.context}\n{stored.chunk.text}")
         }
         assert {w for near in found.values() for s in near for w in s.words} <= visible
+        begun = words[0][:2] if words else "sw"
+        going_on = self.store.completions(begun, where, 5)
+        assert going_on == self.reference.completions(begun, where, 5)
+        assert {w for s in going_on for w in s.words} <= visible
 
     @rule(query=_QUERIES, signal=st.sampled_from([Signal.KEYWORD, Signal.TRIGRAM]))
     def rebuild_and_compare_scores(self, query: str, signal: Signal) -> None:

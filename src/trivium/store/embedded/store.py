@@ -34,6 +34,7 @@ from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry
 from trivium.store.sql.store import SqlStore
+from trivium.text.completing import complete
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
@@ -303,6 +304,18 @@ class EmbeddedStore(SqlStore):
                 self._indexes.vocabulary,
                 view.census.languages,
                 lambda run, most: view.words.count_holding(run, allowed, most),
+            )
+
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        with self._translated():
+            view = self._current()
+            allowed = self._allowed(view, where)
+            return complete(
+                beginning,
+                self._indexes.vocabulary,
+                view.words.held,
+                lambda run, upto: view.words.count_holding(run, allowed, upto),
+                most,
             )
 
     def _nearest(

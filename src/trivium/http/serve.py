@@ -1,0 +1,137 @@
+"""Starts the server: decides whether that is safe, binds the address, runs one process or several.
+
+Each process opens the library for itself; they share nothing but it and the address.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import uvicorn
+from uvicorn.supervisors.multiprocess import Multiprocess
+
+from trivium.config import Settings
+from trivium.errors import BadSetting, UnsafeServing
+from trivium.http.app import create_app
+from trivium.library import Library
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+GRACE_SECONDS = 30  # for what was begun, once the server is told to stop
+_BACKLOG = 2048
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to serve. Goes to worker processes, so it holds plain values only."""
+
+    settings: Settings
+    open_to_all: bool
+    any_host: bool
+
+    @property
+    def address(self) -> str:
+        host = self.settings.serve_host
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{self.settings.serve_port}"
+
+    def __call__(self) -> FastAPI:
+        """The application, with a library of its own, in whichever process calls."""
+        library = Library.open(settings=self.settings, create=False)
+        app = create_app(
+            library, self.settings, open_to_all=self.open_to_all, any_host=self.any_host
+        )
+        app.router.add_event_handler("shutdown", library.close)
+        return app
+
+
+def plan(settings: Settings, *, without_tokens: bool = False) -> Plan:
+    """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
+
+    On this machine's own address and name nobody needs a token until the first is made; everywhere
+    else everyone does.
+    """
+    s = settings
+    if not 0 <= s.serve_port <= 65535:
+        raise BadSetting(f"`serve.port` is {s.serve_port}.", fix="It takes 1 to 65535.")
+    if s.serve_workers < 1:
+        raise BadSetting(f"`serve.workers` is {s.serve_workers}.", fix="It takes 1 or more.")
+    private = is_loopback(s.serve_host) and not s.serve_hosts.strip()
+    with Library.open(settings=s, create=False) as library:
+        has_tokens = bool(library.tokens())
+    if not private and not has_tokens and not without_tokens:
+        raise UnsafeServing(
+            f"Serving at {s.serve_host} lets others in, and there is no token.",
+            fix="`trivium token create` makes one. If really everyone may see and change"
+            " everything: --insecure-without-tokens.",
+        )
+    open_to_all = without_tokens or (private and not has_tokens)
+    everywhere = s.serve_host in ("0.0.0.0", "::", "")
+    return Plan(s, open_to_all, any_host=everywhere and not open_to_all)
+
+
+def is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
+    """Serve until told to stop; then finish what was begun."""
+    bound = _bind(plan.settings)
+    port = int(bound.getsockname()[1])  # port 0 asks for any that is free
+    plan = replace(plan, settings=replace(plan.settings, serve_port=port))
+    config = uvicorn.Config(
+        plan,
+        factory=True,
+        log_config=None,  # whoever runs the program decides about logs
+        access_log=False,  # the guard writes it, with request ids
+        server_header=False,
+        proxy_headers=False,  # an address that a client can write is no address
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        workers=plan.settings.serve_workers,
+        ws="none",
+        backlog=_BACKLOG,
+    )
+    if on_ready:
+        on_ready(plan.address)
+    if plan.settings.serve_workers == 1:
+        Serving(config).run(sockets=[bound])
+    else:
+        Multiprocess(config, target=Serving(config).run, sockets=[bound]).run()
+
+
+class Serving(uvicorn.Server):
+    """Tells streams to end when the server is to stop: nobody else would."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        app = getattr(self.config, "loaded_app", None)
+        if app is not None:
+            app.state.server.closing.set()
+        super().handle_exit(sig, frame)
+
+
+def _bind(settings: Settings) -> socket.socket:
+    host, port = settings.serve_host.strip("[]"), settings.serve_port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as reason:
+        bound.close()
+        raise BadSetting(
+            f"{host}:{port} cannot be served at: {reason.strerror or reason}.",
+            fix="Choose another serve.port, or stop what uses this one.",
+        ) from reason
+    bound.set_inheritable(True)
+    return bound

@@ -1,0 +1,1 @@
+"""The library as other frameworks want it."""

@@ -1,0 +1,1 @@
+"""The library for AI assistants."""

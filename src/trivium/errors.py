@@ -22,7 +22,9 @@
      │   ├─ UrlRefused             url.refused
      │   ├─ UnsafeServing          serve.unsafe
      │   ├─ ExtraMissing           extra.missing
-     │   └─ DatasetInvalid         dataset.invalid
+     │   ├─ OriginalMissing        document.original_missing
+     │   ├─ DatasetInvalid         dataset.invalid
+     │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
      │   ├─ FileEmpty              file.empty
@@ -53,6 +55,7 @@
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
+         ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
@@ -174,9 +177,21 @@ class ExtraMissing(InputError):
     code = "extra.missing"
 
 
+class OriginalMissing(InputError):
+    code = "document.original_missing"
+    fix = (
+        "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
+    )
+
+
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
-    fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
+    fix = "docs/evaluating.md describes the layouts that are read."
+
+
+class RunInvalid(InputError):
+    code = "run.invalid"
+    fix = "`trivium eval --save` and `--run` write such files."
 
 
 class ReadError(TriviumError):
@@ -318,6 +333,11 @@ class LibraryReadOnly(StoreError):
 
 class ModelChanged(StoreError):
     code = "library.model_changed"
+
+
+class OriginalDamaged(StoreError):
+    code = "library.original_damaged"
+    fix = "Restore the archive's file from a backup; the text and the search are not affected."
 
 
 class DiskFull(StoreError):

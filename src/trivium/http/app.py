@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -31,7 +31,12 @@ it. Errors are problem documents (RFC 9457) with stable codes."""
 
 
 def create_app(
-    library: Library, settings: Settings, *, open_to_all: bool = False, any_host: bool = False
+    library: Library,
+    settings: Settings,
+    *,
+    open_to_all: bool = False,
+    any_host: bool = False,
+    on_close: Callable[[], None] | None = None,
 ) -> FastAPI:
     """The server over an opened library, as an ASGI application.
 
@@ -45,6 +50,8 @@ def create_app(
         yield
         server.reading.close()
         server.writing.close()
+        if on_close:
+            on_close()
 
     app = FastAPI(
         title="Trivium",

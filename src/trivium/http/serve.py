@@ -6,11 +6,14 @@ Each process opens the library for itself; they share nothing but it and the add
 from __future__ import annotations
 
 import ipaddress
+import signal
 import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Event
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess
@@ -45,9 +48,13 @@ class Plan:
         """The application, with a library of its own, in whichever process calls."""
         library = Library.open(settings=self.settings, create=False)
         app = create_app(
-            library, self.settings, open_to_all=self.open_to_all, any_host=self.any_host
+            library,
+            self.settings,
+            open_to_all=self.open_to_all,
+            any_host=self.any_host,
+            on_close=library.close,
         )
-        app.router.add_event_handler("shutdown", library.close)
+        _end_streams_first(app)
         return app
 
 
@@ -105,19 +112,27 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
     if on_ready:
         on_ready(plan.address)
     if plan.settings.serve_workers == 1:
-        Serving(config).run(sockets=[bound])
+        uvicorn.Server(config).run(sockets=[bound])
     else:
-        Multiprocess(config, target=Serving(config).run, sockets=[bound]).run()
+        Multiprocess(config, sockets=[bound]).run()
 
 
-class Serving(uvicorn.Server):
-    """Tells streams to end when the server is to stop: nobody else would."""
+def _end_streams_first(app: FastAPI) -> None:
+    """A stream that waits for news would hold up the end; so it is told before the server is."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    closing: Event = app.state.server.closing
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        app = getattr(self.config, "loaded_app", None)
-        if app is not None:
-            app.state.server.closing.set()
-        super().handle_exit(sig, frame)
+    def before(then: Any) -> Callable[[int, FrameType | None], None]:
+        def on_signal(got: int, frame: FrameType | None) -> None:
+            closing.set()
+            if callable(then):
+                then(got, frame)
+
+        return on_signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, before(signal.getsignal(number)))
 
 
 def _bind(settings: Settings) -> socket.socket:

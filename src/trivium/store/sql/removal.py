@@ -41,11 +41,12 @@ class Removal(RegistryReader):
             hashes: set[str] = set()
             addresses: set[str] = set()
             for some in slices(gone):
-                held = select(chunks.c.embedding).where(chunks.c.document.in_(some))
-                hashes |= set(connection.scalars(held.distinct()))
-                kept = select(interpretations.c.original)
                 of = interpretations.c.document.in_(some)
-                addresses |= set(connection.scalars(kept.where(of).distinct()))
+                theirs = chunks.c.interpretation.in_(select(interpretations.c.id).where(of))
+                held = select(chunks.c.embedding).where(theirs)
+                hashes |= set(connection.scalars(held.distinct()))
+                kept = select(interpretations.c.original).where(of)
+                addresses |= set(connection.scalars(kept.distinct()))
                 connection.execute(delete(documents).where(documents.c.id.in_(some)))
             free_vectors(connection, sorted(hashes))
             sequence = take(connection, "sequence", 1).start

@@ -31,6 +31,7 @@ COMMANDS = {
     "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
     "serve": ("serve", "Serve the library over HTTP and MCP."),
+    "mcp": ("mcp", "Serve an AI assistant that starts this program."),
     "token": ("token", "Make, list and revoke access tokens."),
     "compact": ("care", "Rewrite the library without what was removed."),
     "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),

@@ -18,6 +18,9 @@ from trivium.cli.output import Shell, pass_shell, shared_options
     is_flag=True,
     help="Let in everyone who reaches it, as the owner.",
 )
+@click.option(
+    "--allow-write", is_flag=True, help="Let assistants at /mcp write, as far as their token may."
+)
 @shared_options
 @pass_shell
 def serve_command(
@@ -26,6 +29,7 @@ def serve_command(
     port: int | None,
     workers: int | None,
     without_tokens: bool,
+    allow_write: bool,
 ) -> None:
     """Serve the library over HTTP: /v1 for programs, /mcp for AI assistants.
 
@@ -41,7 +45,7 @@ def serve_command(
     shell.given.update({name: str(value) for name, value in asked.items() if value is not None})
     with needs("serve"):
         from trivium.http.serve import plan, run
-    chosen = plan(shell.settings().settings, without_tokens=without_tokens)
+    chosen = plan(shell.settings().settings, without_tokens=without_tokens, allow_write=allow_write)
     _log()
 
     def ready(address: str) -> None:

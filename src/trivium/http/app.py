@@ -11,10 +11,12 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
 
 from trivium import __version__
 from trivium.config import Settings
 from trivium.http.asked import Server
+from trivium.http.assistants import PATH, Assistants
 from trivium.http.door import Door
 from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
@@ -22,6 +24,7 @@ from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
 from trivium.http.routes import about, documents, search
 from trivium.library import Library
+from trivium.mcp.http import Mounted
 
 _COMPRESSED = 1_000  # bytes: less fits into one packet anyway
 _WRITING = 2  # at once: one writes, one waits for it
@@ -36,18 +39,22 @@ def create_app(
     *,
     open_to_all: bool = False,
     any_host: bool = False,
+    allow_write: bool = False,
     on_close: Callable[[], None] | None = None,
 ) -> FastAPI:
     """The server over an opened library, as an ASGI application.
 
     `open_to_all`: requests without a token are the owner's. `any_host`: whatever name the server
     is called by; safe where every request needs a token, which no foreign page has.
+    `allow_write`: assistants may write, where their token may.
     """
     server = _server(library, settings, open_to_all)
+    assistants = Mounted(library, server.read, allow_write=allow_write)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        async with assistants.running():
+            yield
         server.reading.close()
         server.writing.close()
         if on_close:
@@ -67,6 +74,7 @@ def create_app(
     for router in (search.router, documents.router, about.router):
         app.include_router(router)
     app.include_router(about.health)
+    app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     _protect(app, server, any_host)
     return app

@@ -37,6 +37,7 @@ class Plan:
     settings: Settings
     open_to_all: bool
     any_host: bool
+    allow_write: bool = False
 
     @property
     def address(self) -> str:
@@ -52,13 +53,14 @@ class Plan:
             self.settings,
             open_to_all=self.open_to_all,
             any_host=self.any_host,
+            allow_write=self.allow_write,
             on_close=library.close,
         )
         _end_streams_first(app)
         return app
 
 
-def plan(settings: Settings, *, without_tokens: bool = False) -> Plan:
+def plan(settings: Settings, *, without_tokens: bool = False, allow_write: bool = False) -> Plan:
     """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
 
     On this machine's own address and name nobody needs a token until the first is made; everywhere
@@ -80,7 +82,7 @@ def plan(settings: Settings, *, without_tokens: bool = False) -> Plan:
         )
     open_to_all = without_tokens or (private and not has_tokens)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
-    return Plan(s, open_to_all, any_host=everywhere and not open_to_all)
+    return Plan(s, open_to_all, everywhere and not open_to_all, allow_write)
 
 
 def is_loopback(host: str) -> bool:

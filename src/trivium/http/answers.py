@@ -241,3 +241,17 @@ class RemovedAnswer(_Answer):
 class HealthAnswer(_Answer):
     status: str
     version: str
+
+
+class OutcomeAnswer(_Answer):
+    uri: str
+    fate: str = Field(description="added, updated, relabelled, unchanged, failed, ...")
+    document: DocumentAnswer | None
+    code: str = Field(description="Of what failed; else empty.")
+    message: str
+
+
+class AddedAnswer(_Answer):
+    outcomes: list[OutcomeAnswer] = Field(description="Of the file, and of those within it.")
+    chunks: int
+    notes: list[str]

@@ -22,7 +22,7 @@ from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
-from trivium.http.routes import about, documents, search
+from trivium.http.routes import about, documents, files, search
 from trivium.library import Library
 from trivium.mcp.http import Mounted
 
@@ -71,7 +71,7 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for router in (search.router, documents.router, about.router):
+    for router in (search.router, documents.router, files.router, about.router):
         app.include_router(router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
@@ -105,6 +105,8 @@ def _protect(app: FastAPI, server: Server, any_host: bool) -> None:
     rules = Rules(
         hosts=frozenset({"*"}) if any_host else LOOPBACK | hosts,
         origins=frozenset(origins),
+        upload_paths=files.UPLOADS,
+        upload_bytes=s.read_max_bytes + files.OVERHEAD,
     )
     app.add_middleware(GZipMiddleware, minimum_size=_COMPRESSED)
     if origins:

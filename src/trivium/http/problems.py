@@ -25,6 +25,7 @@ RETRY_SECONDS = 1.0  # where nothing says how long
 _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.DocumentNotFound, 404),
     (errors.PageNotFound, 404),
+    (errors.OriginalMissing, 404),
     (errors.TokenNotFound, 404),
     (errors.NoSuchRoute, 404),
     (errors.TokenRefused, 401),

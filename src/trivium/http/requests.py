@@ -27,6 +27,7 @@ Names = Annotated[
     list[_Name] | None, BeforeValidator(_listed), Field(default=None, max_length=MOST_NAMES)
 ]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Label = Annotated[str | None, Field(min_length=1, max_length=200)]
 Limit = Annotated[int | None, Field(default=None, ge=1, le=MOST_RESULTS)]
 
 
@@ -94,3 +95,20 @@ class RestoreBody(_Body):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"number": 1}]})
 
     number: int = Field(ge=1, le=2**31)
+
+
+class AddUrlBody(_Body):
+    """A public web address, and what to say of what stands there."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"url": "https://example.org/paper.pdf", "collection": "papers"}]
+        },
+    )
+
+    url: str = Field(min_length=1, max_length=2000)
+    collection: Label = None
+    category: Label = None
+    audience: Label = None
+    metadata: dict[_Name, MetaScalar | list[MetaScalar]] | None = Field(None, max_length=MOST_NAMES)

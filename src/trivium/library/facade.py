@@ -11,19 +11,18 @@ from types import TracebackType
 
 from trivium.config import Settings, load
 from trivium.errors import ModelChanged, ModelUnavailable
-from trivium.library.adding import Adding
 from trivium.library.assembly import blobs_for, embedder_for, generator_for, reranker_for
 from trivium.library.care import Care
-from trivium.library.finding import Finding
 from trivium.library.granting import Granting
-from trivium.library.past import Past
+from trivium.library.picturing import Picturing
+from trivium.library.receiving import Receiving
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Adding, Finding, Past, Granting, Care):
+class Library(Receiving, Picturing, Granting, Care):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP
@@ -72,6 +71,7 @@ class Library(Adding, Finding, Past, Granting, Care):
         return cls(store, embedder, settings)
 
     def close(self) -> None:
+        self._stop_painting()
         self._store.close()
 
     def __enter__(self) -> Library:

@@ -194,6 +194,23 @@ def _remove_document(library: Library, caller: Caller, asked: BaseModel) -> Base
     return shapes.RemoveDocumentOutput(removed=_document(gone))
 
 
+def _add_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    assert isinstance(asked, shapes.AddDocumentInput)
+    name = asked.name if "." in asked.name else f"{asked.name}.md"
+    report = library.receive(
+        caller,
+        name,
+        asked.text.encode,
+        collection=asked.collection,
+        audience=asked.audience,
+    )
+    outcome = report.outcomes[0]
+    if outcome.error is not None or outcome.document is None:
+        raise outcome.error or BadSetting("Nothing was added.")
+    document = library.document(outcome.document.id, caller.within())
+    return shapes.AddDocumentOutput(fate=outcome.fate.value, document=_document(document))
+
+
 _read = partial(Tool, right=Right.SEARCH)
 READING = (
     _read(
@@ -240,6 +257,16 @@ READING = (
     ),
 )
 WRITING = (
+    Tool(
+        "add_document",
+        "Add a document",
+        "Add a text to the library under a name; the same name again is a new version of it.",
+        shapes.AddDocumentInput,
+        shapes.AddDocumentOutput,
+        right=Right.ADD,
+        do=_add_document,
+        writes=True,
+    ),
     Tool(
         "remove_document",
         "Remove a document",

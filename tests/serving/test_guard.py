@@ -167,9 +167,9 @@ def test_a_token_that_asks_too_often_is_told_when(library: Library) -> None:
     assert int(answers[-1].headers["retry-after"]) >= 1
     assert answers[-1].json()["code"] == "server.rate_exceeded"
     door = Door(library, open_to_all=False, rate=0.5)
+    door.enter(f"Bearer {token}")
     with pytest.raises(RateExceeded):
-        for _ in range(3):
-            door.enter(f"Bearer {token}")
+        door.enter(f"Bearer {token}")
 
 
 def test_the_gate_sends_away_whom_it_cannot_serve() -> None:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trivium.errors import RequestRefused, RequestTooLarge, RequestTooSlow, TriviumError
 from trivium.http.metrics import Metrics
-from trivium.http.problems import Fault, problem
+from trivium.http.problems import REFUSED, Fault, problem
 
 log = logging.getLogger("trivium.serve")
 
@@ -58,7 +58,7 @@ class Guard:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         scope.setdefault("state", {})["request_id"] = _request_id(headers)
         answer = _Answer(send, scope["state"]["request_id"])
-        body = _Body(receive, self._rules.most_bytes(scope), self._rules.silent_seconds)
+        body = _Body(receive, scope, self._rules.most_bytes(scope), self._rules.silent_seconds)
         started = perf_counter()
         try:
             self._check(headers, scope)
@@ -68,12 +68,9 @@ class Guard:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            if body.refused is not None:
-                await self._refuse(body.refused, scope, receive, answer)
-            else:
-                log.exception("request %s failed", answer.request_id)
-                fault = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
-                await self._refuse(fault, scope, receive, answer)
+            log.exception("request %s failed", answer.request_id)
+            fault = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
+            await self._refuse(fault, scope, receive, answer)
         finally:
             self._note(scope, answer, perf_counter() - started)
 
@@ -104,10 +101,7 @@ class Guard:
         self, error: TriviumError, scope: Scope, receive: Receive, answer: _Answer
     ) -> None:
         if not answer.started:
-            response = problem(error, scope)
-            if isinstance(error, RequestTooLarge | RequestTooSlow):
-                response.headers["Connection"] = "close"  # what is still to come is not read
-            await response(scope, receive, answer.send)
+            await problem(error, scope)(scope, receive, answer.send)
 
     def _note(self, scope: Scope, answer: _Answer, seconds: float) -> None:
         route = scope.get("route")
@@ -155,12 +149,13 @@ class _Answer:
 
 @dataclass
 class _Body:
-    """A body under limits. What a framework makes of the error, `refused` keeps."""
+    """A body under limits. Why it was given up stands in the request's state too: a framework
+    may make something else of the error."""
 
     _receive: Receive
+    _scope: Scope
     most: int
     silent_seconds: float
-    refused: TriviumError | None = field(default=None, init=False)
     _read: int = field(default=0, init=False)
     _whole: bool = field(default=False, init=False)
 
@@ -170,12 +165,16 @@ class _Body:
         try:
             message = await asyncio.wait_for(self._receive(), self.silent_seconds)
         except TimeoutError:
-            self.refused = RequestTooSlow(f"Nothing came for {self.silent_seconds:.0f} seconds.")
-            raise self.refused from None
+            raise self._given_up(
+                RequestTooSlow(f"Nothing came for {self.silent_seconds:.0f} seconds.")
+            ) from None
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))
             self._whole = not message.get("more_body", False)
             if self._read > self.most:
-                self.refused = _too_large(self.most)
-                raise self.refused
+                raise self._given_up(_too_large(self.most))
         return dict(message)
+
+    def _given_up(self, error: TriviumError) -> TriviumError:
+        self._scope["state"][REFUSED] = error
+        return error

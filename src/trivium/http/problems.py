@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Scope
 
+REFUSED = "refused"  # in a request's state: why its body was not read to the end
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1.0  # where nothing says how long
 
@@ -105,6 +106,8 @@ def problem(
     headers = {"Cache-Control": "no-store"}
     if status in _LATER:
         headers["Retry-After"] = str(max(1, round(retry_after)))
+    if status in (408, 413):
+        headers["Connection"] = "close"  # what is still to come is not read
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="trivium"'
     left_out = {"errors"} if not details else set()
@@ -143,10 +146,14 @@ def explained(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
+        refused = request.scope.get("state", {}).get(REFUSED)
+        if refused is not None:  # FastAPI calls whatever happens to a body a bad request
+            return problem(refused, request.scope)
         kind = errors.NoSuchRoute if error.status_code in (404, 405) else errors.RequestInvalid
         where = f"{request.method} {request.url.path}"
         said = f"There is nothing at {where}." if kind is errors.NoSuchRoute else str(error.detail)
-        answer = problem(kind(said), request.scope, status=error.status_code)
+        status = 422 if error.status_code == 400 else error.status_code
+        answer = problem(kind(said), request.scope, status=status)
         answer.headers.update(error.headers or {})
         return answer
 

@@ -214,3 +214,8 @@ def test_what_takes_too_long_keeps_its_place() -> None:
 
 def test_limits_are_what_they_are_said_to_be() -> None:
     assert Rules().body_bytes == BODY_BYTES == 1 << 20
+
+
+def test_null_is_as_good_as_nothing(owner: TestClient) -> None:
+    body = {"query": "crown", "collection": None, "source": None, "limit": None, "where": ""}
+    assert owner.post("/v1/search", json=body).status_code == 200

@@ -24,7 +24,9 @@ def _listed(value: Any) -> Any:
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 # One text, or several.
 Names = Annotated[
-    list[_Name] | None, BeforeValidator(_listed), Field(default=None, max_length=MOST_NAMES)
+    Annotated[list[_Name], Field(max_length=MOST_NAMES)] | None,
+    BeforeValidator(_listed),
+    Field(default=None),
 ]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Label = Annotated[str | None, Field(min_length=1, max_length=200)]

@@ -39,10 +39,7 @@ def test_langchain_retrieves(library: Library) -> None:
     assert {one.metadata["document"] for one in seen} == {1, 2}
 
 
-def test_llamaindex_retrieves(
-    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("LLAMA_INDEX_CACHE_DIR", str(tmp_path))
+def test_llamaindex_retrieves(library: Library) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the framework's own making, while it is imported
         from trivium.integrations.llamaindex import TriviumRetriever

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -47,7 +48,7 @@ class Plan:
 
     def __call__(self) -> FastAPI:
         """The application, with a library of its own, in whichever process calls."""
-        library = Library.open(settings=self.settings, create=False)
+        library = self._library()
         app = create_app(
             library,
             self.settings,
@@ -58,6 +59,9 @@ class Plan:
         )
         _end_streams_first(app)
         return app
+
+    def _library(self) -> Library:
+        return Library.open(settings=self.settings, create=False)
 
 
 def plan(settings: Settings, *, without_tokens: bool = False, allow_write: bool = False) -> Plan:
@@ -96,7 +100,8 @@ def is_loopback(host: str) -> bool:
 
 def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
     """Serve until told to stop; then finish what was begun."""
-    bound = _bind(plan.settings)
+    s = plan.settings
+    bound = _bind(s.serve_host, s.serve_port, s.serve_workers > 1 and sys.platform == "linux")
     port = int(bound.getsockname()[1])  # port 0 asks for any that is free
     plan = replace(plan, settings=replace(plan.settings, serve_port=port))
     config = uvicorn.Config(
@@ -137,11 +142,23 @@ def _end_streams_first(app: FastAPI) -> None:
         signal.signal(number, before(signal.getsignal(number)))
 
 
-def _bind(settings: Settings) -> socket.socket:
-    host, port = settings.serve_host.strip("[]"), settings.serve_port
+class _Shared(socket.socket):
+    """An address that worker processes share. Sent to one, it becomes a socket of its own at the
+    same address: the kernel then spreads connections evenly. From a single socket the first
+    process that wakes takes all that wait (64 clients, 2 workers: 64 to 0)."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        host, port = self.getsockname()[:2]
+        return _bind, (host, port, True)
+
+
+def _bind(host: str, port: int, shared: bool) -> socket.socket:
+    host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound = (_Shared if shared else socket.socket)(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     try:
         bound.bind((host, port))
     except OSError as reason:

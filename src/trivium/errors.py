@@ -23,6 +23,8 @@
      │   ├─ UnsafeServing          serve.unsafe
      │   ├─ ExtraMissing           extra.missing
      │   ├─ OriginalMissing        document.original_missing
+     │   ├─ TargetExists           backup.target_exists
+     │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
      │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
@@ -182,6 +184,16 @@ class OriginalMissing(InputError):
     fix = (
         "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
     )
+
+
+class TargetExists(InputError):
+    code = "backup.target_exists"
+    fix = "Name another place, or overwrite it with --force."
+
+
+class BackupDamaged(InputError):
+    code = "backup.damaged"
+    fix = "Take another backup; nothing was changed."
 
 
 class DatasetInvalid(InputError):

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 30  # for what was begun, once the server is told to stop
 _BACKLOG = 2048
+# For a worker to import and open everything: 2 s, and 20 on a machine with ten others at work.
+# One that takes longer is killed and begun anew, for ever with uvicorn's 5.
+_START_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
         proxy_headers=False,  # an address that a client can write is no address
         timeout_graceful_shutdown=GRACE_SECONDS,
         workers=plan.settings.serve_workers,
+        timeout_worker_healthcheck=_START_SECONDS,
         ws="none",
         backlog=_BACKLOG,
     )

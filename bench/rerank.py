@@ -21,8 +21,10 @@ from trivium.config import Settings, load
 from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking
 from trivium.evaluate.metrics import measure as judge_ranking
+from trivium.ingest.embedding import Embedding
 from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
+from trivium.ingest.way import Offer
 from trivium.library.assembly import chunker_for, local_embedder_for
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
@@ -78,20 +80,15 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
 def _index(
     store: EmbeddedStore, embedder: LocalEmbedder, dataset: Dataset, settings: Settings
 ) -> None:
-    with store.writing():
-        pipeline = Pipeline(
-            store,
-            embedder,
-            Preparer(
-                store,
-                chunker_for(settings, embedder),
-                lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
-                (),
-                max_bytes=settings.read_max_bytes,
-            ),
-            token_embedder=embedder,
-        )
-        for _ in pipeline.run(dataset, Labels()):
+    preparer = Preparer(
+        store,
+        chunker_for(settings, embedder),
+        lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
+        (),
+        max_bytes=settings.read_max_bytes,
+    )
+    with store.writing(), Pipeline(store, Embedding(store, embedder, embedder)) as pipeline:
+        for _ in pipeline.run(Offer(item, Labels(), preparer) for item in dataset.items()):
             pass
 
 

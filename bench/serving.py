@@ -37,8 +37,6 @@ WORKERS = (1, 2)
 _START_SECONDS = 120.0
 _ROW = "{:<34}{:>9}{:>9}{:>9}{:>9}  {:<22}{:>18}{:>8}"
 _COLUMNS = ("", "req/s", "p50", "p95", "p99", "answers", "memory", "others")
-    "{name:<34}{rps:>9.1f}{p50:>9.1f}{p95:>9.1f}{p99:>9.1f}  {statuses:<22}{memory:>14}{others:>8}"
-)
 
 
 def main() -> None:

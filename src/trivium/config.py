@@ -129,6 +129,9 @@ class Settings:
         "",
         "languages of scans, by tesseract's names joined by +; empty: eng and deu where installed",
     )
+    read_workers: int = _setting(
+        "read.workers", 0, "processes that read files; 0: one for every four processors, 4 at most"
+    )
     read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
     read_max_bytes: int = _setting("read.max_bytes", 100 * 1024 * 1024, "greatest size of a file")

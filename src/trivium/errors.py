@@ -23,6 +23,7 @@
      │   ├─ UnsafeServing          serve.unsafe
      │   ├─ ExtraMissing           extra.missing
      │   ├─ OriginalMissing        document.original_missing
+     │   ├─ JobNotFound            job.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
@@ -35,7 +36,8 @@
      │   ├─ FileLocked             file.locked
      │   ├─ FileTimeout            file.timeout
      │   ├─ FileDamaged            file.damaged
-     │   └─ UrlFailed              url.failed
+     │   ├─ UrlFailed              url.failed
+     │   └─ JobInterrupted         job.interrupted
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
      │   │   ├─ ModelUnreachable   model.unreachable
@@ -186,6 +188,11 @@ class OriginalMissing(InputError):
     )
 
 
+class JobNotFound(InputError):
+    code = "job.not_found"
+    fix = "`trivium jobs` lists them."
+
+
 class TargetExists(InputError):
     code = "backup.target_exists"
     fix = "Name another place, or overwrite it with --force."
@@ -268,6 +275,11 @@ class RateExceeded(ServingError):
 class DeadlinePassed(ServingError):
     code = "server.deadline"
     fix = "Ask for less, or raise serve.seconds."
+
+
+class JobInterrupted(ReadError):
+    code = "job.interrupted"
+    fix = "Offer it again."
 
 
 class ModelError(TriviumError):

@@ -21,6 +21,7 @@ from trivium.conditions import MetaScalar as MetaScalar
 from trivium.conditions import Not as Not
 from trivium.conditions import Operator as Operator
 from trivium.conditions import Where as Where
+from trivium.work import TaskEnd
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,6 +219,7 @@ class Processed:
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
     original: str = ""  # address of its bytes in the archive
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
+    task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
 
 
 @dataclass(frozen=True, slots=True)

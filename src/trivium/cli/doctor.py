@@ -168,7 +168,7 @@ def judged(finding: Finding) -> Check:
 
 def _repair(settings: Settings, shell: Shell) -> list[str]:
     from trivium.errors import ModelUnavailable
-    from trivium.library import blobs_for, embedder_for
+    from trivium.library import blobs_for, embedder_for, repaired
     from trivium.store.embedded.store import EmbeddedStore
 
     store = EmbeddedStore(settings.library, create=False, blobs=blobs_for(settings))
@@ -181,7 +181,7 @@ def _repair(settings: Settings, shell: Shell) -> list[str]:
         model = store.manifest().model
         if embedder and model and embedder.fingerprint != model:
             embedder = None  # vectors of two models do not mix
-        return store.repair(embedder, shell.note)
+        return repaired(store, embedder, shell.note)
     finally:
         store.close()
 

@@ -1,8 +1,8 @@
 """The way in for everything outside: one library, opened, filled, searched.
 
-`facade.py` is the class, made of `adding`, `finding`, `past` and `care`; `assembly.py` puts the
-models and readers together by the settings; `asking.py` turns what a caller asks for into one typed
-request. No logic of its own lives here.
+`facade.py` is the class, made of `adding`, `working`, `finding`, `past` and `care`; `assembly.py`
+puts the models and readers together by the settings; `asking.py` turns what a caller asks for into
+one typed request. No logic of its own lives here.
 """
 
 from trivium.library.asking import where
@@ -12,6 +12,7 @@ from trivium.library.assembly import (
     generator_for,
     remote_reranker_for,
 )
+from trivium.library.care import repaired
 from trivium.library.facade import Library
 from trivium.library.recovery import recover
 from trivium.library.report import Report, Shown
@@ -25,5 +26,6 @@ __all__ = [
     "generator_for",
     "recover",
     "remote_reranker_for",
+    "repaired",
     "where",
 ]

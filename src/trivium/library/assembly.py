@@ -5,6 +5,8 @@ The only place that knows both the settings and the parts. Nothing is loaded bef
 
 from __future__ import annotations
 
+import os
+
 from trivium.chunk.choose import AutoChunker
 from trivium.chunk.recursive import MIN_SIZE
 from trivium.config import Settings, key
@@ -166,9 +168,14 @@ def summariser_for(settings: Settings) -> Summariser | None:
     )
 
 
+def readers_for(settings: Settings) -> int:
+    """How many files are read at once: where the processors embed, one in four reads."""
+    return settings.read_workers or min(4, max(1, (os.cpu_count() or 2) // 4))
+
+
 def sandbox_for(settings: Settings) -> Sandbox:
     return Sandbox(
-        1,
+        readers_for(settings),
         settings.read_seconds,
         settings.read_memory,
         max_bytes=settings.read_max_bytes,

@@ -6,6 +6,7 @@ Puts store, models, pipeline and searcher together by the settings. Holds no log
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from pathlib import Path
 from types import TracebackType
 
@@ -35,6 +36,7 @@ class Library(Receiving, Picturing, Granting, Care):
         self._store = store
         self._embedder = embedder
         self._settings = settings
+        self._views = OrderedDict()
         self._searcher = Searcher(
             store, embedder, generator_for(settings), reranker_for(settings, embedder, store)
         )
@@ -72,6 +74,7 @@ class Library(Receiving, Picturing, Granting, Care):
 
     def close(self) -> None:
         self._stop_painting()
+        self._close_views()
         self._store.close()
 
     def __enter__(self) -> Library:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from trivium.errors import DocumentNotFound
 from trivium.library.asking import Options, one_of, refuse_unknown_fields, request_for
 from trivium.library.asking import where as filtered
-from trivium.library.parts import Parts
+from trivium.library.asof import AsOf, When
 from trivium.library.report import Shown
+from trivium.ports import Store
 from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
 from trivium.search.suggest import suggest
@@ -31,7 +32,7 @@ from trivium.types import (
 )
 
 
-class Finding(Parts):
+class Finding(AsOf):
     def search(
         self,
         query: str | Sequence[str],
@@ -54,6 +55,7 @@ class Finding(Parts):
         category: str | Sequence[str] | None = None,
         metadata: Mapping[str, MetaScalar] | None = None,
         where: Condition | str = "",
+        as_of: When | None = None,
         within: Where = OWNER,
     ) -> Results:
         """The best passages or documents for a query, explained. Filters hold before the search.
@@ -70,14 +72,23 @@ class Finding(Parts):
         `audiences`: the labels the caller holds; None is the owner, who holds every one.
         `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree. `within`: what the
         caller may see at all; nothing that is asked for widens it.
+        `as_of`: search documents as they were, in the interpretation of this number (or their last
+        before it), or at a date or time. Filters look at what they were then, audiences are
+        today's, what was removed since is not found. The first such search builds indexes.
         """
-        within = self._within(within, audiences, where, collection, source, category, metadata)
+        store, searcher = self._store, self._searcher
+        if as_of is not None:
+            # With a source, only that: the view of one document is made in no time.
+            store, searcher = self._as_of(as_of, filtered(None, source=source))
+        within = self._within(
+            within, audiences, where, collection, source, category, metadata, store
+        )
         queries = tuple(query) if isinstance(query, list | tuple) else (query,)
         options = Options(
             limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
         )
         model = self._embedder.fingerprint
-        return self._searcher.search(request_for(self._settings, model, queries, within, options))
+        return searcher.search(request_for(self._settings, model, queries, within, options))
 
     def similar(
         self,
@@ -202,6 +213,7 @@ class Finding(Parts):
         source: str | Sequence[str] | None = None,
         category: str | Sequence[str] | None = None,
         metadata: Mapping[str, MetaScalar] | None = None,
+        store: Store | None = None,
     ) -> Where:
         asked = filtered(
             audiences,
@@ -212,7 +224,7 @@ class Finding(Parts):
             condition=where,
         )
         within = allowed.held_by(asked.audiences).narrowed(asked.condition)
-        refuse_unknown_fields(within, self._store)
+        refuse_unknown_fields(within, store or self._store)
         return within
 
     def _passage(self, document: Document, index: int, within: Where) -> StoredChunk:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 
-from trivium.errors import BadSetting, DocumentNotFound, ModelUnavailable, OriginalMissing
+from trivium.errors import BadSetting, DocumentNotFound, OriginalMissing
 from trivium.history import Difference, Interpretation
+from trivium.ingest.embedding import Embedding
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
 from trivium.types import OWNER, Compare, Document, DocumentId, Where
@@ -74,8 +74,9 @@ class Past(Parts):
         found = self._one(document, within)
         with self._store.writing(on_wait):
             restored = self._store.restore(found.id, number)
-            with suppress(ModelUnavailable):  # the next `add` embeds what is missing
-                self._store.embed_missing(self._embedder)
+            embedding = Embedding(self._store, self._embedder)
+            # Where the model fails, the next `add` embeds what is missing.
+            self._store.embed_missing(embedding.model, lambda t: embedding.embed(t).vectors)
         return restored
 
     def prune(

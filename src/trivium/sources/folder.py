@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from trivium.errors import FileUnreadable, PathNotFound
 from trivium.ports import SourceItem
@@ -18,10 +19,26 @@ class FolderSource:
     Hidden files and folders are left out, as `ls` does, unless they are named themselves.
     """
 
+    kind = "folder"
+
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         self._files = list(dict.fromkeys(f for path in paths for f in _files(os.fspath(path))))
         named = [Path(path).expanduser() for path in paths]
         self._roots = [os.path.realpath(path) for path in named if path.is_dir()]
+
+    @classmethod
+    def made_again(cls, options: Mapping[str, Any]) -> FolderSource:
+        """For the items of another day, which `again` gives by their keys."""
+        source = cls(())
+        source._roots = [os.fspath(root) for root in options.get("roots", ())]
+        return source
+
+    def options(self) -> Mapping[str, Any]:
+        return {"roots": [_printable(root) for root in self._roots]}
+
+    def again(self, key: bytes) -> SourceItem:
+        path = Path(os.fsdecode(key))
+        return _item(path, partial(self._beside, path))
 
     def __len__(self) -> int:
         return len(self._files)
@@ -53,7 +70,8 @@ class FolderSource:
 
 def _item(path: Path, beside: Callable[[str], SourceItem | None] | None = None) -> SourceItem:
     uri, name = _printable(os.path.abspath(path)), _printable(path.name)
-    return SourceItem(uri, name, partial(_read, path), _size(path), beside=beside, exists=_exists)
+    read, key = partial(_read, path), os.fsencode(os.path.abspath(path))
+    return SourceItem(uri, name, read, _size(path), beside=beside, exists=_exists, key=key)
 
 
 def _exists(uri: str) -> bool:

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 
 class MemoryStore(MemoryRegistry, MemoryTokens):
-    def writing(self, waiting: Waiting | None = None) -> AbstractContextManager[None]:
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> AbstractContextManager[None]:
         return nullcontext()
 
     # searching

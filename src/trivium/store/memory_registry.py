@@ -22,6 +22,7 @@ from trivium.store.identity import (
     successor,
 )
 from trivium.store.where import matches, name_of
+from trivium.text.nearness import keys, sketch
 from trivium.text.normalise import words
 from trivium.text.stems import stem
 from trivium.text.trigrams import Vocabulary
@@ -186,6 +187,11 @@ class MemoryRegistry:
             raise OriginalMissing(f"The archive does not hold {address}.")
         return self._originals[address]
 
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        self._embeddings |= {(model, hash_): vector for hash_, vector in vectors.items()}
+        if vectors and not self._model:
+            self._model, self._dimensions = model, len(next(iter(vectors.values())))
+
     def set_chunker(self, collection: str, chunker: str) -> None:
         self._chunkers[collection] = chunker
 
@@ -317,6 +323,18 @@ class MemoryRegistry:
             for at, (chunk, _) in enumerate(found.chunks if found else ())
             if found
         ]
+
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        found = {d.id: self._sketch(d.id) for d in self.documents(where)}
+        if like is None:
+            return found
+        wanted = {key for d in like if d in self._past for key in keys(self._sketch(d))}
+        return {d: s for d, s in found.items() if d in like or wanted & set(keys(s))}
+
+    def _sketch(self, document: DocumentId) -> bytes:
+        return sketch(self._past[document][-1].text)
 
     def _one(self, document: DocumentId, where: Where, number: int | None) -> _Kept | None:
         past = self._visible_past(document, where)

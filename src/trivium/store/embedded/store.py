@@ -15,8 +15,9 @@ that (`leftovers`) is masked by the census and dropped later.
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +27,10 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from trivium.errors import LibraryBusy, LibraryNotFound
-from trivium.ports import Blobs, Embedder, Waiting
+from trivium.ports import Blobs, Waiting
 from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded import asof
+from trivium.store.embedded.asof import AS_OF, Chosen
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
@@ -36,6 +39,7 @@ from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
 from trivium.store.sql.migrations import SCHEMA
+from trivium.store.sql.queue import JobQueue
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry
 from trivium.text.completing import complete
@@ -54,12 +58,14 @@ from trivium.types import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from trivium.types import Vector
 
 ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
 # .002 nDCG@10 of the signal.
 _COMMON = 20_000
+_MISSING = 256  # chunks whose vectors are made at a time, where they were missing
 _DEAD = 0.3  # share of vectors without an active chunk at which they are written anew
 
 
@@ -94,6 +100,7 @@ class EmbeddedStore(Upkeep):
             folder.mkdir(parents=True, exist_ok=True)
             self._engine = open_database(folder / DATABASE)
             self._registry = Registry(self._engine)
+            self.queue = JobQueue(self._engine)
             self._lock = FileLock(folder / "writer.lock", thread_local=False)
             self._writers = threading.RLock()  # threads of this process take turns too
             self._depth = 0
@@ -126,12 +133,14 @@ class EmbeddedStore(Upkeep):
     # --- writing --------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, waiting: Waiting | None = None) -> Iterator[None]:
-        with self._writers, self._translated():
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> Iterator[None]:
+        with self._turn(patience), self._translated():
             if self._depth:
                 yield
                 return
-            with self._exclusive(waiting):
+            with self._exclusive(waiting, patience):
                 self._depth = 1
                 try:
                     self._recover()
@@ -145,17 +154,28 @@ class EmbeddedStore(Upkeep):
                     self._view = None
 
     @contextmanager
-    def _exclusive(self, waiting: Waiting | None) -> Iterator[None]:
+    def _turn(self, patience: float | None) -> Iterator[None]:
+        """Threads of this process write one after another."""
+        if not self._writers.acquire(timeout=-1 if patience is None else patience):
+            raise LibraryBusy("Another thread is writing to this library.")
+        try:
+            yield
+        finally:
+            self._writers.release()
+
+    @contextmanager
+    def _exclusive(self, waiting: Waiting | None, patience: float | None = None) -> Iterator[None]:
+        wait = self._wait if patience is None else patience
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
             if waiting:
                 waiting("Another process is writing to this library; waiting for it to finish.")
             try:
-                self._lock.acquire(timeout=self._wait)
+                self._lock.acquire(timeout=wait)
             except Timeout as reason:
                 raise LibraryBusy(
-                    f"Another process has been writing to {self._folder} for {self._wait:.0f} s."
+                    f"Another process has been writing to {self._folder} for {wait:.0f} s."
                 ) from reason
         try:
             yield
@@ -199,20 +219,34 @@ class EmbeddedStore(Upkeep):
             self._view = None
             self._indexes.tidy()
 
-    def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
-        """Embed the chunks that were added while no model was at hand."""
-        done = 0
+    def embed_missing(
+        self, model: str, embed: Callable[[Mapping[str, str]], Mapping[str, Vector]]
+    ) -> int:
+        """Give vectors to chunks that were added while the model gave none. `embed` gets texts by
+        hash and returns what vectors it can; how many there were comes back. They are kept batch
+        by batch, whatever happens later."""
+        done, after = 0, 0
         with self.writing():
-            while chunks := self._registry.unembedded(embedder.fingerprint, batch):
-                texts = dict(chunks)
-                vectors = embedder.embed_documents(list(texts.values()))
-                found = dict(zip(texts, vectors, strict=True))
-                self._registry.keep_vectors(embedder.fingerprint, found)
-                done += len(chunks)
-            if done:
-                self._indexes.rebuild_vectors()
-                self._view = None
+            held = self._active_vectors(self._current())
+            if held == np.count_nonzero(self._current().census.owner):
+                return 0
+            try:
+                while chunks := self._registry.unembedded(model, after, _MISSING):
+                    after = chunks[-1][0]
+                    found = embed({hash_: text for _, hash_, text in chunks})
+                    if found:
+                        self._registry.keep_vectors(model, found)
+                    done += len(found)
+            finally:
+                if self._registry.embedded(model) > held:
+                    self._indexes.rebuild_vectors()
+                    self._view = None
         return done
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        with self.writing():
+            if vectors:
+                self._registry.keep_vectors(model, vectors)
 
     def health(self) -> dict[str, int]:
         """How many active chunks the truth and each derived index hold: equal when all is well."""
@@ -313,6 +347,33 @@ class EmbeddedStore(Upkeep):
         if positions is not None:
             return int(np.count_nonzero(positions))
         return self._indexes.vectors.count if self._indexes.vectors is not None else 0
+
+    # --- as it was ------------------------------------------------------------------------------
+
+    def as_of(self, when: int | str, where: Where) -> tuple[str, Callable[[], EmbeddedStore]]:
+        """The documents that pass `where` as they were: in the interpretation of this number (or
+        the last before it), or at an instant. What tells this view from others comes back, and
+        what opens it as a store of its own."""
+        with self._translated():
+            chosen = Chosen(self._engine, when, where)
+        return chosen.digest, lambda: self._open_as_of(when, where, chosen)
+
+    def _open_as_of(self, when: int | str, where: Where, chosen: Chosen) -> EmbeddedStore:
+        with self._translated():
+            while True:
+                target = self._folder / AS_OF / chosen.digest
+                if not target.exists():
+                    made = asof.place(self._folder)
+                    EmbeddedStore(made).close()
+                    asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
+                    EmbeddedStore(made).close()  # opening makes the indexes
+                    asof.settle(made, target)
+                # A removal since then was not seen: it must not live on in a view.
+                again = Chosen(self._engine, when, where)
+                if again.digest == chosen.digest:
+                    return EmbeddedStore(target, create=False)
+                shutil.rmtree(target, ignore_errors=True)
+                chosen = again
 
     def refresh(self) -> None:
         with self._translated():

@@ -232,19 +232,50 @@ class RegistryReader:
             yield [_indexed(row) for row in rows]
             after = rows[-1]["id"]
 
-    def unembedded(self, model: str, limit: int) -> list[tuple[str, str]]:
-        """Hash and text to embed of active chunks that were added while no model was at hand."""
+    def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
+        """Those of the documents that have an active chunk without a vector."""
+        known = select(embeddings.c.hash).where(embeddings.c.model == model)
+        found: set[DocumentId] = set()
+        for part in slices(some):
+            query = (
+                select(chunks.c.document)
+                .join(documents, chunks.c.document == documents.c.id)
+                .where(active, documents.c.id.in_(part), chunks.c.embedding.not_in(known))
+            )
+            with self._engine.connect() as connection:
+                found |= set(connection.scalars(query.distinct()))
+        return found
+
+    def embedded(self, model: str) -> int:
+        """How many active chunks have a vector."""
+        query = (
+            select(func.count())
+            .select_from(chunks)
+            .join(documents, chunks.c.document == documents.c.id)
+            .join(embeddings, embeddings.c.hash == chunks.c.embedding)
+            .where(active, embeddings.c.model == model)
+        )
+        with self._engine.connect() as connection:
+            return connection.scalar(query) or 0
+
+    def unembedded(self, model: str, after: ChunkId, limit: int) -> list[tuple[ChunkId, str, str]]:
+        """Id, hash and text to embed of active chunks that were added while the model gave no
+        vector, in order."""
         known = select(embeddings.c.hash).where(embeddings.c.model == model)
         query = (
             select(chunks, interpretations.c.summary)
             .join(documents, chunks.c.document == documents.c.id)
             .join(interpretations, chunks.c.interpretation == interpretations.c.id)
-            .where(active, chunks.c.embedding.not_in(known))
+            .where(active, chunks.c.id > after, chunks.c.embedding.not_in(known))
+            .order_by(chunks.c.id)
             .limit(limit)
         )
         with self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
-        return [(row["embedding"], chunk_of(row).embedded_under(row["summary"])) for row in rows]
+        return [
+            (row["id"], row["embedding"], chunk_of(row).embedded_under(row["summary"]))
+            for row in rows
+        ]
 
 
 _SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
+from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.statements import insert_all, slices, take
 from trivium.store.sql.tables import chunks, documents, interpretations, leftovers, removals
@@ -33,7 +34,9 @@ class Removal(RegistryReader):
         with self._engine.begin() as connection:
             found: list[Any] = []
             for some in slices(wanted):
-                query = select(documents.c.id, documents.c.first_chunk, documents.c.chunks)
+                query = select(
+                    documents.c.id, documents.c.uri, documents.c.first_chunk, documents.c.chunks
+                )
                 found += connection.execute(query.where(documents.c.id.in_(some))).all()
             if not found:
                 return Gone()
@@ -49,6 +52,7 @@ class Removal(RegistryReader):
                 addresses |= set(connection.scalars(kept.distinct()))
                 connection.execute(delete(documents).where(documents.c.id.in_(some)))
             free_vectors(connection, sorted(hashes))
+            forget_documents(connection, gone, [row.uri for row in found])
             sequence = take(connection, "sequence", 1).start
             insert_all(connection, removals, [{"document": i, "changed": sequence} for i in gone])
             ranges = [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in found if r.chunks]

@@ -44,6 +44,11 @@ class SqlStore:
         with self._translated():
             return self._registry.embeddings(model, hashes)
 
+    def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
+        """Those of the documents that have a chunk without a vector of this model."""
+        with self._translated():
+            return self._registry.lacking(model, documents)
+
     def chunker(self, collection: str) -> str:
         with self._translated():
             return self._registry.chunker(collection)
@@ -69,6 +74,12 @@ class SqlStore:
     def within(self, uri: str, collection: str) -> list[Document]:
         with self._translated():
             return self._registry.within(uri, collection)
+
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        with self._translated():
+            return self._registry.sketches(where, like)
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
         with self._translated():

@@ -1,24 +1,18 @@
-"""Every seam of Trivium on one page: what a part must do to take another's place.
-
-Protocols only. `trivium.testing` holds the suites that an implementation must pass.
-"""
+"""Where documents, originals and jobs are kept, and found again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.access import AccessToken
 from trivium.history import Interpretation
 from trivium.types import (
-    Chunk,
     ChunkId,
     Collection,
     Document,
     DocumentId,
-    Extraction,
     Hit,
     Manifest,
     Metadata,
@@ -31,159 +25,13 @@ from trivium.types import (
     TokenVectors,
     Where,
 )
+from trivium.work import Job, JobId, Offered, Task, TaskEnd, TaskId
 
 if TYPE_CHECKING:
-    from trivium.types import Vector, Vectors
+    from trivium.types import Vector
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """The bytes of one document, and the name they came under."""
-
-    name: str
-    data: bytes
-
-
-class Extractor(Protocol):
-    """Turns bytes into text with structure. Pure: the same bytes give the same extraction."""
-
-    version: str  # part of the pipeline's fingerprint: bump it when the output changes
-
-    def accepts(self, blob: Blob) -> bool: ...
-
-    def extract(self, blob: Blob) -> Extraction:
-        """Raises ReadError when the bytes cannot be read."""
-        ...
-
-
-class Tokens(Protocol):
-    """Counts tokens the way some model does."""
-
-    name: str
-
-    def count(self, text: str) -> int: ...
-
-
-class Chunker(Protocol):
-    """Cuts an extraction into passages that cover its text in order."""
-
-    fingerprint: str
-
-    def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]: ...
-
-    def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
-        """What a person must know about this chunking, such as what was left out; else nothing."""
-        ...
-
-
-class Summariser(Protocol):
-    """Says in a line or two what a document is about, for the model that embeds its chunks."""
-
-    fingerprint: str
-
-    def summarise(self, extraction: Extraction) -> str:
-        """One paragraph, or nothing where there is nothing to say."""
-        ...
-
-
-class Embedder(Protocol):
-    """Turns texts into unit vectors."""
-
-    fingerprint: str  # names model, weights and arithmetic: equal means interchangeable vectors
-    dimensions: int
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors: ...
-
-    def embed_query(self, text: str) -> Vector: ...
-
-
-@runtime_checkable
-class Lexicon(Protocol):
-    """An embedder that can say which words it was taught as a whole."""
-
-    def knows(self, word: str) -> bool: ...
-
-
-class TokenEmbedder(Embedder, Protocol):
-    """An embedder that can give its vector of every token too, out of the same pass."""
-
-    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
-        """What `embed_documents` gives, and each text's token vectors, packed; empty bytes where
-        the model gives none."""
-        ...
-
-    def embed_query_tokens(self, text: str) -> tuple[Vectors, Sequence[str]]:
-        """A unit vector for each token of a query, and the text of the word it belongs to; empty
-        for marks. Raises ModelUnavailable where the model gives vectors of whole texts only."""
-        ...
-
-
-LONGEST_PASSAGE = 4_000  # characters of a passage that a reranker reads
-
-
-class Reranker(Protocol):
-    """Judges how well passages answer a query, by reading both."""
-
-    fingerprint: str
-
-    def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
-        """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a conversation with a language model."""
-
-    role: Literal["system", "user", "assistant"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """What a language model wrote, and the tokens it took; 0 where nobody counted them."""
-
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-
-
-class Generator(Protocol):
-    """Writes text from messages."""
-
-    name: str
-    window: int  # tokens that prompt and answer may have together
-
-    def generate(self, messages: Sequence[Message], most_tokens: int) -> Generated:
-        """Raises ModelError."""
-        ...
-
-    def stream(self, messages: Sequence[Message], most_tokens: int) -> Iterator[str]:
-        """Piece by piece. Raises ModelError, perhaps in the middle; close it to stop early."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class SourceItem:
-    """Something a source offers: bytes to extract, or a text that needs no extraction."""
-
-    uri: str
-    name: str
-    content: Callable[[], bytes] | Extraction  # called once; raises ReadError
-    size: int = 0  # bytes, for progress; 0 when unknown
-    enclosed: bool = False  # it lies within another item that was offered before
-    title: str = ""  # where the source knows it better than the file
-    metadata: Metadata = field(default_factory=dict)  # the same
-    # A file that this one names, where the source finds it and may read it; else None.
-    beside: Callable[[str], SourceItem | None] | None = None
-    # Whether another uri of this source is still there; without it, or in doubt: it is.
-    exists: Callable[[str], bool] | None = None
-
-
-class Source(Protocol):
-    """Where documents come from."""
-
-    def items(self) -> Iterator[SourceItem]: ...
+Waiting: TypeAlias = Callable[[str], None]
 
 
 class Blobs(Protocol):
@@ -208,7 +56,38 @@ class Blobs(Protocol):
         ...
 
 
-Waiting: TypeAlias = Callable[[str], None]
+class Queue(Protocol):
+    """The jobs of a library as a worker sees them; the one process that writes works them off."""
+
+    def job(self, job: JobId) -> Job | None: ...
+
+    def recover(self) -> list[Job]:
+        """Take over from a worker that died. The unfinished jobs, first to be worked on first."""
+        ...
+
+    def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
+        """The next tasks of the job that comes first; `before`: of those ahead of this one."""
+        ...
+
+    def reserve(self, count: int) -> range:
+        """Numbers for new tasks."""
+        ...
+
+    def extend(self, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
+        """Tasks, with job and parent, that this process has met and works on."""
+        ...
+
+    def end(self, ends: Sequence[TaskEnd]) -> None:
+        """Tasks that ended without a document being put: that takes its own with it."""
+        ...
+
+    def release(self, ids: Sequence[TaskId]) -> None:
+        """What this process does not finish waits for another."""
+        ...
+
+    def note_steps(self, steps: Mapping[TaskId, str]) -> None: ...
+
+    def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...
 
 
 class AccessTokens(Protocol):
@@ -233,9 +112,12 @@ class Store(AccessTokens, Protocol):
     def manifest(self) -> Manifest: ...
 
     # writing: only inside `writing()`
-    def writing(self, waiting: Waiting | None = None) -> AbstractContextManager[None]:
-        """One process writes at a time. While another does, `waiting` is told why nothing moves.
-        On leaving, everything written can be found. Nested use is free."""
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> AbstractContextManager[None]:
+        """One process writes at a time. While another does, `waiting` is told why nothing moves,
+        and after `patience` seconds (None: as the store was told) LibraryBusy is raised. On
+        leaving, everything written can be found. Nested use is free."""
         ...
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
@@ -284,6 +166,11 @@ class Store(AccessTokens, Protocol):
         """Vectors already known by the hash of what was embedded."""
         ...
 
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Vectors by the hash of what was embedded, for documents that lack others still: they are
+        found by `embeddings`, and by no search."""
+        ...
+
     def set_chunker(self, collection: str, chunker: str) -> None:
         """How the documents of a collection are cut from now on."""
         ...
@@ -323,6 +210,13 @@ class Store(AccessTokens, Protocol):
         self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
         """By id, those above `after`."""
+        ...
+
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        """`text.nearness.sketch` of the active texts; with `like`, only of these documents and of
+        those that share a key with one of them."""
         ...
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:

@@ -63,6 +63,10 @@ class Caller:
         """The filter that everything done for this caller goes through."""
         return Where(self.audiences, condition or AllOf(), self.collections)
 
+    @property
+    def sees_all(self) -> bool:
+        return self.audiences is None and self.collections is None
+
     def require(self, right: Right) -> None:
         if right not in self.rights:
             raise RightMissing(f"This token has no right to {right}.")

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from trivium.history import Interpretation
     from trivium.results import Analysis, Result, Results, SignalPart
     from trivium.types import Document, Signal, StoredChunk
+    from trivium.work import Job, Task
 
 
 def results_as_json(results: Results) -> dict[str, object]:
@@ -116,4 +117,17 @@ def document_as_json(document: Document) -> dict[str, object]:
 def interpretation_as_json(interpretation: Interpretation) -> dict[str, object]:
     told = asdict(interpretation)
     del told["original"], told["document"]
+    return told
+
+
+def job_as_json(job: Job) -> dict[str, object]:
+    """Without its options, which are the library's own."""
+    told = asdict(job)
+    del told["options"]
+    return told
+
+
+def task_as_json(task: Task) -> dict[str, object]:
+    told = asdict(task)
+    del told["key"], told["anew"]
     return told

@@ -255,3 +255,49 @@ class AddedAnswer(_Answer):
     outcomes: list[OutcomeAnswer] = Field(description="Of the file, and of those within it.")
     chunks: int
     notes: list[str]
+
+
+class JobAnswer(_Answer):
+    id: int
+    kind: str
+    what: str
+    state: str = Field(description="queued, running, done, failed or cancelled.")
+    priority: int
+    created_at: str
+    started_at: str
+    ended_at: str
+    tasks: int
+    size: int
+    ended: int = Field(description="Tasks that are done, failed or cancelled.")
+    ended_size: int
+    failed: int
+    rate: float
+    seconds_left: float | None
+    notes: list[str]
+    lasting: bool = Field(description="Another process can go on with it.")
+
+
+class JobsAnswer(_Answer):
+    jobs: list[JobAnswer]
+
+
+class TaskAnswer(_Answer):
+    id: int
+    job: int
+    uri: str
+    name: str
+    size: int
+    state: str
+    parent: int
+    step: str
+    fate: str
+    attempts: int
+    code: str
+    message: str
+    document: int | None
+    seconds: dict[str, float]
+
+
+class TasksAnswer(_Answer):
+    tasks: list[TaskAnswer]
+    next_cursor: str | None

@@ -22,7 +22,7 @@ from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
-from trivium.http.routes import about, documents, files, search
+from trivium.http.routes import about, documents, files, jobs, search
 from trivium.library import Library
 from trivium.mcp.http import Mounted
 
@@ -71,8 +71,8 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for router in (search.router, documents.router, files.router, about.router):
-        app.include_router(router)
+    for part in (search, documents, files, jobs, about):
+        app.include_router(part.router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
@@ -89,7 +89,12 @@ def _server(library: Library, settings: Settings, open_to_all: bool) -> Server:
         # Each worker sees its share of the requests only.
         door=Door(library, open_to_all=open_to_all, rate=s.serve_rate / max(1, s.serve_workers)),
         reading=Gate(parallel, s.serve_waiting, s.serve_seconds),
-        writing=Gate(_WRITING, s.serve_waiting, max(s.serve_seconds, s.read_seconds)),
+        writing=Gate(
+            _WRITING,
+            s.serve_waiting,
+            max(s.serve_seconds, s.read_seconds),
+            "It is still worked on: look again later.",
+        ),
         metrics=Metrics(os.getpid()),
     )
     watch = server.metrics.watch

@@ -17,6 +17,7 @@ from fastapi.security import HTTPBearer
 
 from trivium.access import Caller, Right
 from trivium.config import Settings
+from trivium.errors import RightMissing
 from trivium.http.door import Door
 from trivium.http.gate import Gate
 from trivium.http.metrics import Metrics
@@ -25,6 +26,18 @@ from trivium.library import Library
 T = TypeVar("T")
 # For the description of the API only: the door looks at the header itself.
 bearer = HTTPBearer(auto_error=False, description="A token made by `trivium token create`.")
+
+
+class Streams:
+    """How many answers are being streamed: entered by each, on the event loop alone."""
+
+    open = 0
+
+    def __enter__(self) -> None:
+        self.open += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.open -= 1
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class Server:
     reading: Gate
     writing: Gate
     metrics: Metrics
+    streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end
 
     async def read(self, call: Callable[[], T]) -> T:
@@ -64,8 +78,16 @@ def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
     return check
 
 
+async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Caller:
+    """Who may see everything there is; what is shown then names documents of every audience."""
+    if not caller.sees_all:
+        raise RightMissing("This is for tokens of all audiences and collections.")
+    return caller
+
+
 Here = Annotated[Server, Depends(server_of)]
 Anyone = Annotated[Caller, Depends(_caller)]
 Reader = Annotated[Caller, Depends(_may(Right.SEARCH))]
 Adder = Annotated[Caller, Depends(_may(Right.ADD))]
 Keeper = Annotated[Caller, Depends(_may(Right.MANAGE))]
+Owner = Annotated[Caller, Depends(_owner)]

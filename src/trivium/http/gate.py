@@ -20,7 +20,9 @@ class Gate:
     """Runs calls of the library in threads. A call that takes too long is answered without; its
     place stays taken until it really ends, so that no pile of them grows unseen."""
 
-    def __init__(self, parallel: int, waiting: int, seconds: float) -> None:
+    def __init__(self, parallel: int, waiting: int, seconds: float, late: str = "") -> None:
+        """`late`: what to tell whoever is not waited for any longer."""
+        self._late = late or DeadlinePassed.fix
         self._places = asyncio.Semaphore(parallel)
         self._most_waiting = waiting
         self._seconds = seconds
@@ -56,7 +58,7 @@ class Gate:
             left = max(0.001, until - monotonic())
             return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(work)), left)
         except TimeoutError:
-            raise DeadlinePassed("The answer took too long.") from None
+            raise DeadlinePassed("The answer took too long.", fix=self._late) from None
 
     async def _enter(self, until: float) -> None:
         if self._places.locked() and self._waiting >= self._most_waiting:

@@ -27,6 +27,7 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.DocumentNotFound, 404),
     (errors.PageNotFound, 404),
     (errors.OriginalMissing, 404),
+    (errors.JobNotFound, 404),
     (errors.TokenNotFound, 404),
     (errors.NoSuchRoute, 404),
     (errors.TokenRefused, 401),

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, PlainTextResponse
 from trivium import __version__
 from trivium.config import described, names, shown
 from trivium.http.answers import CallerAnswer, HealthAnswer, PresetsAnswer, SettingsAnswer
-from trivium.http.asked import Anyone, Here, Keeper
+from trivium.http.asked import Anyone, Here, Owner
 from trivium.http.problems import responses
 from trivium.presets import PRESETS
 
@@ -32,7 +32,7 @@ async def caller(caller: Anyone) -> JSONResponse:
 
 
 @router.get("/settings", response_model=SettingsAnswer, responses=responses())
-async def settings(server: Here, caller: Keeper) -> JSONResponse:
+async def settings(server: Here, caller: Owner) -> JSONResponse:
     """Every setting in force. Keys are no settings, so none is here."""
     told = [
         {
@@ -66,7 +66,7 @@ async def readyz(server: Here) -> JSONResponse:
 
 
 @health.get("/metrics", response_class=PlainTextResponse, responses=responses())
-async def metrics(server: Here, caller: Keeper) -> PlainTextResponse:
+async def metrics(server: Here, caller: Owner) -> PlainTextResponse:
     """Counts for Prometheus, of the worker that answers."""
     return PlainTextResponse(
         server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8"

@@ -49,7 +49,7 @@ async def documents(
         server.library.documents,
         caller.within(),
         where=where,
-        after=_after(cursor),
+        after=after(cursor),
         limit=limit + 1,
     )
     found = await server.read(call)
@@ -63,7 +63,7 @@ async def documents(
     )
 
 
-def _after(cursor: str) -> int:
+def after(cursor: str) -> int:
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) > _LARGEST:
@@ -109,7 +109,7 @@ async def passages(
     limit: PageLimit = 50,
 ) -> JSONResponse:
     """What a document was cut into, in order, a page at a time."""
-    first = _after(cursor)
+    first = after(cursor)
     found = await server.read(partial(server.library.passages, id, caller.within()))
     more = len(found) > first + limit
     return JSONResponse(

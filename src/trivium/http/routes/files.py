@@ -81,20 +81,22 @@ async def upload(server: Here, caller: Adder, request: Request) -> JSONResponse:
         if not isinstance(file, UploadFile):
             raise RequestInvalid("body.file: there is no file in the form.")
         labels = _labels(form)
-        report = await server.writing.run(
-            partial(
-                server.library.receive,
-                caller,
-                file.filename or "",
-                file.file.read,
-                size=file.size or 0,
-                collection=labels.collection,
-                category=labels.category,
-                audience=labels.audience,
-                metadata=labels.metadata,
-            )
-        )
+        report = await server.writing.run(partial(_receive, server, caller, file, labels))
     return await _added(server, caller, report)
+
+
+def _receive(server: Server, caller: Caller, file: UploadFile, labels: _Labels) -> Report:
+    data = file.file.read()  # here, where few are at work at once; the form is closed in the end
+    return server.library.receive(
+        caller,
+        file.filename or "",
+        lambda: data,
+        size=len(data),
+        collection=labels.collection,
+        category=labels.category,
+        audience=labels.audience,
+        metadata=labels.metadata,
+    )
 
 
 @router.post(

@@ -6,6 +6,7 @@ Protocols only. `trivium.testing` holds the suites that an implementation must p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator as Pieces
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
@@ -156,8 +157,9 @@ class Generator(Protocol):
         """Raises ModelError."""
         ...
 
-    def stream(self, messages: Sequence[Message], most_tokens: int) -> Iterator[str]:
-        """Piece by piece. Raises ModelError, perhaps in the middle; close it to stop early."""
+    def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
+        """Piece by piece; the return value is the whole, with its tokens. Raises ModelError,
+        perhaps in the middle; close it to stop early."""
         ...
 
 

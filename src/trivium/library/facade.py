@@ -12,16 +12,16 @@ from types import TracebackType
 from trivium.config import Settings, load
 from trivium.errors import ModelChanged, ModelUnavailable
 from trivium.library.adding import Adding
+from trivium.library.answering import Answering
 from trivium.library.assembly import embedder_for, generator_for, reranker_for
 from trivium.library.care import Care
-from trivium.library.finding import Finding
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Adding, Finding, Care):
+class Library(Adding, Answering, Care):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP
@@ -34,8 +34,9 @@ class Library(Adding, Finding, Care):
         self._store = store
         self._embedder = embedder
         self._settings = settings
+        self._generator = generator_for(settings)
         self._searcher = Searcher(
-            store, embedder, generator_for(settings), reranker_for(settings, embedder, store)
+            store, embedder, self._generator, reranker_for(settings, embedder, store)
         )
 
     @classmethod

@@ -10,7 +10,7 @@ import os
 
 from trivium.config import Settings
 from trivium.errors import DocumentNotFound
-from trivium.ports import Embedder
+from trivium.ports import Embedder, Generator
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.types import AllOf, AnyOf, Compare, Document, DocumentId, Where
@@ -21,6 +21,7 @@ class Parts:
     _embedder: Embedder
     _settings: Settings
     _searcher: Searcher
+    _generator: Generator | None
 
     def _one(self, document: DocumentId | str, within: Where) -> Document:
         name = f"#{document}" if isinstance(document, int) else document

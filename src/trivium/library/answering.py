@@ -1,0 +1,101 @@
+"""How a library is asked: answers with citations, and the conversations that it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from trivium.answer.run import Answerer, Inquiry
+from trivium.answers import Answer, AnswerEvent, Done, Turn
+from trivium.library.asking import Options, request_for
+from trivium.library.finding import Finding
+from trivium.models.weights import NAME
+from trivium.text.tokens import Cl100kTokens
+from trivium.types import Condition, Granularity, MetaScalar
+
+LIMIT = 8  # passages that an answer is made from
+
+
+class Answering(Finding):
+    def ask(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        limit: int = LIMIT,
+        audiences: Iterable[str] | None = None,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+        where: Condition | str = "",
+        conversation: str | None = None,
+    ) -> Answer:
+        """The answer to a question, from at most `limit` passages, each statement with the passages
+        it rests on. See `ask_stream`, which tells it as it comes."""
+        for event in self.ask_stream(
+            question,
+            history=history,
+            limit=limit,
+            audiences=audiences,
+            collection=collection,
+            source=source,
+            category=category,
+            metadata=metadata,
+            where=where,
+            conversation=conversation,
+        ):
+            if isinstance(event, Done):
+                return event.answer
+        raise AssertionError("an answer always ends")
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        limit: int = LIMIT,
+        audiences: Iterable[str] | None = None,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+        where: Condition | str = "",
+        conversation: str | None = None,
+    ) -> Iterator[AnswerEvent]:
+        """Steps, pieces of text and citations as they come; the last event is `Done`.
+
+        Searches with reranking, the text around each passage and, where a language model is set up
+        (`generate.url`), a guessed answer. The model writes from the passages alone; without one,
+        or if it fails, the best sentences of the passages are the answer. It is refused where
+        nothing relevant was found, or where the model says that the passages do not hold it.
+
+        `history`: what was said before, for a question that refers to it. `conversation` names one
+        that the library keeps: its turns are the history, and this one is added. `audiences` and
+        the filters are those of `search`; they hold for citations too. What makes no sense raises
+        here and not while events are read. Close the iterator to stop early.
+        """
+        within = self._within(audiences, where, collection, source, category, metadata)
+        options = Options(
+            limit=limit,
+            by=Granularity.PASSAGE,
+            expand=True,
+            hyde=self._generator is not None,
+            rerank=True,
+        )
+        model = self._embedder.fingerprint
+        request = request_for(self._settings, model, (question,), within, options)
+        request.check()
+        answerer = Answerer(
+            self._searcher,
+            self._store,
+            self._embedder,
+            self._generator,
+            self._tokens.count,
+            fitted=model.startswith(NAME),
+        )
+        return answerer.answer(Inquiry(question, tuple(history), request))
+
+    @cached_property
+    def _tokens(self) -> Cl100kTokens:
+        return Cl100kTokens()

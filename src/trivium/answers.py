@@ -6,6 +6,7 @@ see. Knows nothing of models and prompts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -125,6 +126,11 @@ class Answer:
     @property
     def refused(self) -> bool:
         return self.kind is AnswerKind.REFUSED
+
+    @property
+    def turn(self) -> Turn:
+        """For the history of the next question: without marks, which count for this one alone."""
+        return Turn(self.question, re.sub(r" ?\[\d+\]", "", self.text))
 
     @property
     def unsupported(self) -> tuple[Statement, ...]:

@@ -9,6 +9,7 @@
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
+     │   ├─ ConversationNotFound   conversation.not_found
      │   └─ DatasetInvalid         dataset.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
@@ -93,6 +94,11 @@ class DocumentNotFound(InputError):
 class NotEmbedded(InputError):
     code = "document.not_embedded"
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
+
+
+class ConversationNotFound(InputError):
+    code = "conversation.not_found"
+    fix = "`trivium conversations` lists those that are kept."
 
 
 class DatasetInvalid(InputError):

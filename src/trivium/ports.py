@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
+from trivium.answers import Conversation, KeptTurn
 from trivium.types import (
     Chunk,
     ChunkId,
@@ -283,6 +284,25 @@ class Store(Protocol):
 
     def field_names(self, where: Where) -> frozenset[str]:
         """Every metadata field that some document has."""
+        ...
+
+    # conversations: outside `writing()` too, since no index knows of them
+    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
+        """Add a turn; a conversation begins with its first. It goes when a document goes that it
+        was made from."""
+        ...
+
+    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
+        """In order: those all of whose audiences the caller holds, and all of whose documents pass
+        `where`."""
+        ...
+
+    def conversations(self, where: Where) -> list[Conversation]:
+        """By name: those with a turn that may be seen."""
+        ...
+
+    def forget_conversation(self, conversation: str, where: Where) -> int:
+        """Remove the turns that may be seen; how many comes back."""
         ...
 
     def refresh(self) -> None:

@@ -21,6 +21,8 @@ from trivium.cli.output import Shell, shared_options
 COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
     "search": ("search", "Search by meaning, words and spelling."),
+    "ask": ("ask", "Answer a question from the documents, with citations."),
+    "conversations": ("conversations", "List, show or forget the conversations that were kept."),
     "similar": ("similar", "Find documents or passages like a given one."),
     "list": ("documents", "List the documents of the library."),
     "collections": ("collections", "List the collections and how they are cut."),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from trivium.answer.run import Answerer, Inquiry
-from trivium.answers import Answer, AnswerEvent, Done, Turn
+from trivium.answers import Answer, AnswerEvent, Conversation, Done, KeptTurn, Turn
+from trivium.errors import BadSetting, ConversationNotFound
 from trivium.library.asking import Options, request_for
 from trivium.library.finding import Finding
 from trivium.models.weights import NAME
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Condition, Granularity, MetaScalar
+from trivium.types import OWNER, Condition, Granularity, MetaScalar, Where
 
+LONGEST_NAME = 200  # characters of a conversation's name
 LIMIT = 8  # passages that an answer is made from
 
 
@@ -94,7 +97,48 @@ class Answering(Finding):
             self._tokens.count,
             fitted=model.startswith(NAME),
         )
-        return answerer.answer(Inquiry(question, tuple(history), request))
+        if conversation is None:
+            return answerer.answer(Inquiry(question, tuple(history), request))
+        if history:
+            raise BadSetting("`history` and `conversation` are both given.", fix="Leave one out.")
+        if not conversation.strip() or len(conversation) > LONGEST_NAME:
+            raise BadSetting(
+                f"`conversation` is {conversation[:LONGEST_NAME]!r}.",
+                fix=f"It takes a name of 1 to {LONGEST_NAME} characters.",
+            )
+        turns = tuple(kept.turn for kept in self._store.turns(conversation, within))
+        events = answerer.answer(Inquiry(question, turns, request))
+        return self._keeping(conversation, within, events)
+
+    def conversations(self, within: Where = OWNER) -> list[Conversation]:
+        """Those that are kept, by name, as far as they may be seen."""
+        return self._store.conversations(within)
+
+    def conversation(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
+        """The turns of a kept conversation that may be seen."""
+        turns = tuple(kept.turn for kept in self._store.turns(name, within))
+        if not turns:
+            raise ConversationNotFound(f"The library keeps no conversation {name}.")
+        return turns
+
+    def forget_conversation(self, name: str, within: Where = OWNER) -> int:
+        """Remove what of it may be seen; how many turns that were comes back."""
+        self.conversation(name, within)
+        return self._store.forget_conversation(name, within)
+
+    def _keeping(
+        self, conversation: str, within: Where, events: Iterator[AnswerEvent]
+    ) -> Iterator[AnswerEvent]:
+        """The same events; what they end with becomes a turn. Whoever stops early keeps nothing."""
+        for event in events:
+            if isinstance(event, Done):
+                answer = replace(event.answer, conversation=conversation)
+                # All that was read, cited or not: a model may have used it.
+                used = frozenset(passage.document for passage in answer.passages)
+                self._store.keep_turn(conversation, KeptTurn(answer.turn, within.audiences, used))
+                yield Done(answer)
+            else:
+                yield event
 
     @cached_property
     def _tokens(self) -> Cl100kTokens:

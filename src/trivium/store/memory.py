@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trivium.answers import Conversation, KeptTurn
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.clock import now
 from trivium.store.neighbours import neighbours
-from trivium.store.where import matches
+from trivium.store.where import holds, matches
 from trivium.text.keywords import plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.normalise import words
@@ -70,6 +71,7 @@ class MemoryStore:
         self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
+        self._turns: list[tuple[str, KeptTurn]] = []  # with the conversation's name
         self._last_document = 0
         self._last_chunk = 0
         self._model = ""
@@ -145,6 +147,7 @@ class MemoryStore:
         kept = {entry.embedded for entry in self._entries.values()}
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in kept}
         self._tokens = {key: t for key, t in self._tokens.items() if key[1] in kept}
+        self._turns = [(name, t) for name, t in self._turns if t.documents.isdisjoint(known)]
         return len(known)
 
     def set_chunker(self, collection: str, chunker: str) -> None:
@@ -247,6 +250,31 @@ class MemoryStore:
 
     def field_names(self, where: Where) -> frozenset[str]:
         return frozenset(name for d in self.documents(where) for name in d.metadata)
+
+    # conversations
+
+    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
+        self._turns.append((conversation, replace(kept, at=now())))
+
+    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
+        return [t for name, t in self._turns if name == conversation and self._shows(t, where)]
+
+    def conversations(self, where: Where) -> list[Conversation]:
+        seen = {name: self.turns(name, where) for name in sorted({name for name, _ in self._turns})}
+        return [Conversation(n, len(t), t[0].at, t[-1].at) for n, t in seen.items() if t]
+
+    def forget_conversation(self, conversation: str, where: Where) -> int:
+        before = len(self._turns)
+        self._turns = [
+            (name, t)
+            for name, t in self._turns
+            if name != conversation or not self._shows(t, where)
+        ]
+        return before - len(self._turns)
+
+    def _shows(self, kept: KeptTurn, where: Where) -> bool:
+        passing = {document.id for document in self.documents(where)}
+        return holds(where.audiences, kept.audiences) and kept.documents <= passing
 
     def _vector_scores(self, probe: Probe) -> dict[ChunkId, float]:
         if probe.vector is None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from trivium.ports import Store
+from trivium.testing.conversation_contract import ConversationContract
 from trivium.testing.samples import TOY, probe, sample
 from trivium.testing.search_contract import ALL, SearchContract, found, put
 from trivium.types import (
@@ -28,7 +29,7 @@ def uris(store: Store, condition: Condition, audiences: frozenset[str] | None = 
     return {document.uri for document in store.documents(Where(audiences, condition))}
 
 
-class StoreContract(SearchContract):
+class StoreContract(SearchContract, ConversationContract):
     """Override `store`; see tests/contract for an example."""
 
     @pytest.fixture

@@ -30,6 +30,7 @@ from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.words import WordView
+from trivium.store.sql.conversations import Conversations
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry, to_index
@@ -84,6 +85,7 @@ class EmbeddedStore(SqlStore):
             folder.mkdir(parents=True, exist_ok=True)
             self._engine = open_database(folder / DATABASE)
             self._registry = Registry(self._engine)
+            self._conversations = Conversations(self._engine)
             self._lock = FileLock(folder / "writer.lock", thread_local=False)
             self._writers = threading.RLock()  # threads of this process take turns too
             self._depth = 0

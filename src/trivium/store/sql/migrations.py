@@ -6,7 +6,14 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, insert, inspect, text
 
-from trivium.store.sql.tables import collections, counters, metadata, token_vectors
+from trivium.store.sql.tables import (
+    collections,
+    counters,
+    metadata,
+    token_vectors,
+    turn_documents,
+    turns,
+)
 
 
 def _create(connection: Connection) -> None:
@@ -29,6 +36,11 @@ def _add_token_vectors(connection: Connection) -> None:
     token_vectors.create(connection, checkfirst=True)
 
 
+def _add_conversations(connection: Connection) -> None:
+    turns.create(connection, checkfirst=True)
+    turn_documents.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -36,5 +48,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_summaries,
     _add_collections,
     _add_token_vectors,
+    _add_conversations,
 )
 SCHEMA = len(MIGRATIONS)

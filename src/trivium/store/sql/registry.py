@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 
 from trivium.store.clock import now
+from trivium.store.sql.conversations import forget_turns_of
 from trivium.store.sql.migrations import MIGRATIONS
 from trivium.store.sql.reader import IndexedChunk, RegistryReader, check_schema, searched_text
 from trivium.store.sql.rows import (
@@ -205,6 +206,7 @@ class Registry(RegistryReader):
             hashes = select(chunks.c.embedding).where(chunks.c.document.in_(gone)).distinct()
             orphans = list(connection.scalars(hashes))
             connection.execute(delete(documents).where(documents.c.id.in_(gone)))
+            forget_turns_of(connection, gone)
             for some in slices(orphans):
                 kept = select(chunks.c.embedding).where(chunks.c.embedding.in_(some))
                 for table in (embeddings, token_vectors):

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from trivium.answers import Conversation, KeptTurn
 from trivium.store.neighbours import neighbours
+from trivium.store.sql.conversations import Conversations
 from trivium.store.sql.registry import Registry
 from trivium.types import (
     ChunkId,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 class SqlStore:
     _registry: Registry
+    _conversations: Conversations
 
     def _translated(self) -> AbstractContextManager[None]:
         """Errors of the database as errors of Trivium."""
@@ -88,3 +91,19 @@ class SqlStore:
     def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
         with self._translated():
             return self._registry.token_vectors(ids, where)
+
+    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
+        with self._translated():
+            self._conversations.keep(conversation, kept)
+
+    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
+        with self._translated():
+            return self._conversations.turns(conversation, where)
+
+    def conversations(self, where: Where) -> list[Conversation]:
+        with self._translated():
+            return self._conversations.listed(where)
+
+    def forget_conversation(self, conversation: str, where: Where) -> int:
+        with self._translated():
+            return self._conversations.forget(conversation, where)

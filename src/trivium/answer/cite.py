@@ -105,8 +105,11 @@ class Refusal:
         before, sign, after = self._held.partition(self._sign)
         if sign:
             self.refused |= not self._said and not before.strip(_AROUND)
+            shown = self._shown("" if self.refused else before)
             self._held, self._after = after, True
-            return self._shown("" if self.refused else before) + self.feed("")
+            return shown + self.feed("")
+        if not self._said and self._sign.startswith(self._held.lstrip(_AROUND)):
+            return ""  # with what stands around it
         at = next(
             (i for i in range(len(self._held)) if self._sign.startswith(self._held[i:])), None
         )

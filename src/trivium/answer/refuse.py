@@ -14,9 +14,9 @@ from trivium.errors import ModelUnavailable
 from trivium.ports import Embedder, Store
 from trivium.types import ChunkId, Where
 
-BY_WORDS = 0.5
+BY_WORDS = 0.3
 LEAST = 0.3
-LEAST_WORDS = 0.3
+LEAST_WORDS = 0.25
 LONGEST_EXCUSE = 400  # characters: what is longer says something too
 # In English, German, French and Spanish; other languages have the sign that the rules ask for.
 _SOURCES = (

@@ -46,9 +46,7 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
     multiple=True,
     help="Any other filter, e.g. 'year>=2020 type:pdf'. Repeatable: all hold.",
 )
-@click.option(
-    "--json-lines", is_flag=True, help="Print each event as a line of JSON, as it comes."
-)
+@click.option("--json-lines", is_flag=True, help="Print each event as a line of JSON, as it comes.")
 @shared_options
 @pass_shell
 def ask_command(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from trivium.answers import Conversation, KeptTurn
+from trivium.history import Interpretation
 from trivium.types import (
     Chunk,
     ChunkId,
@@ -177,6 +178,8 @@ class SourceItem:
     metadata: Metadata = field(default_factory=dict)  # the same
     # A file that this one names, where the source finds it and may read it; else None.
     beside: Callable[[str], SourceItem | None] | None = None
+    # Whether another uri of this source is still there; without it, or in doubt: it is.
+    exists: Callable[[str], bool] | None = None
 
 
 class Source(Protocol):
@@ -201,7 +204,8 @@ class Store(Protocol):
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
         """Keep every document of the batch; each becomes a new active interpretation, and the one
-        before it is hidden in the same instant. `model` names the embedder of the vectors."""
+        before it is hidden in the same instant. `model` names the embedder of the vectors. One
+        that only repeats another under a new uri becomes a name of it (`store.identity`)."""
         ...
 
     def relabel(
@@ -211,7 +215,33 @@ class Store(Protocol):
         ...
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
-        """Unknown ids are no error; the count of those removed comes back."""
+        """All of them: text, past and names. Unknown ids are no error; the count of those removed
+        comes back."""
+        ...
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        """The same bytes lie there too. Raises DocumentNotFound."""
+        ...
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        """What was called `old` is called `new`, and what lies within it moves along; a title that
+        came from the file's name follows. An `old` that is no name of it (any more) leaves a name
+        added. Raises DocumentNotFound."""
+        ...
+
+    def forget(self, uri: str, collection: str) -> list[Document]:
+        """A source is gone, with what lies within it: its name goes, and the document too where
+        it had no other. Those removed come back."""
+        ...
+
+    def restore(self, document: DocumentId, number: int) -> Document:
+        """A new active interpretation with the text and chunks of an old one, which are neither
+        read nor embedded again. Labels stay as they are. Raises DocumentNotFound."""
+        ...
+
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
+        """Drop interpretations for good: of each document all but the newest `keep`, and with
+        `before` only what was retired earlier. Active ones stay. How many went comes back."""
         ...
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
@@ -232,7 +262,17 @@ class Store(Protocol):
         condition also those that were given a chunker before their first document."""
         ...
 
-    def find(self, uri: str, collection: str) -> Document | None: ...
+    def find(self, uri: str, collection: str) -> Document | None:
+        """By any of its names."""
+        ...
+
+    def alike(self, content_hash: str, collection: str) -> list[Document]:
+        """By id: those whose source was last seen with these bytes."""
+        ...
+
+    def within(self, uri: str, collection: str) -> list[Document]:
+        """By id: those that lie within this file, such as attachments."""
+        ...
 
     def documents(
         self, where: Where, *, offset: int = 0, limit: int | None = None
@@ -240,12 +280,20 @@ class Store(Protocol):
         """By id."""
         ...
 
-    def text(self, document: DocumentId, where: Where) -> str | None:
-        """The full text of the active interpretation."""
+    def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
+        """Every interpretation that is kept, by number."""
         ...
 
-    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
-        """Every active chunk of a document, in order."""
+    def text(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> str | None:
+        """The full text of the active interpretation, or of the one with this number."""
+        ...
+
+    def passages(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> list[StoredChunk]:
+        """Every chunk of the same, in order."""
         ...
 
     # searching

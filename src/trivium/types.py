@@ -206,6 +206,8 @@ class Processed:
     summary: str = ""  # in front of every chunk when it is embedded; kept, but never shown
     # By the hash of what was embedded; what the store has from before is not in it.
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
+    original: str = ""  # address of its bytes in the archive
+    timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,10 @@ class Document:
     added_at: str  # ISO 8601, UTC
     updated_at: str
     metadata: Metadata = field(default_factory=dict)
+    names: tuple[str, ...] = ()  # the other uris under which the same bytes were met
+    original: str = ""  # address of its bytes in the archive; empty: not kept
+    seen_hash: str = ""  # of the bytes last met at its source, whatever was restored since
+    seen_fingerprint: str = ""  # of the pipeline that read those
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def counts(report: Any) -> dict[str, int]:
-    names = ("added", "updated", "relabelled", "unchanged", "failed")
+    names = ("added", "updated", "relabelled", "moved", "duplicate", "unchanged", "failed")
     return {name: report[name] for name in names if report[name]}
 
 
@@ -40,7 +40,7 @@ def test_json_of_every_fate(notes: Path, place: Path) -> None:
     first = call(*add)
     assert first.code == 0
     assert set(first.json) == {
-        "added", "updated", "relabelled", "unchanged", "failed",
+        "added", "updated", "relabelled", "moved", "duplicate", "unchanged", "failed",
         "failures", "chunks", "seconds", "embedding_seconds", "notes",
     }  # fmt: skip
     assert counts(first.json) == {"added": 3}

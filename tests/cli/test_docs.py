@@ -32,9 +32,10 @@ def test_a_shown_command_runs(sample: Program, line: str) -> None:
     assert answer.out
 
 
-def test_the_shown_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", ["searching.md", "answering.md"])
+def test_the_shown_python_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    text = (ROOT / "docs" / "searching.md").read_text("utf-8")
+    text = (ROOT / "docs" / page).read_text("utf-8")
     for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
-        exec(compile(block, "searching.md", "exec"), {})
+        exec(compile(block, page, "exec"), {})

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FIRST_LINES = 12  # of a document, where its text was not asked for
 FIRST_CHARACTERS = 1200
+_UNTOLD = ("metadata", "seen_hash", "seen_fingerprint")  # shown in their own way, or for programs
 
 
 @click.command("list")
@@ -61,11 +62,11 @@ def _row(document: Document) -> tuple[str, ...]:
         document.audience,
         document.language,
         f"{document.chunks:,}",
-        _local_time(document.updated_at),
+        local_time(document.updated_at),
     )
 
 
-def _local_time(stamp: str) -> str:
+def local_time(stamp: str) -> str:
     try:
         return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
@@ -80,18 +81,24 @@ def document_as_json(document: Document) -> dict[str, object]:
 @click.argument("document")
 @click.option("--text", "whole", is_flag=True, help="The full text and nothing else.")
 @click.option("--chunks", is_flag=True, help="The passages it was cut into.")
+@click.option(
+    "--interpretation", type=int, metavar="N", help="As it was in this interpretation of it."
+)
 @shared_options
 @pass_shell
-def show_command(shell: Shell, document: str, whole: bool, chunks: bool) -> None:
+def show_command(
+    shell: Shell, document: str, whole: bool, chunks: bool, interpretation: int | None
+) -> None:
     """Show one document, named by id, #id, path or file name.
 
     \b
     trivium show 3
     trivium show weapons.md --chunks
     trivium show weapons.md --text > weapons.txt
+    trivium show weapons.md --interpretation 1     see `trivium history weapons.md`
     """
     with shell.library() as library:
-        shown = _find(library, document)
+        shown = library.show(find(library, document).id, interpretation=interpretation)
     if shell.json:
         shell.emit(_shown_as_json(shown))
     elif whole:
@@ -102,16 +109,16 @@ def show_command(shell: Shell, document: str, whole: bool, chunks: bool) -> None
         _show_summary(shell, shown)
 
 
-def _find(library: Library, name: str) -> Shown:
+def find(library: Library, name: str) -> Document:
     """By number first: a file called `3` is still found, by that name, if there is no number 3."""
     from trivium.errors import DocumentNotFound
 
     if name.isdecimal():
         try:
-            return library.show(f"#{name}")
+            return library.document(f"#{name}")
         except DocumentNotFound:
             pass
-    return library.show(name)
+    return library.document(name)
 
 
 def _shown_as_json(shown: Shown) -> dict[str, object]:
@@ -119,19 +126,28 @@ def _shown_as_json(shown: Shown) -> dict[str, object]:
 
     return {
         "document": document_as_json(shown.document),
+        "interpretation": asdict(shown.interpretation),
         "text": shown.text,
         "chunks": [chunk_as_json(passage) for passage in shown.passages],
     }
 
 
+def _facts(shown: Shown) -> dict[str, object]:
+    """What is said of a document, and of the interpretation of it that is shown."""
+    held = asdict(shown.document)
+    then = asdict(shown.interpretation)
+    facts = {n: then.get(n, v) for n, v in held.items() if n not in _UNTOLD}
+    facts["interpretation"] = shown.interpretation.number
+    facts["size"] = f"{shown.interpretation.size:,} bytes"
+    for name in ("added_at", "updated_at"):
+        facts[name] = local_time(held[name])
+    return facts | {f"metadata.{name}": v for name, v in shown.interpretation.metadata.items()}
+
+
 def _show_summary(shell: Shell, shown: Shown) -> None:
     from rich.text import Text
 
-    facts = {name: value for name, value in asdict(shown.document).items() if name != "metadata"}
-    facts["size"] = f"{shown.document.size:,} bytes"
-    for name in ("added_at", "updated_at"):
-        facts[name] = _local_time(facts[name])
-    facts |= {f"metadata.{name}": value for name, value in shown.document.metadata.items()}
+    facts = _facts(shown)
     width = max(map(len, facts)) + 2
     for name, value in facts.items():
         told = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -175,7 +191,7 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool) -> None:
     trivium remove old-rules.md --yes
     """
     with shell.library() as library:
-        found = {d.id: d for d in (_find(library, name).document for name in names)}
+        found = {d.id: d for d in (find(library, name) for name in names)}
         if not yes and sys.stdin.isatty() and shell.err.is_terminal:
             for document in found.values():
                 shell.note(f"#{document.id} {document.title}  {document.uri}")

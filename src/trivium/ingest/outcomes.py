@@ -15,6 +15,8 @@ class Fate(StrEnum):
     ADDED = "added"
     UPDATED = "updated"
     RELABELLED = "relabelled"
+    MOVED = "moved"  # it has another name now
+    DUPLICATE = "duplicate"  # the same bytes are there: one more name of that document
     UNCHANGED = "unchanged"
     FAILED = "failed"
 

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelUnavailable
+from trivium.ingest.identity import Naming, Renaming
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import Prepared, Preparer, Relabelling
 from trivium.ports import Embedder, Source, Store, TokenEmbedder
@@ -57,6 +58,9 @@ class Pipeline:
                 if isinstance(prepared, Outcome):
                     yield prepared
                     continue
+                if isinstance(prepared, Renaming | Naming):
+                    yield prepared.apply(self._store)
+                    continue
                 if isinstance(prepared, Relabelling):
                     yield self._relabel(prepared)
                     continue
@@ -83,8 +87,10 @@ class Pipeline:
         documents = self._store.put(self._embed(prepared), model)
         for one, document in zip(prepared, documents, strict=True):
             fate = Fate.UPDATED if one.before else Fate.ADDED
+            if one.before is None and document.uri != one.item.uri:
+                fate = Fate.DUPLICATE  # of another in this batch
             size, enclosed = one.processed.size, one.item.enclosed
-            yield Outcome(document.uri, fate, document, None, size, enclosed)
+            yield Outcome(one.item.uri, fate, document, None, size, enclosed)
 
     def _embed(self, prepared: list[Prepared]) -> list[Processed]:
         """With vectors: those the store knows, and the rest from the model in one call."""

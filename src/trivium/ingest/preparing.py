@@ -10,13 +10,16 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
 
 from trivium.errors import FileDamaged, FileEmpty, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
+from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
+from trivium.store.identity import WITHIN, parts_from
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 
 CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
@@ -48,6 +51,18 @@ class Relabelling:
     metadata: Metadata
 
 
+class Timings:
+    """Seconds of each step, one after the other."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = perf_counter()
+
+    def end(self, step: str) -> None:
+        started, self._last = self._last, perf_counter()
+        self.seconds[step] = round(self._last - started, 6)
+
+
 class Preparer:
     def __init__(
         self,
@@ -68,18 +83,24 @@ class Preparer:
         self._max_bytes = max_bytes
         self._summariser = summariser
 
-    def prepare(self, item: SourceItem, labels: Labels) -> Prepared | Relabelling | Outcome:
+    def prepare(
+        self, item: SourceItem, labels: Labels
+    ) -> Prepared | Relabelling | Renaming | Naming | Outcome:
         """An outcome, where nothing is left to do."""
+        timings = Timings()
         try:
             content = self._content(item)
             digest = _digest(content)
+            timings.end("read")
             before = self._store.find(item.uri, labels.collection)
-            # The model has no part in this: vectors are kept by model and text, and change
-            # without a new interpretation.
-            if before and before.content_hash == digest and self._is_current(before.fingerprint):
-                return _relabelled(item, before, labels)
+            known = self._known(item, content, digest, before, labels)
+            if known is not None:
+                return known
+            timings.end("compare")
             extraction = described(item, self._extract(content))
+            timings.end("extract")
             chunks = self._chunker.chunk(extraction)
+            timings.end("chunk")
             if not chunks and not extraction.enclosed:
                 raise FileEmpty(f"{item.name} holds no text.")
         except ReadError as error:
@@ -91,6 +112,7 @@ class Preparer:
         if note:
             metadata[CHUNKING] = note
         summary = self._summary(extraction, chunks)
+        timings.end("summarise")
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
@@ -106,8 +128,33 @@ class Preparer:
             vectors=None,
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
+            timings=timings.seconds,
         )
         return Prepared(item, processed, texts, before)
+
+    def _known(
+        self,
+        item: SourceItem,
+        content: Blob | Extraction,
+        digest: str,
+        before: Document | None,
+        labels: Labels,
+    ) -> Relabelling | Renaming | Naming | Outcome | None:
+        """What is to be done where these bytes were met before; None: they must be read.
+
+        Compared with what was last seen at the source, not with the active text: that may be an
+        older one which somebody restored. The model has no part in this: vectors are kept by model
+        and text, and change without a new interpretation."""
+        if before is None:
+            if isinstance(content, Extraction):  # no bytes: its source says what it is
+                return None
+            return recognise(self._store, item, digest, labels, self._is_current)
+        if before.seen_hash != digest or not self._is_current(before.seen_fingerprint):
+            return None
+        settled = _relabelled(item, before, labels)
+        if isinstance(settled, Relabelling) and parts_from(before, digest, settled.audience):
+            return None
+        return settled
 
     def _content(self, item: SourceItem) -> Blob | Extraction:
         if isinstance(item.content, Extraction):
@@ -157,12 +204,13 @@ def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
     """What a file holds within: documents of their own, known by where they lie in it."""
     return [
         SourceItem(
-            f"{item.uri}!/{inner.name}",
+            f"{item.uri}{WITHIN}{inner.name}",
             inner.name.rpartition("/")[2],
             partial(bytes, inner.data),
             len(inner.data),
             enclosed=True,
             beside=item.beside if is_library(extraction) else None,
+            exists=item.exists,
         )
         for inner in extraction.enclosed
     ]

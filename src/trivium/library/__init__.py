@@ -1,8 +1,8 @@
 """The way in for everything outside: one library, opened, filled, searched.
 
-`facade.py` is the class, made of `adding`, `finding` and `care`; `assembly.py` puts the models and
-readers together by the settings; `asking.py` turns what a caller asks for into one typed request.
-No logic of its own lives here.
+`facade.py` is the class, made of `adding`, `finding`, `past` and `care`; `assembly.py` puts the
+models and readers together by the settings; `asking.py` turns what a caller asks for into one typed
+request. No logic of its own lives here.
 """
 
 from trivium.library.asking import where

@@ -15,13 +15,14 @@ from trivium.library.adding import Adding
 from trivium.library.answering import Answering
 from trivium.library.assembly import embedder_for, generator_for, reranker_for
 from trivium.library.care import Care
+from trivium.library.past import Past
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Adding, Answering, Care):
+class Library(Adding, Answering, Past, Care):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP

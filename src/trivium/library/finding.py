@@ -100,15 +100,34 @@ class Finding(Parts):
     def documents(self, within: Where = OWNER) -> list[Document]:
         return self._store.documents(within)
 
+    def document(self, name: DocumentId | str, within: Where = OWNER) -> Document:
+        """One document by id, by `#id`, by path or by file name."""
+        return self._one(name, within)
+
     def collections(self, within: Where = OWNER) -> list[Collection]:
         """By name, with what of them may be seen."""
         return self._store.collections(within)
 
-    def show(self, document: DocumentId | str, within: Where = OWNER) -> Shown:
-        """A document by id, by `#id`, by path or by file name."""
+    def show(
+        self,
+        document: DocumentId | str,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> Shown:
+        """A document in full, named as for `document`: as it is now, or as it was in the
+        interpretation of this number."""
         found = self._one(document, within)
-        text = self._store.text(found.id, within)
-        return Shown(found, text or "", tuple(self._store.passages(found.id, within)))
+        number = found.interpretation if interpretation is None else interpretation
+        past = {one.number: one for one in self._store.history(found.id, within)}
+        text = self._store.text(found.id, within, number)
+        if number not in past or text is None:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation {number}.",
+                fix=f"`trivium history {found.id}` lists those it has.",
+            )
+        passages = self._store.passages(found.id, within, number)
+        return Shown(found, text, tuple(passages), past[number])
 
     def _within(
         self,

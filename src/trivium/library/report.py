@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trivium.history import Interpretation
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.types import Document, StoredChunk
 
@@ -33,3 +34,4 @@ class Shown:
     document: Document
     text: str
     passages: tuple[StoredChunk, ...]
+    interpretation: Interpretation  # the one that text and passages are of

@@ -53,7 +53,14 @@ class FolderSource:
 
 def _item(path: Path, beside: Callable[[str], SourceItem | None] | None = None) -> SourceItem:
     uri, name = _printable(os.path.abspath(path)), _printable(path.name)
-    return SourceItem(uri, name, partial(_read, path), _size(path), beside=beside)
+    return SourceItem(uri, name, partial(_read, path), _size(path), beside=beside, exists=_exists)
+
+
+def _exists(uri: str) -> bool:
+    """Whether a file is still there; in doubt, it is: what is no path of ours, and names whose
+    bytes are no text and stand escaped in the uri."""
+    path = uri.partition("!/")[0]
+    return not os.path.isabs(path) or "\\x" in path or os.path.lexists(path)
 
 
 def _is_visible_below(root: str, path: str) -> bool:

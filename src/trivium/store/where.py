@@ -83,8 +83,9 @@ def _passes(document: Document, condition: Condition) -> bool:
         case Exists(field):
             return any(text for text, _ in _values(document, field))
         case Compare("source", "eq", value):
-            own_name = comparable_text(value) == comparable_text(name_of(document.uri))
-            return own_name or value in (document.uri, f"#{document.id}")
+            uris = (document.uri, *document.names)
+            own_name = comparable_text(value) in {comparable_text(name_of(uri)) for uri in uris}
+            return own_name or value in (*uris, f"#{document.id}")
         case Compare(field, op, value) if field in BUILT_IN:
             return any(_ORDER[op](held, str(value)) for held in _labels(document, field))
         case Compare(field, op, value):

@@ -46,8 +46,12 @@ def sample(
     metadata: Metadata | None = None,
     language: str = "en",
     embedded: bool = True,
+    reader: str = "",
+    fingerprint: str = "sample",
+    original: str = "",
 ) -> Processed:
-    """A processed document with one chunk for each paragraph."""
+    """A processed document with one chunk for each paragraph. With a reader it counts as read from
+    bytes, so that equal ones may be one document."""
     text = "\n\n".join(paragraphs)
     chunks, elements, start = [], [], 0
     headings = (title,) if title else ()
@@ -66,11 +70,14 @@ def sample(
         metadata=metadata or {},
         content_hash=f"{zlib.crc32(text.encode()):08x}",
         size=len(text),
-        extraction=Extraction(text, tuple(elements), title or uri, "text/plain", language),
+        extraction=Extraction(
+            text, tuple(elements), title or uri, "text/plain", language, reader=reader
+        ),
         chunks=tuple(chunks),
         hashes=tuple(f"{zlib.crc32(t.encode()):08x}{len(t):x}" for t in texts),
         vectors=TOY.embed_documents(texts) if embedded and texts else None,
-        fingerprint="sample",
+        fingerprint=fingerprint,
+        original=original,
     )
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from trivium.ports import Store
 from trivium.testing.conversation_contract import ConversationContract
+from trivium.testing.names_contract import NamesContract
+from trivium.testing.past_contract import PastContract
 from trivium.testing.samples import TOY, probe, sample
 from trivium.testing.search_contract import ALL, SearchContract, found, put
 from trivium.types import (
@@ -29,7 +31,7 @@ def uris(store: Store, condition: Condition, audiences: frozenset[str] | None = 
     return {document.uri for document in store.documents(Where(audiences, condition))}
 
 
-class StoreContract(SearchContract, ConversationContract):
+class StoreContract(SearchContract, NamesContract, PastContract, ConversationContract):
     """Override `store`; see tests/contract for an example."""
 
     @pytest.fixture

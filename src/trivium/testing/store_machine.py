@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from trivium.answers import KeptTurn, Turn
+from trivium.history import Interpretation
 from trivium.ports import Store
 from trivium.store.memory import MemoryStore
 from trivium.testing.samples import TOY, probe, sample
@@ -74,14 +75,19 @@ _QUERIES = st.one_of(
     _TEXTS,
     st.sampled_from(["sord", "batleaxe", "shortsord", '"short sword" axe', "crown -fog", "drown"]),
 )
+# Read from bytes or not: of those that are, equal ones may be one document.
+_READERS = st.sampled_from(["", "", "reader-1"])
+_FINGERPRINTS = st.sampled_from(["sample", "sample", "newer"])
 _DOCUMENTS: st.SearchStrategy[Processed] = st.builds(
-    lambda uri, paragraphs, collection, audience, category, metadata: sample(
+    lambda uri, paragraphs, collection, audience, category, metadata, reader, fingerprint: sample(
         uri,
         *paragraphs,
         collection=collection,
         audience=audience,
         category=category,
         metadata=metadata,
+        reader=reader,
+        fingerprint=fingerprint,
     ),
     _URIS,
     _PARAGRAPHS,
@@ -89,6 +95,17 @@ _DOCUMENTS: st.SearchStrategy[Processed] = st.builds(
     _AUDIENCES,
     _CATEGORIES,
     _METADATA,
+    _READERS,
+    _FINGERPRINTS,
+)
+_COPIES: st.SearchStrategy[Processed] = st.builds(
+    lambda uri, text, audience, fingerprint: sample(
+        uri, text, audience=audience, reader="reader-1", fingerprint=fingerprint
+    ),
+    _URIS,
+    st.sampled_from(["crown", "battle axe"]),
+    st.sampled_from([EVERYONE, EVERYONE, "dm-only"]),
+    _FINGERPRINTS,
 )
 _ALL = 1000
 
@@ -110,11 +127,53 @@ class StoreMachine(RuleBasedStateMachine):
         )
     )
     def put(self, batch: list[Processed]) -> None:
+        self._put(batch)
+
+    def _put(self, batch: list[Processed]) -> None:
         with self.store.writing():
             ours = self.store.put(batch, TOY.fingerprint)
-        assert list(map(_timeless, ours)) == list(
-            map(_timeless, self.reference.put(batch, TOY.fingerprint))
-        )
+        theirs = self.reference.put(batch, TOY.fingerprint)
+        assert [document.id for document in ours] == [document.id for document in theirs]
+
+    @rule(batch=st.lists(_COPIES, min_size=1, max_size=4, unique_by=lambda d: d.uri))
+    def put_copies(self, batch: list[Processed]) -> None:
+        self._put(batch)
+
+    @rule(at=st.integers(0, 9), uri=_URIS, other=st.integers(0, 9))
+    def rename(self, at: int, uri: str, other: int) -> None:
+        documents = self.reference.documents(OWNER)
+        if documents:
+            chosen = documents[at % len(documents)]
+            if self.reference.find(uri, chosen.collection) is None:
+                uris = (chosen.uri, *chosen.names, "never.md")
+                old = uris[other % len(uris)]
+                with self.store.writing():
+                    ours = self.store.rename(chosen.id, old, uri)
+                assert _timeless(ours) == _timeless(self.reference.rename(chosen.id, old, uri))
+
+    @rule(uri=_URIS, collection=_COLLECTIONS)
+    def forget(self, uri: str, collection: str) -> None:
+        with self.store.writing():
+            ours = self.store.forget(uri, collection)
+        theirs = self.reference.forget(uri, collection)
+        assert list(map(_timeless, ours)) == list(map(_timeless, theirs))
+
+    @rule(at=st.integers(0, 9), back=st.integers(0, 3))
+    def restore(self, at: int, back: int) -> None:
+        documents = self.reference.documents(OWNER)
+        if documents:
+            chosen = documents[at % len(documents)].id
+            past = self.reference.history(chosen, OWNER)
+            number = past[back % len(past)].number
+            with self.store.writing():
+                ours = self.store.restore(chosen, number)
+            assert _timeless(ours) == _timeless(self.reference.restore(chosen, number))
+
+    @rule(where=_WHERES, keep=st.integers(0, 3))
+    def prune(self, where: Where, keep: int) -> None:
+        with self.store.writing():
+            ours = self.store.prune(where, keep=keep)
+        assert ours == self.reference.prune(where, keep=keep)
 
     @rule(ids=st.lists(st.integers(1, 12), max_size=3))
     def remove(self, ids: list[int]) -> None:
@@ -199,17 +258,29 @@ class StoreMachine(RuleBasedStateMachine):
         ours, theirs = self.store.documents(OWNER), self.reference.documents(OWNER)
         assert list(map(_timeless, ours)) == list(map(_timeless, theirs))
         for document in theirs:
-            found = self.store.text(document.id, OWNER)
-            assert found == self.reference.text(document.id, OWNER)
+            past = self.reference.history(document.id, OWNER)
+            assert list(map(_named, self.store.history(document.id, OWNER))) == [
+                _named(one) for one in past
+            ]
+            for number in (None, *(one.number for one in past)):
+                found = self.store.text(document.id, OWNER, number)
+                assert found == self.reference.text(document.id, OWNER, number)
 
     def teardown(self) -> None:
         self.store.close()
+
+
+def _named(one: Interpretation) -> tuple[object, ...]:
+    return (one.number, one.active, one.title, one.content_hash, one.restored_from, one.chunks)
 
 
 def _timeless(document: Document) -> tuple[object, ...]:
     return (
         document.id,
         document.uri,
+        document.names,
+        document.title,
+        document.seen_hash,
         document.collection,
         document.category,
         document.audience,

@@ -24,6 +24,9 @@ TEXTS = [
     "word " * 400,
     "Der Vertrag endet am 31. Dezember.",
 ]
+# The kernels of arm64 round the activations of one short text and of a batch differently: .9998.
+# Another text of five words is below .7.
+SAME = 0.9995
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +98,13 @@ def test_rows_are_unit_float32(embedder: LocalEmbedder) -> None:
 def test_a_batch_gives_what_single_calls_give(embedder: LocalEmbedder) -> None:
     together = embedder.embed_documents(TEXTS)
     alone = np.stack([embedder.embed_query(text) for text in TEXTS])
-    np.testing.assert_allclose(together, alone, atol=1e-3)
+    assert np.vecdot(together, alone).min() > SAME
 
 
 def test_order_of_texts_does_not_matter(embedder: LocalEmbedder) -> None:
     forward = embedder.embed_documents(TEXTS)
     backward = embedder.embed_documents(TEXTS[::-1])
-    np.testing.assert_allclose(forward, backward[::-1], atol=1e-3)
+    assert np.vecdot(forward, backward[::-1]).min() > SAME
 
 
 def test_beyond_the_limit_the_beginning_is_not_read(embedder: LocalEmbedder, cache: Path) -> None:
@@ -136,7 +139,7 @@ def test_threads_may_share_an_embedder(cache: Path) -> None:
     embedder = LocalEmbedder(None, cache, threads=1)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(embedder.embed_query, TEXTS * 4))
-    np.testing.assert_allclose(np.stack(found), embedder.embed_documents(TEXTS * 4), atol=1e-3)
+    assert np.vecdot(np.stack(found), embedder.embed_documents(TEXTS * 4)).min() > SAME
 
 
 def test_quantising_hardly_turns_a_vector(installed: Path, embedder: LocalEmbedder) -> None:

@@ -1,13 +1,25 @@
 """A library of an older Trivium opens in this one."""
 
+import sqlite3
 from pathlib import Path
 
-from sqlalchemy import create_engine, text
+import pytest
+from sqlalchemy import create_engine, inspect, text
 
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.store.sql.migrations import SCHEMA
-from trivium.testing.samples import TOY, sample
-from trivium.types import OWNER
+from trivium.testing.samples import TOY, probe, sample
+from trivium.types import OWNER, Signal, Where
+
+OLD = Path(__file__).parent / "schema4.sql"  # `iterdump` of a library of two documents
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    connection = sqlite3.connect(tmp_path / "library.db")
+    connection.executescript(OLD.read_text())
+    connection.close()
+    return tmp_path
 
 
 def test_a_library_without_token_vectors_gains_their_table(tmp_path: Path) -> None:
@@ -24,3 +36,46 @@ def test_a_library_without_token_vectors_gains_their_table(tmp_path: Path) -> No
     assert store.token_vectors([1], OWNER) == {}
     assert [d.uri for d in store.documents(OWNER)] == ["a.md"]
     store.close()
+
+
+def test_a_library_of_schema_4_keeps_its_documents_and_its_past(old: Path) -> None:
+    store = EmbeddedStore(old)
+    bells, fog = store.documents(OWNER)
+    assert (bells.uri, bells.title, bells.interpretation) == ("/notes/a.md", "New bells", 2)
+    assert (bells.names, bells.seen_hash) == ((), bells.content_hash)
+    assert bells.seen_fingerprint == bells.fingerprint
+    first, second = store.history(bells.id, OWNER)
+    assert (first.title, first.active, first.retired_at) == ("Bells", False, bells.updated_at)
+    assert (second.metadata, second.size, second.media_type) == (
+        {"year": 2002},
+        bells.size,
+        "text/plain",
+    )
+    assert store.history(fog.id, Where(frozenset())) == []
+    for signal in Signal:
+        hits = store.search(signal, probe("silver"), OWNER, 1)
+        assert store.chunks([hit.chunk_id for hit in hits], OWNER)[0].chunk.text == "Silver bell."
+    assert store.restore(bells.id, 1).title == "Bells"
+    store.put([sample("/notes/a.md", "Brass bell.")], TOY.fingerprint)
+    assert [one.number for one in store.history(bells.id, OWNER)] == [1, 2, 3, 4]
+    store.close()
+
+
+def test_an_older_library_gets_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
+    EmbeddedStore(old).close()
+    EmbeddedStore(tmp_path / "new").close()
+    shapes = []
+    for folder in (old, tmp_path / "new"):
+        engine = create_engine(f"sqlite:///{folder / 'library.db'}")
+        found = inspect(engine)
+        shapes.append(
+            {
+                name: (
+                    {c["name"] for c in found.get_columns(name)},
+                    {i["name"] for i in found.get_indexes(name)},
+                )
+                for name in found.get_table_names()
+            }
+        )
+        engine.dispose()
+    assert shapes[0] == shapes[1]

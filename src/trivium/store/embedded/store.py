@@ -33,7 +33,7 @@ from trivium.store.embedded.words import WordView
 from trivium.store.sql.conversations import Conversations
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
-from trivium.store.sql.registry import Registry, to_index
+from trivium.store.sql.registry import Registry
 from trivium.store.sql.store import SqlStore
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
@@ -158,9 +158,12 @@ class EmbeddedStore(SqlStore):
         if not batch:
             return []
         with self.writing():
-            staged = self._registry.stage(batch, model)
-            self._indexes.add(list(to_index(batch, staged)))
-            return self._registry.activate(staged)
+            done: list[Document] = []
+            while len(done) < len(batch):
+                stage = self._registry.stage(batch[len(done) :], model)
+                self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
+                done += self._registry.activate(stage.staged, stage.documents)
+            return done
 
     def relabel(
         self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
@@ -172,7 +175,31 @@ class EmbeddedStore(SqlStore):
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
         with self.writing():
-            return self._registry.remove(documents)
+            return self._registry.remove(documents).count
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        with self.writing():
+            return self._registry.add_name(document, uri)
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        with self.writing():
+            return self._registry.rename(document, old, new)
+
+    def forget(self, uri: str, collection: str) -> list[Document]:
+        with self.writing():
+            nameless = self._registry.unname(uri, collection)
+            self.remove(document.id for document in nameless)
+            return nameless
+
+    def restore(self, document: DocumentId, number: int) -> Document:
+        with self.writing():
+            staged = self._registry.stage_restored(document, number)
+            self._indexes.add(staged.indexed)
+            return self._registry.activate([staged], [document])[0]
+
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
+        with self.writing():
+            return self._registry.prune(where, keep=keep, before=before).count
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         with self.writing():

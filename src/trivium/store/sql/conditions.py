@@ -5,9 +5,9 @@ from __future__ import annotations
 from operator import eq, ge, gt, le, lt
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, not_, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, false, not_, or_, select, true
 
-from trivium.store.sql.tables import documents, fields
+from trivium.store.sql.tables import documents, fields, names
 from trivium.store.where import as_number, comparable_text, metadata_name
 from trivium.types import EVERYONE, AllOf, AnyOf, Compare, Condition, Exists, Not, Where
 
@@ -49,6 +49,7 @@ def _clause(condition: Condition) -> ColumnElement[bool]:
             return or_(
                 documents.c.uri == str(value),
                 documents.c.name == comparable_text(value),
+                documents.c.id.in_(_called(str(value))),
                 _by_number(str(value)),
             )
         case Compare(field, op, value) if field in _COLUMNS:
@@ -58,6 +59,12 @@ def _clause(condition: Condition) -> ColumnElement[bool]:
             if number is not None:
                 return _held(field, _OPERATORS[op](fields.c.number, number))
             return _held(field, _OPERATORS[op](fields.c.text, comparable_text(value)))
+
+
+def _called(value: str) -> Select[Any]:
+    """The documents that have it as another name."""
+    either = or_(names.c.uri == value, names.c.name == comparable_text(value))
+    return select(names.c.document).where(either)
 
 
 def _by_number(value: str) -> ColumnElement[bool]:

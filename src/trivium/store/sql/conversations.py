@@ -8,6 +8,7 @@ of it, and the database itself lets one write after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, insert, select
@@ -61,6 +62,31 @@ class Conversations:
             for some in slices(gone):
                 connection.execute(delete(turns).where(turns.c.id.in_(some)))
         return len(gone)
+
+
+class ConversingStore:
+    """The part of a store that speaks of conversations."""
+
+    _conversations: Conversations
+
+    def _translated(self) -> AbstractContextManager[None]:
+        raise NotImplementedError
+
+    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
+        with self._translated():
+            self._conversations.keep(conversation, kept)
+
+    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
+        with self._translated():
+            return self._conversations.turns(conversation, where)
+
+    def conversations(self, where: Where) -> list[Conversation]:
+        with self._translated():
+            return self._conversations.listed(where)
+
+    def forget_conversation(self, conversation: str, where: Where) -> int:
+        with self._translated():
+            return self._conversations.forget(conversation, where)
 
 
 def forget_turns_of(connection: Connection, gone: Sequence[DocumentId]) -> None:

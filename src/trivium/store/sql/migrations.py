@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, insert, inspect, text
+from sqlalchemy import Connection, Table, insert, inspect, text
+from sqlalchemy.schema import CreateColumn
 
 from trivium.store.sql.tables import (
     collections,
     counters,
+    documents,
+    interpretations,
     metadata,
+    names,
     token_vectors,
     turn_documents,
     turns,
@@ -23,9 +27,7 @@ def _create(connection: Connection) -> None:
 
 
 def _add_summaries(connection: Connection) -> None:
-    if all(c["name"] != "summary" for c in inspect(connection).get_columns("interpretations")):
-        added = "ALTER TABLE interpretations ADD COLUMN summary TEXT NOT NULL DEFAULT ''"
-        connection.execute(text(added))
+    _add_columns(connection, interpretations, "summary")
 
 
 def _add_collections(connection: Connection) -> None:
@@ -34,6 +36,49 @@ def _add_collections(connection: Connection) -> None:
 
 def _add_token_vectors(connection: Connection) -> None:
     token_vectors.create(connection, checkfirst=True)
+
+
+_SEEN = ("names", "original", "seen_hash", "seen_fingerprint")
+_PAST = (
+    "retired_at", "restored_from", "media_type", "size", "elements", "tokens", "timings",
+    "metadata", "original",
+)  # fmt: skip
+# What an older library knows of its past: the active interpretation as its document says, and of
+# the others that they were retired by the last change at the latest.
+_REMEMBERED = (
+    "UPDATE documents SET seen_hash = content_hash, seen_fingerprint = fingerprint",
+    "UPDATE interpretations SET tokens = (SELECT coalesce(sum(tokens), 0) FROM chunks"
+    " WHERE chunks.interpretation = interpretations.id)",
+    "UPDATE interpretations SET media_type = (SELECT media_type FROM documents"
+    " WHERE documents.id = interpretations.document)",
+    "UPDATE interpretations SET retired_at = (SELECT updated_at FROM documents"
+    " WHERE documents.id = interpretations.document) WHERE state = 'retired'",
+    "UPDATE interpretations SET (size, metadata) = (SELECT size, metadata FROM documents"
+    " WHERE documents.id = interpretations.document) WHERE state = 'active'",
+)
+
+
+def _add_history(connection: Connection) -> None:
+    """Names beside the first, what was last seen, and what each interpretation was made of."""
+    fresh = _add_columns(connection, documents, *_SEEN)
+    _add_columns(connection, interpretations, *_PAST)
+    names.create(connection, checkfirst=True)
+    for table in (documents, interpretations):
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
+    if fresh:
+        for statement in _REMEMBERED:
+            connection.execute(text(statement))
+
+
+def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
+    """Those of the columns that are not there; whether any was added."""
+    have = {column["name"] for column in inspect(connection).get_columns(table.name)}
+    missing = [table.c[name] for name in wanted if name not in have]
+    for column in missing:
+        described = CreateColumn(column).compile(dialect=connection.dialect)
+        connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {described}"))
+    return bool(missing)
 
 
 def _add_conversations(connection: Connection) -> None:
@@ -48,6 +93,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_summaries,
     _add_collections,
     _add_token_vectors,
+    _add_history,
     _add_conversations,
 )
 SCHEMA = len(MIGRATIONS)

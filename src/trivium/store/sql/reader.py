@@ -91,16 +91,6 @@ class RegistryReader:
 
     # --- reading
 
-    def find(self, uri: str, collection: str) -> Document | None:
-        query = select(documents).where(
-            documents.c.collection == collection,
-            documents.c.uri == uri,
-            documents.c.interpretation > 0,
-        )
-        with self._engine.connect() as connection:
-            row = connection.execute(query).mappings().first()
-        return document_of(row) if row else None
-
     def documents(
         self, where: Where, *, offset: int = 0, limit: int | None = None
     ) -> list[Document]:
@@ -125,27 +115,17 @@ class RegistryReader:
             found = {n: Collection(n, 0, 0, chunker) for n, chunker in given.items()} | found
         return [found[n] for n in sorted(found)]
 
-    def text(self, document: DocumentId, where: Where) -> str | None:
-        query = (
-            select(interpretations.c.text)
-            .join(documents, interpretations.c.document == documents.c.id)
-            .where(documents.c.id == document, interpretations.c.state == "active", visible(where))
-        )
-        with self._engine.connect() as connection:
-            return connection.scalar(query)
-
-    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
-        return self._chunks(_chunks_of(where), {"document": document})
-
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
         for some in slices(ids):
             found |= {c.id: c for c in self._chunks(_chunks_by_id(where), {"ids": some})}
         return [found[i] for i in ids if i in found]
 
-    def _chunks(self, query: Select[Any], values: dict[str, Any]) -> list[StoredChunk]:
+    def _chunks(
+        self, query: Select[Any], values: dict[str, Any] | None = None
+    ) -> list[StoredChunk]:
         with self._engine.connect() as connection:
-            rows = connection.execute(query, values).mappings().all()
+            rows = connection.execute(query, values or {}).mappings().all()
         found: dict[DocumentId, Document] = {}
         for row in rows:
             if row["document"] not in found:
@@ -286,18 +266,14 @@ def _tokens_by_id(where: Where) -> Select[Any]:
     )
 
 
-def _chunks_of(where: Where) -> Select[Any]:
-    return _visible_chunks(where).where(chunks.c.document == bindparam("document"))
-
-
 def _visible_chunks(where: Where) -> Select[Any]:
+    return chunks_with_documents().where(active, visible(where))
+
+
+def chunks_with_documents() -> Select[Any]:
     held = [c.label(f"document_{c.name}") for c in documents.c]
-    return (
-        select(chunks, *held)
-        .join(documents, chunks.c.document == documents.c.id)
-        .where(active, visible(where))
-        .order_by(chunks.c.id)
-    )
+    joined = select(chunks, *held).join(documents, chunks.c.document == documents.c.id)
+    return joined.order_by(chunks.c.id)
 
 
 def check_schema(found: int) -> None:

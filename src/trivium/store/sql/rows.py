@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import RowMapping
 
+from trivium.history import Interpretation
 from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
 from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Processed
 
@@ -15,6 +16,7 @@ from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Proc
 DOCUMENT_COLUMNS = (
     "id", "uri", "title", "collection", "category", "audience", "media_type", "language",
     "content_hash", "size", "interpretation", "fingerprint", "chunks", "added_at", "updated_at",
+    "original", "seen_hash", "seen_fingerprint",
 )  # fmt: skip
 
 
@@ -23,10 +25,14 @@ _NOWHERE = Place()
 
 def document_of(row: RowMapping | Mapping[str, Any], prefix: str = "") -> Document:
     held = {name: row[prefix + name] for name in DOCUMENT_COLUMNS}
-    return Document(**held, metadata=_metadata_of(row[prefix + "metadata"]))
+    return Document(
+        **held,
+        metadata=metadata_of(row[prefix + "metadata"]),
+        names=tuple(row[prefix + "names"]),
+    )
 
 
-def chunk_of(row: RowMapping) -> Chunk:
+def chunk_of(row: RowMapping | Mapping[str, Any]) -> Chunk:
     return Chunk(
         index=row["position"],
         start=row["start"],
@@ -41,13 +47,39 @@ def chunk_of(row: RowMapping) -> Chunk:
     )
 
 
+def interpretation_of(row: RowMapping) -> Interpretation:
+    return Interpretation(
+        document=row["document"],
+        number=row["number"],
+        active=row["state"] == "active",
+        title=row["title"],
+        media_type=row["media_type"],
+        language=row["language"],
+        content_hash=row["content_hash"],
+        size=row["size"],
+        fingerprint=row["fingerprint"],
+        elements=row["elements"],
+        chunks=row["chunks"],
+        tokens=row["tokens"],
+        created_at=row["created_at"],
+        retired_at=row["retired_at"],
+        restored_from=row["restored_from"],
+        original=row["original"],
+        timings=row["timings"],
+        metadata=metadata_of(row["metadata"]),
+    )
+
+
+def name_values(uris: Sequence[str]) -> dict[str, Any]:
+    """What a document is called, of its row: the first name, and the others."""
+    first, *others = uris
+    return {"uri": first, "name": comparable_text(name_of(first)), "names": others}
+
+
 def document_values(processed: Processed) -> dict[str, Any]:
-    """Everything about a document's row that does not depend on what the registry holds."""
+    """Everything about a document's row that a new interpretation decides."""
     extraction = processed.extraction
     return {
-        "uri": processed.uri,
-        "name": comparable_text(name_of(processed.uri)),
-        "collection": processed.collection,
         "category": processed.category,
         "audience": processed.audience,
         "title": extraction.title,
@@ -59,6 +91,31 @@ def document_values(processed: Processed) -> dict[str, Any]:
         "fingerprint": processed.fingerprint,
         "chunks": len(processed.chunks),
         "metadata": metadata_values(processed.metadata),
+        "original": processed.original,
+        "seen_hash": processed.content_hash,
+        "seen_fingerprint": processed.fingerprint,
+    }
+
+
+def interpretation_values(processed: Processed) -> dict[str, Any]:
+    """Everything about an interpretation's row but who and when."""
+    extraction = processed.extraction
+    return {
+        "fingerprint": processed.fingerprint,
+        "content_hash": processed.content_hash,
+        "title": extraction.title,
+        "language": extraction.language,
+        "text": extraction.text,
+        "chunks": len(processed.chunks),
+        "summary": processed.summary,
+        "restored_from": None,
+        "media_type": extraction.media_type,
+        "size": processed.size,
+        "elements": len(extraction.elements),
+        "tokens": sum(chunk.tokens for chunk in processed.chunks),
+        "timings": dict(processed.timings),
+        "metadata": metadata_values(processed.metadata),
+        "original": processed.original,
     }
 
 
@@ -109,5 +166,5 @@ def metadata_values(metadata: Metadata) -> dict[str, Any]:
     return {n: list(v) if isinstance(v, tuple) else v for n, v in metadata.items()}
 
 
-def _metadata_of(held: Mapping[str, Any]) -> dict[str, MetaValue]:
+def metadata_of(held: Mapping[str, Any]) -> dict[str, MetaValue]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in held.items()}

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from trivium.answers import Conversation, KeptTurn
+from trivium.history import Interpretation
 from trivium.store.neighbours import neighbours
-from trivium.store.sql.conversations import Conversations
+from trivium.store.sql.conversations import ConversingStore
 from trivium.store.sql.registry import Registry
 from trivium.types import (
     ChunkId,
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class SqlStore:
+class SqlStore(ConversingStore):
     _registry: Registry
-    _conversations: Conversations
 
     def _translated(self) -> AbstractContextManager[None]:
         """Errors of the database as errors of Trivium."""
@@ -63,13 +62,29 @@ class SqlStore:
         with self._translated():
             return self._registry.documents(where, offset=offset, limit=limit)
 
-    def text(self, document: DocumentId, where: Where) -> str | None:
+    def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._translated():
-            return self._registry.text(document, where)
+            return self._registry.alike(content_hash, collection)
 
-    def passages(self, document: DocumentId, where: Where) -> list[StoredChunk]:
+    def within(self, uri: str, collection: str) -> list[Document]:
         with self._translated():
-            return self._registry.passages(document, where)
+            return self._registry.within(uri, collection)
+
+    def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
+        with self._translated():
+            return self._registry.history(document, where)
+
+    def text(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> str | None:
+        with self._translated():
+            return self._registry.text(document, where, interpretation)
+
+    def passages(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> list[StoredChunk]:
+        with self._translated():
+            return self._registry.passages(document, where, interpretation)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         with self._translated():
@@ -91,19 +106,3 @@ class SqlStore:
     def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
         with self._translated():
             return self._registry.token_vectors(ids, where)
-
-    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
-        with self._translated():
-            self._conversations.keep(conversation, kept)
-
-    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
-        with self._translated():
-            return self._conversations.turns(conversation, where)
-
-    def conversations(self, where: Where) -> list[Conversation]:
-        with self._translated():
-            return self._conversations.listed(where)
-
-    def forget_conversation(self, conversation: str, where: Where) -> int:
-        with self._translated():
-            return self._conversations.forget(conversation, where)

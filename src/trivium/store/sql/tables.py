@@ -63,9 +63,28 @@ documents = Table(
     Column("updated_at", String, nullable=False),
     Column("metadata", JSON, nullable=False),
     Column("changed", _Id, nullable=False),  # sequence number of its last visible change
+    Column("names", JSON, nullable=False, server_default=text("'[]'")),  # other uris, as in `names`
+    Column("original", String, nullable=False, server_default=text("''")),  # archive's address
+    # What was last met at the source, which a restored interpretation does not show.
+    Column("seen_hash", String, nullable=False, server_default=text("''")),
+    Column("seen_fingerprint", String, nullable=False, server_default=text("''")),
     Index("documents_by_source", "collection", "uri", unique=True),
+    Index("documents_by_content", "collection", "seen_hash"),
     Index("documents_by_change", "changed"),
     Index("documents_by_name", "name"),
+)
+
+# The other uris of documents whose bytes were met more than once. The first is in `documents`.
+names = Table(
+    "names",
+    metadata,
+    Column("collection", String, primary_key=True),
+    Column("uri", String, primary_key=True),
+    Column("name", String, nullable=False),  # last part of the uri, folded
+    Column("document", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
+    Column("added_at", String, nullable=False),
+    Index("names_by_document", "document"),
+    Index("names_by_name", "name"),
 )
 
 # Metadata once more, taken apart for filters: one row for each value of each field.
@@ -97,7 +116,17 @@ interpretations = Table(
     Column("chunks", Integer, nullable=False),
     Column("created_at", String, nullable=False),
     Column("summary", Text, nullable=False, server_default=text("''")),  # embedded, never shown
+    Column("retired_at", String, nullable=False, server_default=text("''")),  # empty: not yet
+    Column("restored_from", Integer),  # number of the one whose rows it took over
+    Column("media_type", String, nullable=False, server_default=text("''")),
+    Column("size", _Id, nullable=False, server_default=text("0")),
+    Column("elements", Integer, nullable=False, server_default=text("0")),
+    Column("tokens", Integer, nullable=False, server_default=text("0")),
+    Column("timings", JSON, nullable=False, server_default=text("'{}'")),
+    Column("metadata", JSON, nullable=False, server_default=text("'{}'")),
+    Column("original", String, nullable=False, server_default=text("''")),
     Index("interpretations_by_document", "document", "number", unique=True),
+    Index("interpretations_by_original", "original"),
 )
 
 chunks = Table(

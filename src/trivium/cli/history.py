@@ -1,0 +1,179 @@
+"""`trivium history`, `diff`, `restore` and `prune`: the past of documents."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.documents import document_as_json, find, local_time
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from trivium.history import Difference, Interpretation
+
+_AGE = re.compile(r"(\d+)\s*([dwmy]?)")
+_DAYS = {"": 1, "d": 1, "w": 7, "m": 30, "y": 365}
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command("history")
+@click.argument("document")
+@shared_options
+@pass_shell
+def history_command(shell: Shell, document: str) -> None:
+    """List every interpretation of a document: each time it was read anew or restored.
+
+    \b
+    trivium history weapons.md
+    trivium show weapons.md --interpretation 1     the text it had then
+    trivium diff weapons.md 1 2
+    trivium restore weapons.md 1
+    """
+    with shell.library() as library:
+        found = find(library, document)
+        past = library.history(found.id)
+    if shell.json:
+        told = [asdict(one) for one in past]
+        shell.emit({"document": document_as_json(found), "interpretations": told})
+        return
+    columns = (">number", "made", "retired", "title", ">chunks", ">tokens", ">bytes", "made by")
+    shell.table(columns, [_row(one) for one in past])
+
+
+def _row(one: Interpretation) -> tuple[str, ...]:
+    origin = f"restored from {one.restored_from}" if one.restored_from else one.fingerprint
+    return (
+        str(one.number),
+        local_time(one.created_at),
+        "active" if one.active else local_time(one.retired_at),
+        one.title,
+        f"{one.chunks:,}",
+        f"{one.tokens:,}",
+        f"{one.size:,}",
+        origin,
+    )
+
+
+@click.command("diff")
+@click.argument("document")
+@click.argument("old", type=int, required=False)
+@click.argument("new", type=int, required=False)
+@shared_options
+@pass_shell
+def diff_command(shell: Shell, document: str, old: int | None, new: int | None) -> None:
+    """Show what changed between two interpretations of a document.
+
+    With one number, between that one and the active one; with none, between the active one and
+    the one before it.
+
+    \b
+    trivium diff weapons.md
+    trivium diff weapons.md 1
+    trivium diff weapons.md 1 3
+    """
+    with shell.library() as library:
+        difference = library.diff(find(library, document).id, old, new)
+    if shell.json:
+        shell.emit(_as_json(difference))
+        return
+    for line in _lines(difference):
+        shell.say(line)
+
+
+def _as_json(difference: Difference) -> dict[str, object]:
+    return {
+        "old": difference.old.number,
+        "new": difference.new.number,
+        "facts": {name: list(pair) for name, pair in difference.facts.items()},
+        "added": difference.added,
+        "removed": difference.removed,
+        "lines": list(difference.lines),
+    }
+
+
+def _lines(difference: Difference) -> list[Text]:
+    from rich.text import Text
+
+    old, new = difference.old, difference.new
+    stamp = f"{local_time(old.created_at)} → {local_time(new.created_at)}"
+    found = [Text(f"interpretation {old.number} → {new.number}   {stamp}", style="bold")]
+    for name, (before, after) in difference.facts.items():
+        found.append(Text(printable(f"{name}: {before} → {after}"), style="dim"))
+    for line in difference.lines:
+        found.append(Text(printable(line), style=_COLOURS.get(line[:1], "")))
+    if not difference.lines:
+        found.append(Text("The text is the same.", style="dim"))
+    return found
+
+
+@click.command("restore")
+@click.argument("document")
+@click.argument("number", type=int)
+@shared_options
+@pass_shell
+def restore_command(shell: Shell, document: str, number: int) -> None:
+    """Make an old interpretation of a document the active one again.
+
+    It becomes a new interpretation, so nothing is lost and this too can be undone. Nothing is read
+    or embedded again; who may see the document stays as it is. Adding the unchanged file again
+    leaves the restored text, a changed file replaces it.
+
+    \b
+    trivium history weapons.md
+    trivium restore weapons.md 1
+    """
+    with shell.library() as library:
+        restored = library.restore(find(library, document).id, number, on_wait=shell.note)
+    if shell.json:
+        shell.emit({"document": document_as_json(restored), "restored_from": number})
+        return
+    told = f"#{restored.id} {restored.title}: interpretation {number} is active again"
+    shell.say(printable(f"{told}, as {restored.interpretation}."))
+
+
+@click.command("prune")
+@click.option("--keep", type=int, metavar="N", help="Keep the newest N of each document.")
+@click.option(
+    "--older-than",
+    metavar="AGE",
+    callback=lambda _ctx, _param, value: _age(value),
+    help="Only what was replaced longer ago: 90d, 12w, 6m, 1y.",
+)
+@click.option("--document", help="Only of this document.")
+@shared_options
+@pass_shell
+def prune_command(
+    shell: Shell, keep: int | None, older_than: timedelta | None, document: str | None
+) -> None:
+    """Drop old interpretations for good. The active ones always stay.
+
+    With both options an interpretation goes only if both say so. `trivium compact` afterwards
+    gives the space back.
+
+    \b
+    trivium prune --keep 3
+    trivium prune --older-than 90d
+    trivium prune --document weapons.md --keep 1
+    """
+    with shell.library() as library:
+        chosen = find(library, document).id if document else None
+        gone = library.prune(chosen, keep=keep, older_than=older_than, on_wait=shell.note)
+    if shell.json:
+        shell.emit({"pruned": gone})
+        return
+    shell.say(f"{gone:,} interpretation{'' if gone == 1 else 's'} pruned.")
+
+
+def _age(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    found = _AGE.fullmatch(text.strip().lower())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is no age; write 90d, 12w, 6m or 1y.")
+    return timedelta(days=int(found[1]) * _DAYS[found[2]])

@@ -1,0 +1,54 @@
+"""The nouns of a document's past. Frozen dataclasses like `types`.
+
+Every processing of a document is kept as a numbered interpretation; exactly one is active.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trivium.types import DocumentId, Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """One processing of a document, and what came of it. Its text is asked for by its number."""
+
+    document: DocumentId
+    number: int  # from 1; the highest is the active one
+    active: bool
+    title: str
+    media_type: str
+    language: str
+    content_hash: str  # of the bytes it was read from
+    size: int  # of those bytes
+    fingerprint: str  # of the pipeline that made it
+    elements: int
+    chunks: int
+    tokens: int
+    created_at: str  # ISO 8601, UTC
+    retired_at: str = ""  # when another became active; empty while it is
+    restored_from: int | None = None  # the number whose text it took over
+    original: str = ""  # address of the bytes in the archive; empty: not kept
+    timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
+    metadata: Metadata = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What tells two interpretations of a document apart."""
+
+    old: Interpretation
+    new: Interpretation
+    # What is said of them, where it differs: title, size, fingerprint, metadata.year, ...
+    facts: Mapping[str, tuple[object, object]]
+    lines: tuple[str, ...]  # of the text, unified: @@ places, - gone, + new, blank unchanged
+
+    @property
+    def added(self) -> int:
+        return sum(line.startswith("+") for line in self.lines)
+
+    @property
+    def removed(self) -> int:
+        return sum(line.startswith("-") for line in self.lines)

@@ -1,0 +1,94 @@
+"""Bytes that are there already under another name: were they moved, or are they a copy?
+
+Only decides. What is to be done comes back and applies itself to a store when the writer's turn
+comes. Knows nothing of formats: the same bytes under a like name are read alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from trivium.ingest.labels import labelled
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ports import SourceItem, Store
+from trivium.store.identity import parts_from
+from trivium.types import Document, Labels, Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """A document whose source has another name now, and what is said about it."""
+
+    item: SourceItem
+    document: Document
+    old: str  # the name that is gone
+    category: str
+    audience: str
+    metadata: Metadata
+
+    def apply(self, store: Store) -> Outcome:
+        after = store.rename(self.document.id, self.old, self.item.uri)
+        wanted = (self.category, self.audience, dict(self.metadata))
+        if wanted != (after.category, after.audience, dict(after.metadata)):
+            store.relabel(
+                after.id, category=self.category, audience=self.audience, metadata=self.metadata
+            )
+            after = store.find(self.item.uri, after.collection) or after
+        return Outcome(self.item.uri, Fate.MOVED, after, None, self.item.size, self.item.enclosed)
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """A document whose bytes lie in one more place."""
+
+    item: SourceItem
+    document: Document
+
+    def apply(self, store: Store) -> Outcome:
+        after = store.add_name(self.document.id, self.item.uri)
+        item = self.item
+        return Outcome(item.uri, Fate.DUPLICATE, after, None, item.size, item.enclosed)
+
+
+def recognise(
+    store: Store,
+    item: SourceItem,
+    digest: str,
+    labels: Labels,
+    is_current: Callable[[str], bool],
+) -> Renaming | Naming | None:
+    """What an unknown item is, if its bytes are known: a document that moved here, else a copy.
+    None: a document of its own. `is_current` says whether a pipeline's fingerprint is today's."""
+    if item.title or item.metadata:  # its source knows it by more than its bytes
+        return None
+    copy = None
+    for document in store.alike(digest, labels.collection):
+        if _suffix(document.uri) != _suffix(item.uri):  # may be read in another way
+            continue
+        category, audience, metadata = labelled(labels, {}, document)
+        old = _gone(document, item)
+        if old is not None and not parts_from(document, digest, audience):
+            return Renaming(item, document, old, category, audience, metadata)
+        if (
+            copy is None
+            and document.content_hash == digest  # not where an older text was restored
+            and is_current(document.seen_fingerprint)
+            and (category, audience) == (document.category, document.audience)
+            and dict(metadata) == dict(document.metadata)
+            and not store.within(document.uri, document.collection)
+        ):
+            copy = Naming(item, document)
+    return copy
+
+
+def _gone(document: Document, item: SourceItem) -> str | None:
+    """The first of its names that its source no longer has."""
+    if item.exists is None:
+        return None
+    return next((uri for uri in (document.uri, *document.names) if not item.exists(uri)), None)
+
+
+def _suffix(uri: str) -> str:
+    return PurePosixPath(uri.replace("\\", "/")).suffix.lower()

@@ -1,0 +1,82 @@
+"""When two sources are one document: the rule that every store keeps, in plain Python.
+
+The same bytes met under several uris of one collection are one document with several names, where
+reading and labelling them gives the same. Knows nothing of tables.
+"""
+
+from __future__ import annotations
+
+from trivium.store.clock import now
+from trivium.types import Document, DocumentId, Processed
+
+WITHIN = "!/"  # between the uri of a file and the name of what lies within it
+
+
+def is_shareable(processed: Processed) -> bool:
+    """Whether it may be another name of a document that is there. Texts that came without bytes
+    (records of a data set) are what their source says they are; and what encloses others stays
+    itself, since those are known by where they lie."""
+    return bool(processed.extraction.reader) and not processed.extraction.enclosed
+
+
+def meets(document: Document, processed: Processed) -> bool:
+    """Whether nothing but the uri tells them apart. Not so where an older text was restored."""
+    return (
+        document.content_hash == document.seen_hash == processed.content_hash
+        and document.fingerprint == processed.fingerprint
+        and (document.category, document.audience) == (processed.category, processed.audience)
+        and dict(document.metadata) == dict(processed.metadata)
+    )
+
+
+def parts_from(document: Document, content_hash: str, audience: str) -> bool:
+    """Whether one of several names must become a document of its own: its bytes have changed, or
+    others may see it now, and nobody said so of the other names."""
+    return bool(document.names) and (
+        document.seen_hash != content_hash or document.audience != audience
+    )
+
+
+def successor(processed: Processed, before: Document | None, new_id: DocumentId) -> Document:
+    """The document once this is its active interpretation; the first of one with `new_id`, if there
+    was none before."""
+    extraction, at = processed.extraction, now()
+    return Document(
+        id=before.id if before else new_id,
+        uri=before.uri if before else processed.uri,
+        title=extraction.title,
+        collection=processed.collection,
+        category=processed.category,
+        audience=processed.audience,
+        media_type=extraction.media_type,
+        language=extraction.language,
+        content_hash=processed.content_hash,
+        size=processed.size,
+        interpretation=before.interpretation + 1 if before else 1,
+        fingerprint=processed.fingerprint,
+        chunks=len(processed.chunks),
+        added_at=before.added_at if before else at,
+        updated_at=at,
+        metadata=processed.metadata,
+        names=before.names if before else (),
+        original=processed.original,
+        seen_hash=processed.content_hash,
+        seen_fingerprint=processed.fingerprint,
+    )
+
+
+def is_within(uri: str, outer: str) -> bool:
+    return uri.startswith(outer + WITHIN)
+
+
+def followed(title: str, old: str, new: str) -> str:
+    """The title under a new file name: it changes if it was taken from the old one."""
+    for before, after in ((old, new), (_stem(old), _stem(new))):
+        if title == before:
+            return after
+    return title
+
+
+def _stem(name: str) -> str:
+    stem, dot, _ = name.rpartition(".")
+    return stem if dot and stem else name

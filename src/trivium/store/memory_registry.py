@@ -1,0 +1,359 @@
+"""The registry's half of the reference store: documents, their names and their past.
+
+Dictionaries, and one document at a time. `memory` adds the signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from trivium.errors import DocumentNotFound
+from trivium.history import Interpretation
+from trivium.store.clock import now
+from trivium.store.identity import (
+    followed,
+    is_shareable,
+    is_within,
+    meets,
+    parts_from,
+    successor,
+)
+from trivium.store.memory_conversations import MemoryConversations
+from trivium.store.where import matches, name_of
+from trivium.text.normalise import words
+from trivium.text.stems import stem
+from trivium.text.trigrams import Vocabulary
+from trivium.types import (
+    OWNER,
+    Chunk,
+    ChunkId,
+    Collection,
+    Document,
+    DocumentId,
+    Manifest,
+    Metadata,
+    Processed,
+    StoredChunk,
+    TokenVectors,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An active chunk with everything the signals look at."""
+
+    document: DocumentId
+    chunk: Chunk
+    embedded: str
+    vector: Vector | None
+    stems: list[str]
+    spellings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An interpretation in full."""
+
+    about: Interpretation
+    text: str
+    first_chunk: ChunkId
+    chunks: tuple[tuple[Chunk, str], ...]  # with the hash of what is embedded
+
+
+class MemoryRegistry(MemoryConversations):
+    def __init__(self) -> None:
+        super().__init__()
+        self._documents: dict[DocumentId, Document] = {}
+        self._past: dict[DocumentId, list[_Kept]] = {}
+        self._entries: dict[ChunkId, Entry] = {}
+        self._embeddings: dict[tuple[str, str], Vector] = {}
+        self._tokens: dict[tuple[str, str], TokenVectors] = {}
+        self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
+        self._chunkers: dict[str, str] = {}  # by collection
+        self._last_document = 0
+        self._last_chunk = 0
+        self._model = ""
+        self._dimensions = 0
+
+    # writing
+
+    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        return [self._put(processed, model) for processed in batch]
+
+    def _put(self, processed: Processed, model: str) -> Document:
+        before = self.find(processed.uri, processed.collection)
+        if before and parts_from(before, processed.content_hash, processed.audience):
+            self._unname(before, processed.uri)
+            before = None
+        elif before and processed.uri != before.uri and meets(before, processed):
+            return before
+        elif before is None and is_shareable(processed):
+            for twin in self.alike(processed.content_hash, processed.collection):
+                if meets(twin, processed):
+                    return self.add_name(twin.id, processed.uri)
+        if before is None:
+            self._last_document += 1
+        extraction = processed.extraction
+        document = successor(processed, before, self._last_document)
+        self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
+        if processed.vectors is not None:
+            self._model, self._dimensions = model, processed.vectors.shape[1]
+            vectors = zip(processed.hashes, processed.vectors, strict=True)
+            self._embeddings |= {(model, hash_): vector for hash_, vector in vectors}
+        about = Interpretation(
+            document=document.id,
+            number=document.interpretation,
+            active=True,
+            title=extraction.title,
+            media_type=extraction.media_type,
+            language=extraction.language,
+            content_hash=processed.content_hash,
+            size=processed.size,
+            fingerprint=processed.fingerprint,
+            elements=len(extraction.elements),
+            chunks=len(processed.chunks),
+            tokens=sum(chunk.tokens for chunk in processed.chunks),
+            created_at=now(),
+            original=processed.original,
+            timings=processed.timings,
+            metadata=processed.metadata,
+        )
+        pairs = tuple(zip(processed.chunks, processed.hashes, strict=True))
+        known = processed.vectors is not None
+        return self._activate(document, about, extraction.text, pairs, model if known else "")
+
+    def _activate(
+        self,
+        document: Document,
+        about: Interpretation,
+        text: str,
+        pairs: tuple[tuple[Chunk, str], ...],
+        model: str,
+    ) -> Document:
+        past = self._past.setdefault(document.id, [])
+        if past:
+            retired = replace(past[-1].about, active=False, retired_at=about.created_at)
+            past[-1] = replace(past[-1], about=retired)
+        past.append(_Kept(about, text, self._last_chunk + 1, pairs))
+        self._hide_chunks(document.id)
+        self._documents[document.id] = document
+        for chunk, embedded in pairs:
+            spellings = words(f"{chunk.context}\n{chunk.text}")
+            self._vocabulary.add(spellings)
+            self._last_chunk += 1
+            self._entries[self._last_chunk] = Entry(
+                document.id,
+                chunk,
+                embedded,
+                self._embeddings.get((model, embedded)),
+                stem(spellings, about.language),
+                spellings,
+            )
+        return document
+
+    def relabel(
+        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
+    ) -> None:
+        self._documents[document] = replace(
+            self._documents[document], category=category, audience=audience, metadata=metadata
+        )
+        active = self._past[document][-1]
+        about = replace(active.about, metadata=metadata)
+        self._past[document][-1] = replace(active, about=about)
+
+    def remove(self, documents: Iterable[DocumentId]) -> int:
+        known = [d for d in dict.fromkeys(documents) if d in self._documents]
+        for document in known:
+            self._hide_chunks(document)
+            del self._documents[document], self._past[document]
+        self._free_vectors()
+        self._forget_turns_of(known)
+        return len(known)
+
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        self._chunkers[collection] = chunker
+
+    def _hide_chunks(self, document: DocumentId) -> None:
+        self._entries = {i: e for i, e in self._entries.items() if e.document != document}
+
+    def _free_vectors(self) -> None:
+        used = {hash_ for past in self._past.values() for one in past for _, hash_ in one.chunks}
+        self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in used}
+        self._tokens = {key: t for key, t in self._tokens.items() if key[1] in used}
+
+    # names
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        known = self._held(document)
+        if uri in (known.uri, *known.names):
+            return known
+        return self._renamed(document, (known.uri, *known.names, uri))
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        known = self._held(document)
+        if old not in (known.uri, *known.names):
+            return self.add_name(document, new)
+        for inner in self.within(old, known.collection):
+            uris = (inner.uri, *inner.names)
+            moved = (new + u.removeprefix(old) if is_within(u, old) else u for u in uris)
+            self._renamed(inner.id, tuple(moved))
+        uris = (known.uri, *known.names)
+        if old == known.uri:
+            title = followed(known.title, name_of(old), name_of(new))
+            self._documents[document] = replace(self._documents[document], title=title)
+            active = self._past[document][-1]
+            about = replace(active.about, title=title)
+            self._past[document][-1] = replace(active, about=about)
+        return self._renamed(document, tuple(new if uri == old else uri for uri in uris))
+
+    def forget(self, uri: str, collection: str) -> list[Document]:
+        removed = []
+        for document in (self.find(uri, collection), *self.within(uri, collection)):
+            if document is None:
+                continue
+            uris = (document.uri, *document.names)
+            left = tuple(name for name in uris if name != uri and not is_within(name, uri))
+            if left:
+                self._renamed(document.id, left)
+            else:
+                removed.append(document)
+        self.remove(document.id for document in removed)
+        return removed
+
+    def _unname(self, document: Document, uri: str) -> None:
+        uris = (document.uri, *document.names)
+        self._renamed(document.id, tuple(name for name in uris if name != uri))
+
+    def _renamed(self, document: DocumentId, uris: tuple[str, ...]) -> Document:
+        known = replace(self._documents[document], uri=uris[0], names=uris[1:])
+        self._documents[document] = known
+        return known
+
+    def _held(self, document: DocumentId) -> Document:
+        if document not in self._documents:
+            raise DocumentNotFound(f"The library holds no document #{document}.")
+        return self._documents[document]
+
+    # the past
+
+    def restore(self, document: DocumentId, number: int) -> Document:
+        known = self._held(document)
+        found = [kept for kept in self._past[document] if kept.about.number == number]
+        if not found:
+            raise DocumentNotFound(f"{known.title} has no interpretation {number}.")
+        old, at = found[0], now()
+        about = replace(
+            old.about,
+            number=known.interpretation + 1,
+            active=True,
+            created_at=at,
+            retired_at="",
+            restored_from=number,
+            timings={},
+        )
+        restored = replace(
+            known,
+            title=about.title,
+            media_type=about.media_type,
+            language=about.language,
+            content_hash=about.content_hash,
+            size=about.size,
+            interpretation=about.number,
+            fingerprint=about.fingerprint,
+            chunks=about.chunks,
+            updated_at=at,
+            metadata=about.metadata,
+            original=about.original,
+        )
+        return self._activate(restored, about, old.text, old.chunks, self._model)
+
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
+        gone = 0
+        for document in self.documents(where):
+            past = self._past[document.id]
+            kept = [
+                one
+                for at, one in enumerate(past)
+                if at >= len(past) - max(1, keep) or (before and one.about.retired_at >= before)
+            ]
+            gone += len(past) - len(kept)
+            self._past[document.id] = kept
+        self._free_vectors()
+        return gone
+
+    def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
+        return [kept.about for kept in self._visible_past(document, where)]
+
+    def text(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> str | None:
+        found = self._one(document, where, interpretation)
+        return found.text if found else None
+
+    def passages(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> list[StoredChunk]:
+        found = self._one(document, where, interpretation)
+        return [
+            StoredChunk(found.first_chunk + at, self._documents[document], chunk)
+            for at, (chunk, _) in enumerate(found.chunks if found else ())
+            if found
+        ]
+
+    def _one(self, document: DocumentId, where: Where, number: int | None) -> _Kept | None:
+        past = self._visible_past(document, where)
+        wanted = [k for k in past if k.about.number == number or (k.about.active and not number)]
+        return wanted[0] if wanted else None
+
+    def _visible_past(self, document: DocumentId, where: Where) -> list[_Kept]:
+        known = self._documents.get(document)
+        return self._past[document] if known and matches(known, where) else []
+
+    # the registry
+
+    def manifest(self) -> Manifest:
+        return Manifest(schema=0, model=self._model, dimensions=self._dimensions)
+
+    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+        return {h: self._embeddings[model, h] for h in hashes if (model, h) in self._embeddings}
+
+    def chunker(self, collection: str) -> str:
+        return self._chunkers.get(collection, "")
+
+    def collections(self, where: Where) -> list[Collection]:
+        held = self.documents(where)
+        names = {d.collection for d in held} | (set(self._chunkers) if where == OWNER else set())
+        found = []
+        for name in sorted(names):
+            own = [d.chunks for d in held if d.collection == name]
+            found.append(Collection(name, len(own), sum(own), self.chunker(name)))
+        return found
+
+    def find(self, uri: str, collection: str) -> Document | None:
+        for document in self._documents.values():
+            if document.collection == collection and uri in (document.uri, *document.names):
+                return document
+        return None
+
+    def alike(self, content_hash: str, collection: str) -> list[Document]:
+        wanted = (content_hash, collection)
+        return [d for d in self.documents(OWNER) if (d.seen_hash, d.collection) == wanted]
+
+    def within(self, uri: str, collection: str) -> list[Document]:
+        return [
+            d
+            for d in self.documents(OWNER)
+            if d.collection == collection and any(is_within(u, uri) for u in (d.uri, *d.names))
+        ]
+
+    def documents(
+        self, where: Where, *, offset: int = 0, limit: int | None = None
+    ) -> list[Document]:
+        passing = [d for _, d in sorted(self._documents.items()) if matches(d, where)]
+        return passing[offset:] if limit is None else passing[offset : offset + limit]

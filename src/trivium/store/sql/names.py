@@ -1,0 +1,168 @@
+"""What documents are called: found by name, named once more, renamed, forgotten.
+
+A document's first name stands in its row, the others both there (to be read with it) and in the
+table `names` (to be looked up).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, tuple_, update
+
+from trivium.errors import DocumentNotFound
+from trivium.store.clock import now
+from trivium.store.identity import WITHIN, followed, is_within
+from trivium.store.sql.reader import RegistryReader
+from trivium.store.sql.rows import document_of, name_values
+from trivium.store.sql.statements import slices, take
+from trivium.store.sql.tables import documents, interpretations, names
+from trivium.store.where import comparable_text, name_of
+from trivium.types import Document, DocumentId
+
+_AFTER_WITHIN = WITHIN[:-1] + chr(ord(WITHIN[-1]) + 1)  # sorts behind whatever lies within
+
+
+class Names(RegistryReader):
+    def find(self, uri: str, collection: str) -> Document | None:
+        with self._engine.connect() as connection:
+            found = named(connection, [(collection, uri)])
+        return found[0] if found else None
+
+    def alike(self, content_hash: str, collection: str) -> list[Document]:
+        with self._engine.connect() as connection:
+            return seen_with(connection, [(collection, content_hash)])
+
+    def within(self, uri: str, collection: str) -> list[Document]:
+        with self._engine.connect() as connection:
+            return _within(connection, uri, collection)
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        with self._engine.begin() as connection:
+            return _add(connection, _held(connection, document), uri)
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        with self._engine.begin() as connection:
+            known = _held(connection, document)
+            uris = all_names(known)
+            if old not in uris:
+                return _add(connection, known, new)
+            for inner in _within(connection, old, known.collection):
+                moved = (
+                    new + u.removeprefix(old) if is_within(u, old) else u for u in all_names(inner)
+                )
+                set_names(connection, inner, list(moved))
+            if old == known.uri:
+                title = followed(known.title, name_of(old), name_of(new))
+                _set_title(connection, document, title)
+            set_names(connection, known, [new if uri == old else uri for uri in uris])
+            return _held(connection, document)
+
+    def unname(self, uri: str, collection: str) -> list[Document]:
+        """Take the name away, and those within it. The documents that have no other still have
+        it and come back: they are to be removed."""
+        with self._engine.begin() as connection:
+            nameless = []
+            for document in (
+                *named(connection, [(collection, uri)]),
+                *_within(connection, uri, collection),
+            ):
+                uris = all_names(document)
+                left = [name for name in uris if name != uri and not is_within(name, uri)]
+                if left:
+                    set_names(connection, document, left)
+                else:
+                    nameless.append(document)
+        return nameless
+
+
+def all_names(document: Document) -> list[str]:
+    return [document.uri, *document.names]
+
+
+def named(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[Document]:
+    """The documents known by these collections and uris, by id."""
+    found: dict[DocumentId, Document] = {}
+    for some in slices(keys):
+        others = select(names.c.document).where(tuple_(names.c.collection, names.c.uri).in_(some))
+        # Two queries: joined by OR they would look at every document.
+        found |= _visible(connection, tuple_(documents.c.collection, documents.c.uri).in_(some))
+        found |= _visible(connection, documents.c.id.in_(others))
+    return [found[i] for i in sorted(found)]
+
+
+def seen_with(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[Document]:
+    """The documents of these collections that were last seen with these bytes, by id."""
+    found: dict[DocumentId, Document] = {}
+    for some in slices(keys):
+        same = tuple_(documents.c.collection, documents.c.seen_hash).in_(some)
+        found |= _visible(connection, same)
+    return [found[i] for i in sorted(found)]
+
+
+def set_names(connection: Connection, document: Document, uris: list[str]) -> None:
+    """What a document is called from now on; searches by name notice."""
+    changed = take(connection, "sequence", 1).start
+    ours = documents.c.id == document.id
+    connection.execute(delete(names).where(names.c.document == document.id))
+    connection.execute(update(documents).where(ours).values(**name_values(uris), changed=changed))
+    insert_names(connection, document.id, document.collection, uris[1:])
+
+
+def insert_names(
+    connection: Connection, document: DocumentId, collection: str, uris: Iterable[str]
+) -> None:
+    for uri in uris:
+        connection.execute(
+            insert(names).values(
+                document=document,
+                collection=collection,
+                uri=uri,
+                name=comparable_text(name_of(uri)),
+                added_at=now(),
+            )
+        )
+
+
+def _within(connection: Connection, uri: str, collection: str) -> list[Document]:
+    def inside(table: Any) -> ColumnElement[bool]:
+        return and_(
+            table.c.collection == collection,
+            table.c.uri >= uri + WITHIN,
+            table.c.uri < uri + _AFTER_WITHIN,
+        )
+
+    others = select(names.c.document).where(inside(names))
+    found = _visible(connection, inside(documents))
+    found |= _visible(connection, documents.c.id.in_(others))
+    return [found[i] for i in sorted(found)]
+
+
+def _visible(connection: Connection, clause: ColumnElement[bool]) -> dict[DocumentId, Document]:
+    query = select(documents).where(documents.c.interpretation > 0, clause)
+    return {row["id"]: document_of(row) for row in connection.execute(query).mappings()}
+
+
+def _held(connection: Connection, document: DocumentId) -> Document:
+    found = _visible(connection, documents.c.id == document)
+    if not found:
+        raise DocumentNotFound(f"The library holds no document #{document}.")
+    return found[document]
+
+
+def _add(connection: Connection, document: Document, uri: str) -> Document:
+    uris = all_names(document)
+    if uri in uris:
+        return document
+    set_names(connection, document, [*uris, uri])
+    return _held(connection, document.id)
+
+
+def _set_title(connection: Connection, document: DocumentId, title: str) -> None:
+    connection.execute(update(documents).where(documents.c.id == document).values(title=title))
+    connection.execute(
+        update(interpretations)
+        .where(interpretations.c.document == document, interpretations.c.state == "active")
+        .values(title=title)
+    )

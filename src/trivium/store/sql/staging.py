@@ -1,0 +1,267 @@
+"""How an interpretation gets into the registry: staged unseen, then activated in one instant.
+
+Between the two the caller brings its search indexes up to date, so that search never sees a gap.
+Names are settled when staging: that a document is also called something is true at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, update
+
+from trivium.store.clock import now
+from trivium.store.identity import is_shareable, meets, parts_from, successor
+from trivium.store.sql.names import all_names, insert_names, named, seen_with, set_names
+from trivium.store.sql.reader import IndexedChunk, RegistryReader, searched_text
+from trivium.store.sql.rows import (
+    chunk_values,
+    document_of,
+    document_values,
+    field_values,
+    interpretation_values,
+    name_values,
+)
+from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, take
+from trivium.store.sql.tables import chunks, documents, fields, interpretations, leftovers
+from trivium.store.sql.vectors import keep_all
+from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """An interpretation that is written but not yet active."""
+
+    document: DocumentId
+    number: int
+    first_chunk: ChunkId
+    values: Mapping[str, Any]  # what activation sets on the document's row
+    metadata: Metadata
+    indexed: tuple[IndexedChunk, ...]  # its chunks, as search indexes need them
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What became of the first documents of a batch: as many as could be staged together."""
+
+    staged: tuple[Staged, ...]
+    documents: tuple[DocumentId, ...]  # the one each of them is, now or once activated
+
+
+class Staging(RegistryReader):
+    def stage(self, batch: Sequence[Processed], model: str) -> Stage:
+        """Write interpretations that nobody sees yet. Stops before one that would change a
+        document a second time."""
+        with self._engine.begin() as connection:
+            plan = _Plan(connection, batch)
+            for processed in batch:
+                if not plan.settle(processed):
+                    break
+            plan.write(connection)
+            keep_all(connection, [processed for processed, *_ in plan.new], model)
+            return plan.stage()
+
+    def activate(
+        self, staged: Sequence[Staged], wanted: Sequence[DocumentId] = ()
+    ) -> list[Document]:
+        """Switch to the staged interpretations: the one instant in which search changes. The
+        documents wanted come back."""
+        with self._engine.begin() as connection:
+            if staged:
+                _switch(connection, staged)
+            query = select(documents).where(documents.c.id.in_(wanted))
+            rows = connection.execute(query).mappings()
+            by_id = {row["id"]: document_of(row) for row in rows}
+        return [by_id[i] for i in wanted]
+
+    def discard_staged(self) -> None:
+        """Forget what a writer that died had staged. Its leftovers stay until indexes drop them."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(interpretations).where(interpretations.c.state == "staged"))
+            connection.execute(delete(documents).where(documents.c.interpretation == 0))
+
+
+class _Plan:
+    """Which document each of a batch is, one after the other, as if each were put alone."""
+
+    def __init__(self, connection: Connection, batch: Sequence[Processed]) -> None:
+        self.new: list[tuple[Processed, Document, bool]] = []  # as it becomes; is it its first?
+        self._held: dict[DocumentId, Document] = {}
+        self._named: dict[tuple[str, str], DocumentId] = {}
+        self._seen: dict[tuple[str, str], list[DocumentId]] = {}
+        self._renamed: set[DocumentId] = set()
+        self._changed: set[DocumentId] = set()
+        self._ids: list[DocumentId] = []
+        self._staged: list[Staged] = []
+        self._next_document = take(connection, "document", 0).stop
+        shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
+        for document in (
+            *named(connection, [(p.collection, p.uri) for p in batch]),
+            *seen_with(connection, shared),
+        ):
+            self._hold(document)
+        self._stored = frozenset(self._held)
+
+    def settle(self, processed: Processed) -> bool:
+        """False: it would be the second interpretation of one document."""
+        before = self._find(processed)
+        if before and parts_from(before, processed.content_hash, processed.audience):
+            left = [name for name in all_names(before) if name != processed.uri]
+            self._rename(before, left)
+            before = None
+        elif before and processed.uri != before.uri and meets(before, processed):
+            self._ids.append(before.id)
+            return True
+        elif before is None and (twin := self._twin(processed)):
+            self._rename(twin, [*all_names(twin), processed.uri])
+            self._ids.append(twin.id)
+            return True
+        if before and before.id in self._changed:
+            return False
+        document = successor(processed, before, self._next_document)
+        self._next_document += before is None
+        self._hold(document)
+        self._changed.add(document.id)
+        self.new.append((processed, document, before is None))
+        self._ids.append(document.id)
+        return True
+
+    def stage(self) -> Stage:
+        return Stage(tuple(self._staged), tuple(self._ids))
+
+    def write(self, connection: Connection) -> None:
+        firsts = [document.id for _, document, is_first in self.new if is_first]
+        take(connection, "document", len(firsts))
+        for document_id in sorted(self._renamed & self._stored):
+            held = self._held[document_id]
+            set_names(connection, held, all_names(held))
+        interpretation_ids = take(connection, "interpretation", len(self.new))
+        next_chunk = take(connection, "chunk", sum(len(p.chunks) for p, *_ in self.new)).start
+        new_documents, new_interpretations, new_chunks = [], [], []
+        for (processed, document, is_first), id_ in zip(self.new, interpretation_ids, strict=True):
+            values = document_values(processed)
+            values |= {"updated_at": document.updated_at, "first_chunk": next_chunk}
+            if is_first:
+                new_documents.append(
+                    values
+                    | name_values(all_names(self._held[document.id]))
+                    | {"id": document.id, "collection": document.collection}
+                    | {"added_at": document.added_at, "interpretation": 0, "changed": 0}
+                )
+            number = document.interpretation
+            new_interpretations.append(
+                interpretation_values(processed)
+                | interpretation_keys(id_, document.id, number, next_chunk)
+            )
+            pairs = zip(processed.chunks, processed.hashes, strict=True)
+            new_chunks += [
+                chunk_values(chunk, embedded)
+                | {"id": at, "interpretation": id_, "document": document.id}
+                for at, (chunk, embedded) in enumerate(pairs, start=next_chunk)
+            ]
+            indexed = _indexed(processed, document.id, next_chunk)
+            self._staged.append(
+                Staged(document.id, number, next_chunk, values, processed.metadata, indexed)
+            )
+            next_chunk += len(processed.chunks)
+        insert_all(connection, documents, new_documents)
+        for document_id in firsts:
+            first = self._held[document_id]
+            insert_names(connection, first.id, first.collection, first.names)
+        insert_all(connection, interpretations, new_interpretations)
+        insert_all(connection, chunks, new_chunks)
+        insert_all(connection, leftovers, [_range(one) for one in self._staged if one.indexed])
+
+    def _find(self, processed: Processed) -> Document | None:
+        id_ = self._named.get((processed.collection, processed.uri))
+        return None if id_ is None else self._held[id_]
+
+    def _twin(self, processed: Processed) -> Document | None:
+        if is_shareable(processed):
+            for id_ in sorted(self._seen.get((processed.collection, processed.content_hash), ())):
+                if meets(self._held[id_], processed):
+                    return self._held[id_]
+        return None
+
+    def _rename(self, document: Document, uris: list[str]) -> None:
+        for uri in all_names(document):
+            del self._named[document.collection, uri]
+        self._hold(replace(document, uri=uris[0], names=tuple(uris[1:])))
+        self._renamed.add(document.id)
+
+    def _hold(self, document: Document) -> None:
+        self._held[document.id] = document
+        self._named |= {(document.collection, uri): document.id for uri in all_names(document)}
+        same = self._seen.setdefault((document.collection, document.seen_hash), [])
+        if document.id not in same:
+            same.append(document.id)
+
+
+def interpretation_keys(
+    id_: int, document: DocumentId, number: int, first_chunk: ChunkId
+) -> dict[str, Any]:
+    """Who and when: what tells a new interpretation's row from others with the same text."""
+    return {
+        "id": id_,
+        "document": document,
+        "number": number,
+        "state": "staged",
+        "first_chunk": first_chunk,
+        "created_at": now(),
+        "retired_at": "",
+    }
+
+
+def _indexed(
+    processed: Processed, document: DocumentId, first_chunk: ChunkId
+) -> tuple[IndexedChunk, ...]:
+    """The chunks of a document as search indexes need them."""
+    return tuple(
+        IndexedChunk(
+            first_chunk + at,
+            document,
+            processed.extraction.language,
+            searched_text(chunk),
+            None if processed.vectors is None else processed.vectors[at],
+        )
+        for at, chunk in enumerate(processed.chunks)
+    )
+
+
+def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
+    ids = [one.document for one in staged]
+    hidden = connection.execute(
+        select(documents.c.first_chunk, documents.c.chunks).where(
+            documents.c.id.in_(ids), documents.c.interpretation > 0, documents.c.chunks > 0
+        )
+    ).all()
+    sequence = take(connection, "sequence", 1).start
+    for one in staged:
+        connection.execute(
+            update(documents)
+            .where(documents.c.id == one.document)
+            .values(**one.values, interpretation=one.number, changed=sequence)
+        )
+    mine, state = interpretations.c.document.in_(ids), interpretations.c.state
+    retired = update(interpretations).where(mine, state == "active")
+    connection.execute(retired.values(state="retired", retired_at=now()))
+    connection.execute(
+        update(interpretations).where(mine, state == "staged").values(state="active")
+    )
+    connection.execute(delete(fields).where(fields.c.document.in_(ids)))
+    held = [row for s in staged for row in field_values(s.document, s.metadata)]
+    insert_all(connection, fields, held)
+    firsts = [one.first_chunk for one in staged if one.indexed]
+    connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
+    insert_all(
+        connection, leftovers, [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in hidden]
+    )
+    embedded = [c.id for one in staged for c in one.indexed if c.vector is not None]
+    if embedded:
+        set_setting(connection, EMBEDDED_UPTO, str(max(embedded)))
+
+
+def _range(one: Staged) -> dict[str, int]:
+    return {"first_chunk": one.first_chunk, "chunks": len(one.indexed)}

@@ -1,0 +1,65 @@
+"""Vectors by what was embedded: kept once, however many chunks share them, and freed with the last.
+
+Functions over a connection, for whoever changes chunks in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, Table, delete, select
+
+from trivium.store.sql.statements import insert_all, set_setting, setting, slices, vector_bytes
+from trivium.store.sql.tables import chunks, embeddings, token_vectors
+from trivium.types import Processed
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+def keep_vectors(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> None:
+    if not vectors:
+        return
+    have = _present(connection, embeddings, model, list(vectors))
+    rows = [
+        {"model": model, "hash": h, "vector": vector_bytes(v)}
+        for h, v in vectors.items()
+        if h not in have
+    ]
+    insert_all(connection, embeddings, rows)
+    if not setting(connection, "model"):
+        set_setting(connection, "model", model)
+        set_setting(connection, "dimensions", str(len(next(iter(vectors.values())))))
+
+
+def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> None:
+    """The vectors and the token vectors of a batch."""
+    found = {
+        embedded: vector
+        for processed in batch
+        if processed.vectors is not None
+        for embedded, vector in zip(processed.hashes, processed.vectors, strict=True)
+    }
+    keep_vectors(connection, model, found)
+    given = {hash_: packed for processed in batch for hash_, packed in processed.tokens.items()}
+    have = _present(connection, token_vectors, model, list(given))
+    rows = [{"model": model, "hash": h, "vectors": p} for h, p in given.items() if h not in have]
+    insert_all(connection, token_vectors, rows)
+
+
+def free_vectors(connection: Connection, hashes: Sequence[str]) -> None:
+    """Delete those that no chunk, active or retired, refers to any more."""
+    for some in slices(hashes):
+        kept = select(chunks.c.embedding).where(chunks.c.embedding.in_(some))
+        for table in (embeddings, token_vectors):
+            unused = table.c.hash.in_(some) & table.c.hash.not_in(kept)
+            connection.execute(delete(table).where(unused))
+
+
+def _present(connection: Connection, table: Table, model: str, hashes: list[str]) -> set[str]:
+    present: set[str] = set()
+    for some in slices(hashes):
+        query = select(table.c.hash).where(table.c.model == model, table.c.hash.in_(some))
+        present |= set(connection.scalars(query))
+    return present

@@ -1,0 +1,154 @@
+"""What every store must do about the past: interpretations listed, read, restored and pruned.
+
+Part of `StoreContract`, which is what to inherit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from trivium.errors import DocumentNotFound
+from trivium.ports import Store
+from trivium.testing.samples import TOY, sample
+from trivium.testing.search_contract import found, put
+from trivium.types import OWNER, Compare, Signal, Where
+
+
+def numbers(store: Store, document: int, where: Where = OWNER) -> list[int]:
+    return [one.number for one in store.history(document, where)]
+
+
+class PastContract:
+    @pytest.fixture
+    def store(self) -> Store:
+        raise NotImplementedError("give the suite a store")
+
+    def test_every_interpretation_is_kept_with_its_numbers(self, store: Store) -> None:
+        first = sample("a.md", "Amber.", "Copper.", title="Old", metadata={"year": 2001})
+        first = replace(first, timings={"extract": 0.5}, original="sha256:1")
+        (id_,) = put(store, first)
+        put(store, sample("a.md", "Silver.", title="New", fingerprint="newer"))
+        old, new = store.history(id_, OWNER)
+        assert (old.document, old.number, old.active) == (id_, 1, False)
+        assert (new.number, new.active, new.retired_at) == (2, True, "")
+        assert old.created_at <= new.created_at <= old.retired_at
+        assert (old.title, old.metadata, old.chunks, old.elements) == ("Old", {"year": 2001}, 2, 2)
+        assert (old.media_type, old.language, old.size) == ("text/plain", "en", first.size)
+        assert (old.content_hash, old.fingerprint) == (first.content_hash, "sample")
+        assert (old.timings, old.original, old.restored_from) == (
+            {"extract": 0.5},
+            "sha256:1",
+            None,
+        )
+        assert (new.title, new.fingerprint, new.metadata) == ("New", "newer", {})
+
+    def test_an_old_text_and_its_passages_can_be_read(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber.", "Copper."))
+        put(store, sample("a.md", "Silver."))
+        assert store.text(id_, OWNER, 1) == "Amber.\n\nCopper."
+        assert store.text(id_, OWNER, 2) == store.text(id_, OWNER) == "Silver."
+        assert store.text(id_, OWNER, 3) is None
+        assert [p.chunk.text for p in store.passages(id_, OWNER, 1)] == ["Amber.", "Copper."]
+        assert [p.chunk.text for p in store.passages(id_, OWNER, 2)] == ["Silver."]
+        assert store.passages(id_, OWNER, 3) == []
+        old = [p.id for p in store.passages(id_, OWNER, 1)]
+        assert store.chunks(old, OWNER) == [], "only the active one is found"
+
+    def test_who_may_not_see_a_document_does_not_see_its_past(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber."))  # was for all, once
+        put(store, sample("a.md", "Silver.", audience="dm-only"))
+        player = Where(frozenset({"player"}))
+        assert store.history(id_, player) == []
+        assert store.text(id_, player, 1) is None
+        assert store.passages(id_, player, 1) == []
+        assert numbers(store, id_, Where(frozenset({"dm-only"}))) == [1, 2]
+
+    def test_restoring_brings_back_text_and_signals(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber.", "Copper.", metadata={"year": 2001}))
+        put(store, sample("a.md", "Silver.", metadata={"year": 2002}, language="de"))
+        last = store.passages(id_, OWNER)[-1].id
+        with store.writing():
+            document = store.restore(id_, 1)
+        assert store.documents(OWNER) == [document]
+        assert (document.id, document.interpretation, document.chunks) == (id_, 3, 2)
+        assert (document.metadata, document.language) == ({"year": 2001}, "en")
+        assert store.text(id_, OWNER) == "Amber.\n\nCopper."
+        assert all(p.id > last for p in store.passages(id_, OWNER)), "ids rise, for the indexes"
+        for signal in Signal:
+            assert sorted(found(store, signal, "amber copper silver")) == ["Amber.", "Copper."]
+        year = Where(None, Compare("year", "eq", 2001))
+        assert len(store.documents(year)) == 1
+        restored = store.history(id_, OWNER)[-1]
+        assert (restored.number, restored.restored_from, restored.active) == (3, 1, True)
+
+    def test_restoring_widens_no_audience(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber."))
+        put(store, sample("a.md", "Silver.", audience="dm-only", category="secret"))
+        with store.writing():
+            document = store.restore(id_, 1)
+        assert (document.audience, document.category) == ("dm-only", "secret")
+        assert found(store, Signal.KEYWORD, "amber", Where(frozenset())) == []
+
+    def test_a_restored_document_remembers_what_its_source_holds(self, store: Store) -> None:
+        old, new = sample("a.md", "Amber."), sample("a.md", "Silver.", fingerprint="newer")
+        (id_,) = put(store, old)
+        put(store, new)
+        with store.writing():
+            document = store.restore(id_, 1)
+        assert (document.content_hash, document.fingerprint) == (old.content_hash, "sample")
+        assert (document.seen_hash, document.seen_fingerprint) == (new.content_hash, "newer")
+        assert [d.id for d in store.alike(new.content_hash, "default")] == [id_]
+
+    def test_restoring_what_is_not_there(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber."))
+        for document, number in ((id_, 2), (id_, 0), (99, 1)):
+            with store.writing(), pytest.raises(DocumentNotFound):
+                store.restore(document, number)
+        assert numbers(store, id_) == [1]
+
+    def test_restoring_what_has_no_vectors(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber.", embedded=False))
+        put(store, sample("a.md", "Silver."))
+        with store.writing():
+            store.restore(id_, 1)
+        assert found(store, Signal.KEYWORD, "amber") == ["Amber."]
+        assert found(store, Signal.VECTOR, "amber") == []
+
+    def test_pruning_keeps_the_newest_and_the_active_one(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber."))
+        (other,) = put(store, sample("b.md", "Fog."))
+        for text in ("Copper.", "Silver.", "Golden."):
+            put(store, sample("a.md", text))
+        put(store, sample("b.md", "Mist."))
+        with store.writing():
+            assert store.prune(Where(None, Compare("source", "eq", "b.md")), keep=2) == 0
+            assert store.prune(Where(None, Compare("source", "eq", "a.md")), keep=3) == 1
+            assert numbers(store, id_) == [2, 3, 4]
+            assert store.prune(OWNER, keep=2, before="2000") == 0, "nothing is that old"
+            assert store.prune(OWNER, keep=0) == 3, "never the active one"
+        assert (numbers(store, id_), numbers(store, other)) == ([4], [2])
+        assert store.text(id_, OWNER, 3) is None
+        assert found(store, Signal.KEYWORD, "golden silver") == ["Golden."]
+        assert put(store, sample("a.md", "Brass.")) == [id_]
+        assert numbers(store, id_) == [4, 5], "no number is used twice"
+
+    def test_pruning_frees_the_vectors_that_nothing_else_uses(self, store: Store) -> None:
+        old = sample("a.md", "Amber.", "Copper.")
+        amber, copper = old.hashes
+        put(store, replace(old, tokens={amber: b"a", copper: b"c"}))
+        put(store, sample("b.md", "Copper."))
+        put(store, sample("a.md", "Silver."))
+        assert set(store.embeddings(TOY.fingerprint, old.hashes)) == {amber, copper}
+        with store.writing():
+            store.prune(OWNER)
+        assert set(store.embeddings(TOY.fingerprint, old.hashes)) == {copper}
+        (kept,) = store.passages(2, OWNER)
+        assert store.token_vectors([kept.id], OWNER) == {kept.id: b"c"}
+
+    def test_relabelling_reaches_the_active_interpretation(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber.", metadata={"year": 2001}))
+        with store.writing():
+            store.relabel(id_, category="", audience="all", metadata={"year": 2002})
+        assert [one.metadata for one in store.history(id_, OWNER)] == [{"year": 2002}]

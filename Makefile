@@ -5,7 +5,7 @@ BIN := .venv/bin
 SAMPLE := build/sample
 TRIVIUM := $(BIN)/trivium --library $(SAMPLE)
 
-.PHONY: run test check bench clean
+.PHONY: run test check bench bench-quick clean
 
 run: .venv/run.stamp
 	@rm -rf $(SAMPLE)
@@ -32,8 +32,15 @@ check: .venv/test.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Trivium and its peers, each in an environment of its own: docs/benchmarks.md. Half an hour and
+# more. `make bench CHUNKS=1000000`, `make bench SYSTEMS=trivium,lancedb`, `make bench DATA=folder`.
+CHUNKS ?= 10000,100000
 bench: .venv/run.stamp
-	$(BIN)/python -m bench.search --chunks 100000
+	$(BIN)/python -m bench.compare --chunks $(CHUNKS) $(if $(SYSTEMS),--systems $(SYSTEMS)) $(if $(DATA),--data $(DATA))
+
+# Ratios and instruction counts against the stored ones; fails on a regression. Under 3 minutes.
+bench-quick: .venv/run.stamp
+	$(BIN)/python -m bench.quick
 
 clean:
 	rm -rf .venv build

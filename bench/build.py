@@ -11,7 +11,7 @@ import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -20,16 +20,14 @@ import numpy as np
 
 import trivium
 from bench.corpus import Corpus, load_corpus
-from bench.rows import BLOCK, Digest, Prepared, Rows, make_rows
+from bench.rows import BLOCK, DOCUMENT_CHUNKS, Counted, Digest, Prepared, Rows, make_rows, shard
 from bench.timing import folder_bytes
 from trivium.config import Settings, load
 from trivium.library import embedder_for
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.types import EVERYONE, Chunk, Extraction, Processed
 
-DOCUMENT_CHUNKS = 100
 EMBEDDED = 3_000  # real texts whose vectors all others are made of
-SHARDS = 1_000  # `shard < n` lets n in a thousand documents pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +40,6 @@ class Place:
     @property
     def library(self) -> Path:
         return self.folder / f"{self.chunks}" / "library"
-
-    @property
-    def peer(self) -> Path:
-        return self.folder / f"{self.chunks}" / "lancedb"
 
     @property
     def built(self) -> Path:
@@ -69,11 +63,6 @@ def code_digest() -> str:
     return hashlib.blake2b(b"".join(f.read_bytes() for f in files), digest_size=6).hexdigest()
 
 
-def shard(document: int) -> int:
-    """Spreads the documents of a shard over the library."""
-    return document * 7919 % SHARDS
-
-
 def prepare(at: Place, corpus: Corpus, settings: Settings) -> None:
     """Embed the real texts and the queries, once for this data and model."""
     if (at.folder / "queries.npy").exists():
@@ -92,28 +81,30 @@ def build(at: Place, corpus: Corpus, settings: Settings) -> None:
     shutil.rmtree(at.library, ignore_errors=True)
     at.built.unlink(missing_ok=True)
     model, digest, code = embedder_for(settings).fingerprint, Digest(), code_digest()
-    store = EmbeddedStore(at.library)
-    made = 0.0  # seconds spent making rows, which is not the store's doing
-    started = last = perf_counter()
-    with store.writing():
-        for rows in make_rows(corpus, at.prepared.base, at.chunks):
-            digest.add(rows)
-            batch = list(_documents(rows))
-            made += perf_counter() - last
-            store.put(batch, model)
-            last = perf_counter()
-            if (rows.first // BLOCK) % 10 == 9:
-                done, rate = rows.first + len(rows.texts), rows.first / (last - started)
-                print(f"  {done:,} chunks, {rate:,.0f}/s", file=sys.stderr, flush=True)
-    store.close()
+    blocks = Counted(make_rows(corpus, at.prepared.base, at.chunks), digest)
+    fill(at.library, blocks, model)
     report = {
-        "seconds": round(perf_counter() - started - made, 1),
-        "rows_seconds": round(made, 1),
+        "seconds": blocks.elapsed(),
+        "rows_seconds": round(blocks.seconds, 1),
         "rows": str(digest),
         "code": code,
         "bytes": folder_bytes(at.library),
     }
     at.built.write_text(json.dumps(report), encoding="utf-8")
+
+
+def fill(library: Path, blocks: Iterable[Rows], model: str) -> None:
+    """`model`: fingerprint of what the vectors come from."""
+    store = EmbeddedStore(library)
+    started = perf_counter()
+    with store.writing():
+        for rows in blocks:
+            store.put(list(_documents(rows)), model)
+            if (rows.first // BLOCK) % 10 == 9:
+                done = rows.first + len(rows.texts)
+                rate = done / (perf_counter() - started)
+                print(f"  {done:,} chunks, {rate:,.0f}/s", file=sys.stderr, flush=True)
+    store.close()
 
 
 def _documents(rows: Rows) -> Iterator[Processed]:

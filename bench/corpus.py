@@ -3,7 +3,7 @@
 Deterministic: the same data folder and seed give the same passages, and the first 10,000 of a
 million are the same as those of ten thousand. The words are real and so is how often they occur;
 but a million passages made of 130,000 sentences know no more distinct words than those sentences
-do. Standard library only: the LanceDB side runs it in an environment without Trivium.
+do. Standard library only: peers run it in environments without Trivium.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+REPOSITORY = Path(__file__).resolve().parent.parent
+DATA = REPOSITORY.parent / "shared" / "data"  # unless --data names another folder
 PASSAGE_WORDS = 240
 RUN = 3  # consecutive sentences taken at a time, so that neighbouring words are real too
 SEED = 20_240

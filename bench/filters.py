@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench.build import DOCUMENT_CHUNKS, SHARDS, Place, shard
+from bench.build import Place
 from bench.corpus import WARM_UP
 from bench.ours import Ours, exact_nearest
+from bench.rows import DOCUMENT_CHUNKS, SHARDS, shard
 from trivium.types import OWNER, Compare, Hit, Probe, Signal, Where
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from pathlib import Path
 from time import perf_counter
 
 from bench.build import place
-from bench.corpus import WARM_UP, DataMissing, load_corpus
-from bench.peer import REPOSITORY
+from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
 from trivium.config import load
 from trivium.library import Library
 from trivium.results import Results
@@ -85,7 +84,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=100)
-    parser.add_argument("--data", type=Path, default=REPOSITORY.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 

@@ -17,8 +17,9 @@ from bench.build import Place
 from bench.corpus import WARM_UP
 from bench.timing import Timing, drop_from_page_cache, measure
 from trivium.config import Settings
-from trivium.library import embedder_for
-from trivium.ports import Embedder
+from trivium.library.asking import Options, request_for
+from trivium.library.assembly import local_embedder_for
+from trivium.models.local import LocalEmbedder
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
@@ -34,16 +35,22 @@ _SCANNED = 50_000  # rows compared at a time in an exact scan
 
 
 class Precomputed:
-    """An embedder that only remembers, so that both engines are given the same vectors."""
+    """An embedder that remembers, so that every engine is given the same vectors. A query that was
+    corrected is another one: the model embeds it, and that counts as time."""
 
-    def __init__(self, model: Embedder, queries: Sequence[str], vectors: Vectors) -> None:
+    def __init__(self, model: LocalEmbedder, queries: Sequence[str], vectors: Vectors) -> None:
+        self._model = model
         self.fingerprint, self.dimensions = model.fingerprint, model.dimensions
         self._known: dict[str, Vector] = {
             parse(q).text: v for q, v in zip(queries, vectors, strict=True)
         }
 
     def embed_query(self, text: str) -> Vector:
-        return self._known[text]
+        known = self._known.get(text)
+        return self._model.embed_query(text) if known is None else known
+
+    def knows(self, word: str) -> bool:
+        return self._model.knows(word)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         raise NotImplementedError("only queries are known")
@@ -54,6 +61,8 @@ class Ours:
     """An open library, and what to ask it."""
 
     store: EmbeddedStore
+    settings: Settings
+    model: str  # its fingerprint
     embedding: Searcher  # embeds the query, as in real use
     given: Searcher  # is given the query's vector
     queries: list[str]
@@ -64,12 +73,13 @@ class Ours:
     @classmethod
     def open(cls, at: Place, settings: Settings, limit: int, seconds: float) -> Ours:
         store = EmbeddedStore(at.library, create=False)
-        model, queries = embedder_for(settings), at.prepared.queries
+        model, queries = local_embedder_for(settings), at.prepared.queries
         vectors = at.prepared.query_vectors
         given = Precomputed(model, queries, vectors)
         probes = [Probe(parse(q), v) for q, v in zip(queries, vectors, strict=True)]
         searchers = Searcher(store, model), Searcher(store, given)
-        return cls(store, *searchers, queries, probes, limit, seconds)
+        name = model.fingerprint
+        return cls(store, settings, name, *searchers, queries, probes, limit, seconds)
 
     @property
     def candidates(self) -> int:
@@ -77,7 +87,9 @@ class Ours:
         return self.request("").depth
 
     def request(self, query: str, where: Where = OWNER) -> SearchRequest:
-        return SearchRequest((query,), where, limit=self.limit)
+        """As `Library.search` makes it by default: corrected, analysed, weighed by evidence."""
+        options = Options(limit=self.limit)
+        return request_for(self.settings, self.model, (query,), where, options)
 
     def hybrid(self, searcher: Searcher, where: Where = OWNER) -> Timing:
         def ask(query: str) -> None:

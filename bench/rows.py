@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 BLOCK = 2_000  # rows made and written at a time
 NOISE = 0.02  # in each of 384 dimensions: a length of .4 beside the vector's 1
+DOCUMENT_CHUNKS = 100  # rows of one document
+SHARDS = 1_000  # `shard < n` lets n in a thousand documents pass
+PASSING = 10  # the filter that every engine is given: 1 % of the documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,19 @@ class Rows:
     first: int
     texts: list[str]
     vectors: NDArray[np.float32]
+
+    @property
+    def ids(self) -> range:
+        return range(self.first, self.first + len(self.texts))
+
+    @property
+    def shards(self) -> list[int]:
+        return [shard(i // DOCUMENT_CHUNKS) for i in self.ids]
+
+
+def shard(document: int) -> int:
+    """Spreads the documents of a shard over the library."""
+    return document * 7919 % SHARDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +94,30 @@ class Digest:
 
     def __str__(self) -> str:
         return self._sum.hexdigest()
+
+
+class Counted:
+    """Blocks of rows as they come, and the seconds it took to make them: those are no engine's."""
+
+    def __init__(self, blocks: Iterator[Rows], digest: Digest | None = None) -> None:
+        self._blocks, self._digest = blocks, digest
+        self._started = perf_counter()
+        self.seconds = 0.0
+
+    def elapsed(self) -> float:
+        """Seconds since this was made, without those."""
+        return round(perf_counter() - self._started - self.seconds, 1)
+
+    def __iter__(self) -> Iterator[Rows]:
+        while True:
+            started = perf_counter()
+            block = next(self._blocks, None)
+            if block is not None and self._digest is not None:
+                self._digest.add(block)
+            self.seconds += perf_counter() - started
+            if block is None:
+                return
+            yield block
 
 
 def _vectors(base: NDArray[np.float32], block: int) -> NDArray[np.float32]:

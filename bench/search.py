@@ -1,9 +1,10 @@
-"""How fast Trivium searches, how that grows, and LanceDB beside it on the same rows.
+"""How fast Trivium searches, signal by signal, and how that grows.
 
     python -m bench.search --chunks 100000
     python -m bench.search --growth 10000,100000,1000000
 
-Real text; vectors of real texts mixed (see `rows.py`). One client, one query after another. What
+Real text; vectors of real texts mixed (see `rows.py`). One client, one query after another. Peers
+beside it on the same rows: `python -m bench.compare`. What
 is built is kept under the cache folder and used again. Read `others` in the output: the cores that
 other processes kept busy meanwhile. Only figures of a quiet machine (near 0) count.
 """
@@ -13,27 +14,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import trivium
 from bench.build import Place, code_digest, place
-from bench.corpus import DataMissing, load_corpus
+from bench.corpus import DATA, DataMissing, load_corpus
 from bench.filters import filtered
 from bench.ours import Ours, cold_start, on_disk, timings
-from bench.peer import REPOSITORY, PeerUnavailable, ask_peer, environment
-from bench.report import growth_table, table
+from bench.search_report import growth_table, table
+from bench.surroundings import surroundings
 from bench.timing import memory
 from trivium.config import Settings, load
 
 LIMIT = 10
-_PACKAGES = ("faiss-cpu", "numpy", "onnxruntime", "SQLAlchemy", "tantivy")
 
 
 def main() -> None:
@@ -46,7 +42,7 @@ def main() -> None:
         else:
             found = run(asked)
             print(json.dumps(found, indent=1) if asked.json else table(found))
-    except (DataMissing, PeerUnavailable) as reason:
+    except DataMissing as reason:
         sys.exit(str(reason))
 
 
@@ -55,15 +51,11 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
     at = place(settings, load_corpus(asked.data), asked.chunks)
     _build(at, asked)
     built = json.loads(at.built.read_text(encoding="utf-8"))
-    python = None if asked.no_peer else environment(settings.cache)
-    if python:
-        _say(f"Building LanceDB's table of {at.chunks:,} rows, unless it is there …")
-        ask_peer(python, at, asked.data, **_peer_options(asked), build_only=True)
     found: dict[str, Any] = {
         "chunks": at.chunks,
         "build": built | {"current": built["code"] == code_digest()},
         "disk_mb": on_disk(at.library),
-        **_surroundings(),
+        **surroundings(),
     }
     query = at.prepared.queries[0]
     cold_start(at, query, dropped=False)  # the interpreter's own files into the page cache
@@ -71,14 +63,12 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
         "new process": cold_start(at, query, dropped=False),
         "library not in the page cache": cold_start(at, query, dropped=True),
     }
-    found |= _measure(at, settings, asked, python)
+    found |= _measure(at, settings, asked)
     found["load_average_after"] = os.getloadavg()
     return found
 
 
-def _measure(
-    at: Place, settings: Settings, asked: argparse.Namespace, python: Path | None
-) -> dict[str, Any]:
+def _measure(at: Place, settings: Settings, asked: argparse.Namespace) -> dict[str, Any]:
     ours = Ours.open(at, settings, LIMIT, asked.seconds)
     found: dict[str, Any] = {"limit": LIMIT, "candidates": ours.candidates}
     try:
@@ -88,12 +78,8 @@ def _measure(
         found["signals_ms"] = timings(ours.signals())
         found["stages_ms"] = ours.stages(ours.embedding)
         found["memory_mb"] = asdict(memory())
-        if python:
-            _say("Asking LanceDB the same …")
-            found["lancedb"] = ask_peer(python, at, asked.data, **_peer_options(asked))
-            _say("And Trivium once more …")
-            hybrid["hybrid, vector given, again"] = ours.hybrid(ours.given)
-            hybrid["hybrid, again"] = ours.hybrid(ours.embedding)
+        hybrid["hybrid, vector given, again"] = ours.hybrid(ours.given)
+        hybrid["hybrid, again"] = ours.hybrid(ours.embedding)
         found["hybrid_ms"] = timings(hybrid)
         found["vector_recall"] = ours.recall(at)
         if asked.filter:
@@ -118,43 +104,13 @@ def _build(at: Place, asked: argparse.Namespace) -> None:
 
 def _in_own_process(chunks: int, asked: argparse.Namespace) -> Any:
     """So that memory is that of one library alone."""
-    command = [sys.executable, "-m", "bench.search", "--chunks", str(chunks), "--json", "--no-peer"]
+    command = [sys.executable, "-m", "bench.search", "--chunks", str(chunks), "--json"]
     command += ["--data", str(asked.data), "--seconds", str(asked.seconds)]
     command += [f"--{flag}" for flag in ("filter", "reuse") if getattr(asked, flag)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(done.returncode)
     return json.loads(done.stdout)
-
-
-def _peer_options(asked: argparse.Namespace) -> dict[str, Any]:
-    return {"limit": LIMIT, "depth": 100, "seconds": asked.seconds}
-
-
-def _surroundings() -> dict[str, Any]:
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": {
-            "architecture": platform.machine(),
-            "cores": len(os.sched_getaffinity(0)),
-            "processor": _processor(),
-            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9),
-        },
-        "load_average": os.getloadavg(),
-        "versions": {
-            "python": platform.python_version(),
-            "sqlite": __import__("sqlite3").sqlite_version,
-            "trivium": trivium.__version__,
-            **{name: version(name) for name in _PACKAGES},
-        },
-    }
-
-
-def _processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return "unknown"
 
 
 def _say(text: str) -> None:
@@ -167,14 +123,12 @@ def _arguments() -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    data = REPOSITORY.parent / "shared" / "data"
     parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
     parser.add_argument("--growth", default="", help="sizes, with commas: one after another")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    parser.add_argument("--no-peer", action="store_true", help="leave LanceDB out")
     parser.add_argument("--filter", action="store_true", help="measure and check filters too")
     parser.add_argument("--reuse", action="store_true", help="use a library that older code built")
-    parser.add_argument("--data", type=Path, default=data, help="folder of judged sets")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
     parser.add_argument(
         "--seconds", type=float, default=60.0, help="the most that one measurement may take"
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter, process_time
@@ -14,6 +15,7 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 LEAST = 20  # measurements, however slow
+_LONGEST = 3.0  # times what was allowed, then few measurements must do
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +31,24 @@ class Timing:
     others: float  # cores that other processes kept busy meanwhile
 
 
-def measure(call: Callable[[_T], object], asked: Sequence[_T], seconds: float) -> Timing:
-    """Call once for each item, one after another, until time is up."""
+def measure(
+    call: Callable[[_T], object],
+    asked: Sequence[_T],
+    seconds: float,
+    cpu: Callable[[], float] = process_time,
+) -> Timing:
+    """Call once for each item, one after another, until time is up. `cpu`: processor seconds that
+    the engine has used; of this process, unless it has others."""
     took: list[float] = []
-    before, cpu, started = _busy_seconds(), process_time(), perf_counter()
+    before, used, started = _busy_seconds(), cpu(), perf_counter()
     for item in asked:
         begun = perf_counter()
         call(item)
         took.append((perf_counter() - begun) * 1000)
-        if perf_counter() - started > seconds and len(took) >= LEAST:
+        spent = perf_counter() - started
+        if spent > seconds and (len(took) >= LEAST or spent > _LONGEST * seconds):
             break
-    wall, own = perf_counter() - started, process_time() - cpu
+    wall, own = perf_counter() - started, cpu() - used
     others = max(0.0, (_busy_seconds() - before - own) / wall)
     took.sort()
     return Timing(
@@ -51,6 +60,43 @@ def measure(call: Callable[[_T], object], asked: Sequence[_T], seconds: float) -
         cpu_mean=round(own * 1000 / len(took), 2),
         others=round(others, 2),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """What so many clients got done, each asking again as soon as it is answered."""
+
+    clients: int
+    per_second: float
+    calls: int
+    others: float
+
+
+def throughput(
+    call: Callable[[_T], object],
+    asked: Sequence[_T],
+    clients: int,
+    seconds: float,
+    cpu: Callable[[], float] = process_time,
+) -> Throughput:
+    """Clients are threads, each starting elsewhere in the list."""
+    done = [0] * clients
+    until = perf_counter() + seconds
+
+    def client(number: int) -> None:
+        at = number * len(asked) // clients
+        while perf_counter() < until:
+            call(asked[at % len(asked)])
+            at += 1
+            done[number] += 1
+
+    before, used, started = _busy_seconds(), cpu(), perf_counter()
+    with ThreadPoolExecutor(clients) as threads:
+        for finished in [threads.submit(client, number) for number in range(clients)]:
+            finished.result()
+    wall, own = perf_counter() - started, cpu() - used
+    others = max(0.0, (_busy_seconds() - before - own) / wall)
+    return Throughput(clients, round(sum(done) / wall, 2), sum(done), round(others, 2))
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,10 @@ class Settings:
     read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
     read_max_bytes: int = _setting("read.max_bytes", 100 * 1024 * 1024, "greatest size of a file")
+    archive_keep: bool = _setting("archive.keep", True, "keep the bytes of what is added")
+    archive_folder: Path | None = _setting(
+        "archive.folder", None, "folder for those bytes; empty: `archive` in the library's folder"
+    )
     search_limit: int = _setting("search.limit", 10, "results of a search")
     search_by: str = _setting(
         "search.by", "passage", "`passage`: every chunk; `document`: each once, with its best"

@@ -9,8 +9,10 @@
      │   ├─ PathNotFound           path.not_found
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
+     │   ├─ OriginalMissing        document.original_missing
      │   ├─ ConversationNotFound   conversation.not_found
-     │   └─ DatasetInvalid         dataset.invalid
+     │   ├─ DatasetInvalid         dataset.invalid
+     │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
      │   ├─ FileUnreadable         file.unreadable
      │   ├─ FileEmpty              file.empty
@@ -36,6 +38,7 @@
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
+         ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
@@ -96,6 +99,13 @@ class NotEmbedded(InputError):
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
 
 
+class OriginalMissing(InputError):
+    code = "document.original_missing"
+    fix = (
+        "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
+    )
+
+
 class ConversationNotFound(InputError):
     code = "conversation.not_found"
     fix = "`trivium conversations` lists those that are kept."
@@ -103,7 +113,12 @@ class ConversationNotFound(InputError):
 
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
-    fix = "A folder needs corpus.jsonl, queries.jsonl and qrels.tsv in BEIR's layout."
+    fix = "docs/evaluating.md describes the layouts that are read."
+
+
+class RunInvalid(InputError):
+    code = "run.invalid"
+    fix = "`trivium eval --save` and `--run` write such files."
 
 
 class ReadError(TriviumError):
@@ -220,6 +235,11 @@ class LibraryReadOnly(StoreError):
 
 class ModelChanged(StoreError):
     code = "library.model_changed"
+
+
+class OriginalDamaged(StoreError):
+    code = "library.original_damaged"
+    fix = "Restore the archive's file from a backup; the text and the search are not affected."
 
 
 class DiskFull(StoreError):

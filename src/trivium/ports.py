@@ -188,6 +188,28 @@ class Source(Protocol):
     def items(self) -> Iterator[SourceItem]: ...
 
 
+class Blobs(Protocol):
+    """Keeps bytes, each once, under an address that a document remembers."""
+
+    def put(self, data: bytes) -> str:
+        """Durably, before its address comes back. The same bytes have the same address."""
+        ...
+
+    def get(self, address: str) -> bytes:
+        """As they were put, which is checked. Raises OriginalMissing, OriginalDamaged."""
+        ...
+
+    def has(self, address: str) -> bool: ...
+
+    def delete(self, address: str) -> None:
+        """What is not there is no error."""
+        ...
+
+    def addresses(self) -> Iterator[tuple[str, float]]:
+        """Of everything that is kept, each with the seconds since it was last put."""
+        ...
+
+
 Waiting: TypeAlias = Callable[[str], None]
 
 
@@ -252,7 +274,16 @@ class Store(Protocol):
         """How the documents of a collection are cut from now on."""
         ...
 
+    def archive(self, data: bytes) -> str:
+        """Keep the bytes of a document that is about to be put: its `original` comes back. They go
+        with the last interpretation that refers to them. Any thread may call it at any time."""
+        ...
+
     # the registry
+    def original(self, address: str) -> bytes:
+        """The bytes at a document's `original`. Raises OriginalMissing, OriginalDamaged."""
+        ...
+
     def chunker(self, collection: str) -> str:
         """The chunker that a collection was given; empty: none."""
         ...

@@ -1,7 +1,8 @@
-"""Every command that the documents show runs, on the sample documents."""
+"""Every command that the documents show runs, page by page, on the sample documents."""
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 from pathlib import Path
@@ -10,12 +11,26 @@ import pytest
 from tests.cli.program import Program, call
 
 ROOT = Path(__file__).parents[2]
-SHOWN = [
-    pytest.param(line, id=f"{path.name}: {line}")
-    for path in sorted((ROOT / "docs").glob("*.md"))
-    for block in re.findall(r"^```console\n(.*?)^```", path.read_text("utf-8"), re.M | re.S)
-    for line in re.findall(r"^\$ trivium (.*)$", block, re.M)
-]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+_COMMAND = re.compile(r"^\$ (?:printf '(?P<typed>[^']*)' \| )?trivium (?P<line>.*)$", re.M)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+
+
+SHOWN = {
+    page: [command for block in blocks(page, "console") for command in _COMMAND.finditer(block)]
+    for page in PAGES
+    if blocks(page, "console")
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder to work in, from which the sample documents are seen as from the repository."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +40,23 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return lambda *arguments: call("--library", place, *arguments)
 
 
-@pytest.mark.parametrize("line", SHOWN)
-def test_a_shown_command_runs(sample: Program, line: str) -> None:
-    answer = sample(*shlex.split(line, comments=True))
-    assert answer.code == 0, answer.err
-    assert answer.out
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.name)
+def test_shown_commands_run(page: Path, sample: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In their order: a later one may need what an earlier one wrote."""
+    assert SHOWN[page]
+    for command in SHOWN[page]:
+        typed = (command["typed"] or "").replace("\\n", "\n")
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        answer = sample(*shlex.split(command["line"], comments=True))
+        assert answer.code == 0, f"{command.group()}: {answer.err}"
+        assert answer.out
 
 
-@pytest.mark.parametrize("page", ["searching.md", "answering.md"])
-def test_the_shown_python_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
-        exec(compile(block, page, "exec"), {})
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name
+)
+def test_the_shown_python_runs(page: Path) -> None:
+    for block in blocks(page, "python"):
+        exec(compile(block, page.name, "exec"), {})

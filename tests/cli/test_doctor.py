@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 from tests.cli.program import Program, call
 
-from trivium.cli.doctor import judge
+from trivium.store.blobs import FolderBlobs
 
 
 def test_a_healthy_library(trivium: Program) -> None:
@@ -69,13 +72,65 @@ def test_rebuild(tmp_path: Path, documents: Path) -> None:
     assert call("search", "battleaxe", "--library", place, "--json").json["results"]
 
 
-@pytest.mark.parametrize("lacking", ["words", "vectors", "vocabulary"])
-def test_an_index_that_lacks_something_is_judged(lacking: str) -> None:
-    health = {"documents": 1, "chunks": 5, "words": 5, "vectors": 5, "vocabulary": 9}
-    assert all(check.ok for check in judge(health))
-    checks = {check.name: check for check in judge({**health, lacking: 0})}
-    assert [name for name, check in checks.items() if not check.ok] == [lacking]
-    assert "trivium doctor --rebuild" in checks[lacking].fix
+@pytest.mark.parametrize("lacking", ["words", "vectors", "vocabulary.txt"])
+def test_a_lost_index_is_repaired(tmp_path: Path, documents: Path, lacking: str) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    path = place / lacking
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    answer = call("doctor", "--repair", "--library", place, "--json")
+    assert answer.code == 0, answer
+    assert answer.json["ok"]
+    assert call("search", "battleaxe", "--library", place, "--json").json["results"]
+
+
+def test_what_is_wrong_is_told_and_only_repaired_when_asked(
+    tmp_path: Path, documents: Path
+) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    orphan = FolderBlobs(place / "archive").put(b"nobody's")
+    for path in place.glob("archive/??/*"):
+        os.utime(path, (0, 0))
+    with sqlite3.connect(place / "library.db") as connection:
+        connection.execute("INSERT INTO embeddings VALUES ('m', 'nobody', x'00')")
+        connection.execute("UPDATE embeddings SET model = 'x' WHERE rowid = 1")
+    connection.close()
+    for _ in range(2):
+        answer = call("doctor", "--library", place)
+        assert answer.code == 1
+        assert "1 originals belong to no document" in answer.out
+        assert "1 vectors belong to no passage" in answer.out
+        assert "1 passages have no vector" in answer.out
+        assert "trivium doctor --repair" in answer.out
+    mended = call("doctor", "--repair", "--library", place, "--json")
+    assert mended.code == 0
+    assert len(mended.json["repaired"]) >= 3
+    assert not FolderBlobs(place / "archive").has(orphan)
+    assert "nothing to mend" in call("doctor", "--repair", "--library", place).out
+
+
+def test_a_lost_original_is_told(tmp_path: Path, documents: Path) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    next(place.glob("archive/??/*")).unlink()
+    answer = call("doctor", "--repair", "--library", place, "--json")
+    assert answer.code == 1
+    (wrong,) = [check for check in answer.json["checks"] if not check["ok"]]
+    assert wrong["name"] == "originals"
+    assert "#" in wrong["message"]
+
+
+def test_rows_that_disagree_are_told(tmp_path: Path, documents: Path) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    with sqlite3.connect(place / "library.db") as connection:
+        connection.execute("UPDATE interpretations SET state = 'retired' WHERE document = 2")
+        connection.execute("DELETE FROM chunks WHERE document = 3")
+    connection.close()
+    answer = call("doctor", "--library", place, "--json")
+    wrong = {check["name"]: check["message"] for check in answer.json["checks"] if not check["ok"]}
+    assert "#2, #3" in wrong["documents"]
 
 
 def test_config_tells_value_and_origin(monkeypatch: pytest.MonkeyPatch) -> None:

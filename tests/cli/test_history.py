@@ -70,3 +70,9 @@ def test_names_are_shown(tmp_path: Path) -> None:
     (document,) = call("list", "--library", place, "--json").json["documents"]
     assert document["names"] == [str(tmp_path / "b.txt")]
     assert "b.txt" in call("show", "a.txt", "--library", place).out
+
+
+def test_the_original_comes_back(program: Program) -> None:
+    assert program("show", "note.md", "--original").out == "# Light\n\nA candle burns."
+    old = program("show", "note.md", "--original", "--interpretation", "99")
+    assert old.code == 1

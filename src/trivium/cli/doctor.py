@@ -1,6 +1,6 @@
 """`trivium doctor`: what is installed, whether the model is there, whether the indexes are whole.
 
-Looks, and reports what it finds; only `--rebuild` changes anything.
+Looks, and reports what it finds; only `--repair` and `--rebuild` change anything.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import platform
 import sqlite3
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -17,10 +16,13 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium import __version__
+from trivium.cli.care import spinner
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
     from trivium.config import Settings
+    from trivium.ports import Embedder
+    from trivium.store.embedded.upkeep import Finding
 
 PACKAGES = {"tantivy": "tantivy", "faiss": "faiss-cpu", "onnxruntime": "onnxruntime"}
 
@@ -36,38 +38,43 @@ class Check:
 
 
 @click.command("doctor")
+@click.option("--repair", is_flag=True, help="Mend what is wrong, where that can be mended.")
 @click.option("--rebuild", is_flag=True, help="Make the search indexes anew from the database.")
 @shared_options
 @pass_shell
-def doctor_command(shell: Shell, rebuild: bool) -> None:
-    """Check versions, model and indexes. Exit code 1 if something is wrong.
+def doctor_command(shell: Shell, repair: bool, rebuild: bool) -> None:
+    """Check versions, model, database, indexes and archive. Exit code 1 if something is wrong.
 
     \b
     trivium doctor
-    trivium doctor --rebuild      after a crash of the disk, or if a check asks for it
+    trivium doctor --repair       mend what the checks say can be mended
+    trivium doctor --rebuild      make the indexes anew, whatever the checks say
     """
     settings = shell.settings().settings
     if rebuild:
-        with shell.library() as library, _spinner(shell, "Making the indexes anew"):
+        with shell.library() as library, spinner(shell, "Making the indexes anew"):
             library.rebuild(on_wait=shell.note)
-    with _spinner(shell, "Looking"):
+    repaired: list[str] = []
+    if repair:
+        with spinner(shell, "Mending"):
+            repaired = _repair(settings, shell)
+    with spinner(shell, "Looking"):
         facts, checks = _examine(settings)
     if shell.json:
         shell.emit(
             {
                 "ok": all(check.ok for check in checks),
+                **({"repaired": repaired} if repair else {}),
                 **facts,
                 "checks": [asdict(check) for check in checks],
             }
         )
     else:
         _show(shell, facts, checks)
+        for line in repaired or ["There was nothing to mend."] if repair else ():
+            shell.say(printable(line))
     if not all(check.ok for check in checks):
         raise click.exceptions.Exit(1)
-
-
-def _spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
-    return shell.err.status(f"{what} …") if shell.err.is_terminal else nullcontext()
 
 
 def _examine(settings: Settings) -> tuple[dict[str, Mapping[str, object]], list[Check]]:
@@ -121,15 +128,17 @@ def _library(
     settings: Settings, fingerprint: object
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
     from trivium.errors import LibraryNotFound, TriviumError
+    from trivium.library import blobs_for
     from trivium.store.embedded.store import EmbeddedStore
 
     facts: dict[str, object] = {"path": str(settings.library), "exists": False}
     try:
         # The store, not the Library: that refuses one whose model is another or is missing, and
         # the indexes can be looked at all the same.
-        store = EmbeddedStore(settings.library, create=False)
+        store = EmbeddedStore(settings.library, create=False, blobs=blobs_for(settings))
         try:
             manifest, health = store.manifest(), dict(store.health())
+            findings = store.examine()
         finally:
             store.close()
     except LibraryNotFound as error:
@@ -146,28 +155,35 @@ def _library(
             f"It was embedded with {manifest.model}, the settings name {fingerprint}.",
             "Set the embed settings back, or make a new library.",
         )
-    return facts, health, [opened, *judge(health)]
+    return facts, health, [opened, *map(judged, findings)]
 
 
-def judge(health: Mapping[str, int]) -> Iterator[Check]:
-    """A verdict for each index: whether it holds what the database holds."""
-    chunks = health["chunks"]
-    anew = "Run `trivium doctor --rebuild`."
-    for name, fix in (
-        ("words", anew),
-        (
-            "vectors",
-            "Passages that were added without a model are embedded by the next `trivium add`;"
-            f" else: {anew}",
-        ),
-    ):
-        held = health[name]
-        ok = held == chunks
-        message = f"{held:,} of {chunks:,} passages are in the index."
-        yield Check(name, ok, message, "" if ok else fix)
-    known = health["vocabulary"]
-    ok = bool(known) or not chunks
-    yield Check("vocabulary", ok, f"{known:,} spellings are known.", "" if ok else anew)
+def judged(finding: Finding) -> Check:
+    """What the store found, and the command that mends it."""
+    fix = f"{finding.repair} `trivium doctor --repair` does." if finding.repair else ""
+    if not finding.ok and not fix:
+        fix = "`trivium recover` takes the library from a backup."
+    return Check(finding.name, finding.ok, finding.message, fix)
+
+
+def _repair(settings: Settings, shell: Shell) -> list[str]:
+    from trivium.errors import ModelUnavailable
+    from trivium.library import blobs_for, embedder_for
+    from trivium.store.embedded.store import EmbeddedStore
+
+    store = EmbeddedStore(settings.library, create=False, blobs=blobs_for(settings))
+    try:
+        embedder: Embedder | None
+        try:
+            embedder = embedder_for(settings)
+        except ModelUnavailable:
+            embedder = None
+        model = store.manifest().model
+        if embedder and model and embedder.fingerprint != model:
+            embedder = None  # vectors of two models do not mix
+        return store.repair(embedder, shell.note)
+    finally:
+        store.close()
 
 
 def _show(shell: Shell, facts: Mapping[str, Mapping[str, object]], checks: list[Check]) -> None:

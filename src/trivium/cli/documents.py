@@ -84,10 +84,16 @@ def document_as_json(document: Document) -> dict[str, object]:
 @click.option(
     "--interpretation", type=int, metavar="N", help="As it was in this interpretation of it."
 )
+@click.option("--original", is_flag=True, help="Its bytes, as they were added.")
 @shared_options
 @pass_shell
 def show_command(
-    shell: Shell, document: str, whole: bool, chunks: bool, interpretation: int | None
+    shell: Shell,
+    document: str,
+    whole: bool,
+    chunks: bool,
+    interpretation: int | None,
+    original: bool,
 ) -> None:
     """Show one document, named by id, #id, path or file name.
 
@@ -96,8 +102,13 @@ def show_command(
     trivium show weapons.md --chunks
     trivium show weapons.md --text > weapons.txt
     trivium show weapons.md --interpretation 1     see `trivium history weapons.md`
+    trivium show rules.pdf --original > rules.pdf
     """
     with shell.library() as library:
+        if original:
+            named = find(library, document).id
+            sys.stdout.buffer.write(library.original(named, interpretation=interpretation))
+            return
         shown = library.show(find(library, document).id, interpretation=interpretation)
     if shell.json:
         shell.emit(_shown_as_json(shown))
@@ -179,10 +190,15 @@ def _show_chunks(shell: Shell, shown: Shown) -> None:
 @click.command("remove")
 @click.argument("names", nargs=-1, required=True, metavar="DOCUMENT...")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--compact", is_flag=True, help="Rewrite the library afterwards, so that no byte of them stays."
+)
 @shared_options
 @pass_shell
-def remove_command(shell: Shell, names: tuple[str, ...], yes: bool) -> None:
-    """Remove documents: text, passages and vectors. The files themselves stay.
+def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: bool) -> None:
+    """Remove documents: text, passages, vectors, history and archived originals.
+
+    The files that were added stay where they are.
 
     Named by id, #id, path or file name. Every one must exist, or none is removed.
 
@@ -200,6 +216,8 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool) -> None:
                 shell.note("Nothing was removed.")
                 raise click.exceptions.Exit(1)
         removed = library.remove(found, on_wait=shell.note)
+        if compact:
+            library.compact(on_wait=shell.note)
     if shell.json:
         names_of = ("id", "title", "uri", "collection")
         shell.emit({"removed": [{n: getattr(d, n) for n in names_of} for d in removed]})

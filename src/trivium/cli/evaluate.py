@@ -2,102 +2,206 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from trivium.cli.judged import (
+    SYNTHETIC,
+    judged_files,
+    judged_options,
+    own_library,
+    progress,
+    writing_files,
+)
 from trivium.cli.output import Shell, pass_shell, shared_options
 
 if TYPE_CHECKING:
     from trivium.evaluate.run import Evaluation
+    from trivium.evaluate.saved import Change, Comparison
+    from trivium.evaluate.statistics import Difference
+
+_PATH = click.Path(path_type=Path)
+RUNS = ("vector", "keyword", "trigram", "hybrid", "reranked")
+
+
+def _exports(
+    _ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, Path]:
+    """`FILE` is the fusion's; `NAME=FILE` that of another run."""
+    found: dict[str, Path] = {}
+    for value in values:
+        name, equals, path = value.partition("=")
+        if equals and name not in RUNS:
+            raise click.BadParameter(f"there is no run {name}: {', '.join(RUNS)}.", param=param)
+        found[name if equals else "hybrid"] = Path(path if equals else value)
+    return found
 
 
 @click.command("eval")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@judged_options
 @click.option(
-    "--queries",
-    type=click.Path(path_type=Path),
-    help="Another file of queries for the same judgments.",
+    "--only", type=click.Choice(RUNS), multiple=True, help="Run only this. Repeatable.  [all]"
 )
+@click.option(
+    "--measure-run",
+    "foreign",
+    type=_PATH,
+    multiple=True,
+    help="Measure a TREC run file of another program beside. Repeatable.",
+)
+@click.option("--against", type=_PATH, help="Compare with an evaluation that was saved.")
+@click.option("--save", type=_PATH, help="Keep this evaluation, with the values of every query.")
+@click.option(
+    "--run",
+    "exports",
+    metavar="[NAME=]FILE",
+    multiple=True,
+    callback=_exports,
+    help="Write a run as trec_eval reads it; hybrid's unless named. Repeatable.",
+)
+@click.option("--report", type=_PATH, help="Write a page with charts (HTML).")
 @shared_options
 @pass_shell
-def eval_command(shell: Shell, folder: Path, queries: Path | None) -> None:
-    """Measure each signal, the fusion and its reranking on a judged set in BEIR's layout.
+def eval_command(
+    shell: Shell,
+    folder: Path | None,
+    queries: Path | None,
+    qrels: Path | None,
+    corpus: Path | None,
+    part: str,
+    only: tuple[str, ...],
+    foreign: tuple[Path, ...],
+    against: Path | None,
+    save: Path | None,
+    exports: dict[str, Path],
+    report: Path | None,
+) -> None:
+    """Measure each signal, the fusion and its reranking on a judged set.
 
-    DIR holds corpus.jsonl, queries.jsonl and qrels.tsv. It is indexed once, into a library of its
-    own, which is kept for the next time.
+    DIR is in BEIR's layout (corpus.jsonl, queries.jsonl, qrels.tsv) or TREC's (documents, topics,
+    qrels); its documents are indexed once, into a library of their own, which is kept. Without a
+    corpus your own library is measured: `trivium judge` writes such a DIR. The brackets hold 95 %
+    confidence intervals.
 
     \b
     trivium eval data/scifact
-    trivium eval data/scifact --queries data/scifact/queries.misspelled.jsonl --json
+    trivium eval data/scifact --set fusion.k=10 --set fusion.method=rrf --save rrf.json
+    trivium eval data/scifact --against rrf.json --report scifact.html
+    trivium eval data/scifact --run hybrid.run --measure-run peer.run
+    trivium eval --library notes.library --queries topics.txt --qrels qrels.txt
     """
+    from trivium.evaluate import saved
     from trivium.evaluate.run import evaluate
+    from trivium.evaluate.trec_run import write_run
 
-    settings = shell.settings().settings
-    with _progress(shell) as on_progress:
-        found = evaluate(folder, settings, queries=queries, on_progress=on_progress)
+    files = judged_files(folder, queries, qrels, corpus, part)
+    before = saved.load(against) if against else None  # a wrong file is said before the work
+    unrun = [name for name in exports if only and name not in only]
+    if unrun:
+        raise click.UsageError(f"--run {unrun[0]} needs --only {unrun[0]}.")
+    with progress(shell) as on_progress:
+        found = evaluate(
+            files,
+            shell.settings().settings,
+            own_library=own_library(shell),
+            only=only or RUNS,
+            foreign=foreign,
+            on_progress=on_progress,
+        )
+    comparison = saved.compared(found, before) if before else None
+    with writing_files():
+        for name, path in exports.items():
+            write_run(path, found.runs[name].ranking, f"trivium-{name}")
+        if save:
+            saved.save(save, found)
+        if report:
+            from trivium.evaluate.report import page
+
+            report.write_text(page(found, comparison), encoding="utf-8")
     if shell.json:
-        shell.emit(asdict(found))
-    else:
-        _show(shell, found)
+        payload = saved.as_json(found)
+        if comparison:
+            payload["against"] = saved.comparison_json(comparison)
+        shell.emit(payload)
+        return
+    _show(shell, found)
+    if comparison:
+        _show_comparison(shell, comparison)
+    for written in filter(None, (save, *exports.values(), report)):
+        shell.note(f"Written: {written}")
 
 
 def _show(shell: Shell, found: Evaluation) -> None:
     from rich.text import Text
 
-    told = f"{found.dataset}: {found.documents:,} documents, {found.queries:,} queries"
-    shell.say(Text(told, style="bold"))
-    measures = list(dict.fromkeys(name for run in found.runs.values() for name in run))
-    rows = [
-        [name, *(f"{run[m]:.4f}" if m in run else "" for m in measures)]
-        for name, run in found.runs.items()
+    from trivium.evaluate.run import beside
+
+    told = f"{found.dataset}: {found.documents:,} documents, {len(found.queries):,} queries"
+    shell.say(Text(f"{told}, synthetic" if found.synthetic else told, style="bold"))
+    measures = list(dict.fromkeys(name for run in found.runs.values() for name in run.each))
+    rows = []
+    for name, run in found.runs.items():
+        cells = [
+            f"{run.means[m]:.4f} [{run.intervals[m].low:.3f}, {run.intervals[m].high:.3f}]"
+            if at < 2
+            else f"{run.means[m]:.4f}"
+            for at, m in enumerate(measures)
+        ]
+        took = run.latency_ms
+        rows.append([name, *cells, *(f"{took[p]:.1f}" if took else "" for p in ("p50", "p95"))])
+    columns = ["run", *(f">{measure}" for measure in measures), ">p50 ms", ">p95 ms"]
+    shell.table(columns, rows)
+    ahead = beside(found)
+    if ahead:
+        shell.say("", Text("hybrid against the others, nDCG@10", style="bold"))
+        shell.table(_DIFFERENCE, [_difference(name, d) for name, d in ahead.items()])
+    for note in found.notes:
+        shell.note(note)
+    if found.synthetic:
+        shell.note(SYNTHETIC)
+
+
+_DIFFERENCE = ("run", ">difference", ">95 %", ">p", ">better", ">worse", ">same", "")
+
+
+def _difference(name: str, one: Difference) -> list[str]:
+    return [
+        name,
+        f"{one.gain:+.4f}",
+        f"[{one.interval.low:+.3f}, {one.interval.high:+.3f}]",
+        f"{one.p:.4f}",
+        str(one.wins),
+        str(one.losses),
+        str(one.ties),
+        "real" if one.real else "may be chance",
     ]
-    shell.table(["run", *(f">{measure}" for measure in measures)], rows)
+
+
+def _show_comparison(shell: Shell, found: Comparison) -> None:
+    from rich.text import Text
+
+    from trivium.evaluate.metrics import MAIN
+    from trivium.evaluate.saved import SHOWN
+
+    title = f"against the saved evaluation of {found.dataset}, {found.common:,} queries, nDCG@10"
+    shell.say("", Text(title, style="bold"))
+    shell.table(_DIFFERENCE, [_difference(n, d[MAIN]) for n, d in found.differences.items()])
+    for name, (then, now) in found.settings.items():
+        shell.say(f"{name}: {then or 'none'} before, {now or 'none'} now")
+    for name, changes in found.changes.items():
+        if name not in ("hybrid", "reranked"):
+            continue
+        wins = [c for c in changes[:SHOWN] if c.gain > 0]
+        losses = [c for c in changes[: -SHOWN - 1 : -1] if c.gain < 0]
+        if wins or losses:
+            shell.say("", Text(f"{name}: greatest wins and losses", style="bold"))
+            shell.table((">before", ">now", ">gain", "query"), [_row(c) for c in wins + losses])
     for note in found.notes:
         shell.note(note)
 
 
-@contextmanager
-def _progress(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each stage on a terminal, else a line for each, on standard error."""
-    if not shell.err.is_terminal:
-        told: set[str] = set()
-
-        def tell(stage: str, _done: int, total: int) -> None:
-            if stage not in told:
-                told.add(stage)
-                shell.err.print(f"{stage}: {total:,}")
-
-        yield tell
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskID,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=shell.err,
-        transient=True,
-    ) as progress:
-        tasks: dict[str, TaskID] = {}
-
-        def advance(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                for task in tasks.values():  # a stage begins when the one before it has ended
-                    progress.update(task, completed=progress.tasks[task].total)
-                tasks[stage] = progress.add_task(stage, total=total)
-            progress.update(tasks[stage], completed=done)
-
-        yield advance
+def _row(change: Change) -> list[str]:
+    values = (f"{change.theirs:.3f}", f"{change.ours:.3f}", f"{change.gain:+.3f}")
+    return [*values, f"{change.query}: {change.text}"]

@@ -32,9 +32,12 @@ COMMANDS = {
     "restore": ("history", "Make an old interpretation the active one again."),
     "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
-    "doctor": ("doctor", "Check versions, model and indexes; rebuild them."),
+    "compact": ("care", "Rewrite the library without what was removed."),
+    "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),
     "config": ("config", "Show every setting, its value and where that comes from."),
     "eval": ("evaluate", "Measure the search on a judged set of queries."),
+    "judge": ("judge", "Say which results are relevant, or make up queries."),
+    "tune": ("tune", "Fit the fusion to judged queries; say whether that helps."),
 }
 FAULT = 70  # sysexits' EX_SOFTWARE: a fault of ours must not look like "some documents failed"
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it

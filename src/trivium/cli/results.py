@@ -3,20 +3,23 @@ comes from and where the time went."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
     from trivium.results import Result, Results
     from trivium.search.merge import Block
+    from trivium.types import StoredChunk
 
 BADGES = {"vector": "meaning", "keyword": "words", "trigram": "spelling"}
 COLOURS = {"vector": "cyan", "keyword": "green", "trigram": "magenta"}
 _LINES = 3  # of a snippet on a screen
-_PIPED = 240  # characters of a snippet elsewhere: about as much
+_PIPED = 240  # characters of as many lines elsewhere
 _INDENT = 4
 _BAR = 30  # characters of the longest bar
 
@@ -60,27 +63,33 @@ def _suggest(shell: Shell, results: Results) -> None:
 
 
 def _header(block: Block) -> Text:
-    from rich.text import Text
-
     from trivium.search.multi import shown
 
     result = block.best
-    document, chunk = result.found.document, result.found.chunk
+    ranks = ", ".join(str(r.rank) for r in block.results)
+    pages = sorted({page for r in block.results for page in r.found.chunk.pages})
+    line = title_and_place(result.found, pages, f"{ranks:>2}. ")
+    matches = [part.match for part in result.queries]
+    match = shown(result.match, matches) if matches else f"{result.match:.0%}"
+    line.append(f"  {match}", style="bold yellow")
+    return line
+
+
+def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") -> Text:
+    """A passage's document and headings, its labels, pages and paragraph, on one line."""
+    from rich.text import Text
+
+    document, chunk = found.document, found.chunk
     path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
     labels = "/".join(part for part in (document.collection, document.category) if part)
-    ranks = ", ".join(str(r.rank) for r in block.results)
-    line = Text.assemble((f"{ranks:>2}. {printable(document.title)}", "bold"))
+    line = Text.assemble((f"{before}{printable(document.title)}", "bold"))
     if path or chunk.section:
         line.append("  " + printable(" › ".join(path) or chunk.section), style="dim")
     line.append(f"  {printable(labels)}", style="blue")
-    pages = sorted({page for r in block.results for page in r.found.chunk.pages})
     if pages:
         line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
     if chunk.paragraph is not None:
         line.append(f"  ¶ {chunk.paragraph}", style="dim")
-    matches = [part.match for part in result.queries]
-    match = shown(result.match, matches) if matches else f"{result.match:.0%}"
-    line.append(f"  {match}", style="bold yellow")
     return line
 
 
@@ -97,18 +106,24 @@ def _passage(shell: Shell, block: Block, words: tuple[str, ...]) -> list[Text]:
 
 
 def _snippet(shell: Shell, block: Block, words: tuple[str, ...]) -> Text:
+    return highlighted(shell.out, block.text, block.best.found, words, _LINES)
+
+
+def highlighted(
+    console: Console, text: str, found: StoredChunk, words: tuple[str, ...], lines: int
+) -> Text:
+    """The part of a passage that says most about the words, with these marked."""
     from rich.text import Text
 
     from trivium.cli.snippet import snip
 
-    found = block.best.found
-    width = (shell.out.width - _INDENT - 8) * _LINES if shell.out.is_terminal else _PIPED
-    body = _without_headings(block.text, found.chunk.headings)
+    width = (console.width - _INDENT - 8) * lines if console.is_terminal else _PIPED * lines // 3
+    body = _without_headings(text, found.chunk.headings)
     cut = snip(printable(body), words, found.document.language, max(width, 60))
-    text = Text(cut.text)
+    shown = Text(cut.text)
     for start, end in cut.marks:
-        text.stylize("bold reverse" if shell.out.no_color else "bold yellow", start, end)
-    return text
+        shown.stylize("bold reverse" if console.no_color else "bold yellow", start, end)
+    return shown
 
 
 def _without_headings(text: str, headings: tuple[str, ...]) -> str:

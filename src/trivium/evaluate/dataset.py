@@ -1,90 +1,158 @@
-"""Judged sets in BEIR's layout: corpus.jsonl, queries.jsonl and qrels.tsv in one folder."""
+"""Judged sets: queries, what was judged, and the documents, found in a folder by their names.
+
+    BEIR    corpus.jsonl, queries.jsonl, qrels.tsv or qrels/test.tsv
+    TREC    a corpus file or a folder of them, topics, qrels in four columns
+
+A set without a corpus is judged against a library that exists: that is what `trivium judge` writes.
+META.json may say that the queries are synthetic. Knows where things are; how they are written,
+`corpus` and `topics` know.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from trivium.errors import DatasetInvalid
+from trivium.evaluate.corpus import Corpus
+from trivium.evaluate.topics import read_judgments, read_queries
 from trivium.ports import SourceItem
-from trivium.text.languages import detect_language
-from trivium.types import Element, Extraction
 
-CORPUS = "corpus.jsonl"
+META = "META.json"
+QUERIES = "queries.jsonl"
+QRELS = "qrels.tsv"
+# By name, the likeliest first; a star stands for anything. What lies in a folder named so is one
+# corpus together.
+_CORPORA = ("corpus.jsonl", "corpus.*", "collection.*", "documents.*", "docs.*", "*.trectext*")
+_FOLDERS = ("corpus", "collection", "documents", "docs")
+_QUERIES = (QUERIES, "queries.tsv", "queries.*", "topics", "topics.*", "topics*")
+_QRELS = (QRELS, "qrels/test.tsv", "qrels", "qrels.*", "qrels*", "*.qrels", "*.qrels.*")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where a person says that the parts of a set are; None: found in the folder by name."""
+
+    folder: Path | None = None
+    queries: Path | None = None
+    qrels: Path | None = None
+    corpus: Path | None = None
+    part: str = "title"  # of a TREC topic
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Queries with at least one judgment, and what was judged. Documents are read when needed."""
+    """Queries with at least one relevant document, and what was judged."""
 
-    folder: Path
+    name: str
     queries: dict[str, str]  # by id
     judgments: dict[str, dict[str, int]]  # by query, then document: how relevant
-
-    @property
-    def name(self) -> str:
-        return self.folder.resolve().name
+    corpus: Corpus | None = None  # None: the documents of a library
+    synthetic: bool = False  # no person asked or judged any of it
 
     def items(self) -> Iterator[SourceItem]:
-        """The corpus as a source: one document each, its title a heading above its text."""
-        for line, row in _rows(self.folder / CORPUS):
-            try:
-                uri, title, text = str(row["_id"]), str(row.get("title") or ""), str(row["text"])
-            except KeyError as reason:
-                raise DatasetInvalid(f"{CORPUS}, line {line}: no field {reason}.") from reason
-            if title.strip() or text.strip():
-                yield SourceItem(uri, uri, _extraction(title.strip(), text.strip()), len(text))
+        """The corpus as a source of documents."""
+        return self.corpus.items() if self.corpus else iter(())
+
+    def among(self, known: dict[str, str]) -> Dataset:
+        """With documents called as in a library; those it does not know keep their names."""
+        renamed = {
+            query: {known.get(document, document): score for document, score in judged.items()}
+            for query, judged in self.judgments.items()
+        }
+        return replace(self, judgments=renamed)
 
 
-def load_dataset(folder: Path, queries: Path | None = None) -> Dataset:
-    """`queries`: another file of queries for the same corpus and judgments."""
-    if not (folder / CORPUS).is_file():
-        raise DatasetInvalid(f"There is no {CORPUS} in {folder}.")
-    judgments: dict[str, dict[str, int]] = {}
-    for line, (query, document, score) in _judgments(folder):
-        try:
-            judgments.setdefault(query, {})[document] = int(score)
-        except ValueError as reason:
-            raise DatasetInvalid(f"The judgment in line {line} is no number: {score}.") from reason
-    rows = _rows(queries or folder / "queries.jsonl")
-    asked = {str(row.get("_id")): str(row.get("text", "")) for _, row in rows}
-    judged = {i: text for i, text in asked.items() if any(judgments.get(i, {}).values())}
+def load_dataset(files: Files | Path, *, own_library: bool = False) -> Dataset:
+    """`own_library`: without a corpus, a library of the caller's is what was judged."""
+    files = files if isinstance(files, Files) else Files(files)
+    folder = files.folder
+    if folder is not None and not folder.is_dir():
+        raise DatasetInvalid(f"There is no folder {folder}.")
+    meta = _meta(folder)
+    corpus = _corpus(files)
+    if corpus is None and not own_library and meta.get("judged") != "library":
+        where = f" in {folder}" if folder else ""
+        raise DatasetInvalid(
+            f"There is no corpus{where}.",
+            fix="Name one with --corpus, or a library of yours with --library.",
+        )
+    queries = read_queries(_found(files.queries, folder, _QUERIES, "queries"), files.part)
+    judgments = read_judgments(_found(files.qrels, folder, _QRELS, "qrels"))
+    judged = {
+        query: text
+        for query, text in queries.items()
+        if any(score > 0 for score in judgments.get(query, {}).values())
+    }
     if not judged:
-        raise DatasetInvalid(f"None of the queries of {folder} has a judgment.")
-    return Dataset(folder, judged, {i: judgments[i] for i in judged})
+        raise DatasetInvalid(
+            "None of the queries has a relevant document.",
+            fix="Check that queries and qrels belong together: their query ids must be the same.",
+        )
+    name = (folder or files.queries or Path()).resolve()
+    return Dataset(
+        name.name if name.is_dir() else name.stem,
+        judged,
+        {query: judgments[query] for query in judged},
+        corpus,
+        bool(meta.get("synthetic")),
+    )
 
 
-def _extraction(title: str, text: str) -> Extraction:
-    whole = f"{title}\n\n{text}" if title else text
-    start = len(whole) - len(text)
-    elements = [Element("paragraph", start, len(whole), (title,) if title else (), paragraph=1)]
-    if title:
-        elements.insert(0, Element("heading", 0, len(title), level=1))
-    return Extraction(whole, tuple(elements), title, "text/plain", detect_language(whole))
-
-
-def _judgments(folder: Path) -> Iterator[tuple[int, list[str]]]:
-    places = (folder / "qrels.tsv", folder / "qrels" / "test.tsv")
-    found = next((path for path in places if path.is_file()), None)
-    if found is None:
-        raise DatasetInvalid(f"There is no qrels.tsv in {folder}.")
-    for number, line in enumerate(found.read_text(encoding="utf-8").splitlines(), start=1):
-        columns = line.split("\t")
-        if number == 1 and not columns[-1].lstrip("-").isdigit():
-            continue  # the header
-        if len(columns) != 3:
-            raise DatasetInvalid(f"{found.name}, line {number}: three columns are needed.")
-        yield number, columns
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _meta(folder: Path | None) -> dict[str, object]:
+    path = folder / META if folder else None
+    if path is None or not path.is_file():
+        return {}
     try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, json.loads(line)
+        found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as reason:
         raise DatasetInvalid(f"{path} cannot be read: {reason}.") from reason
+    return found if isinstance(found, dict) else {}
+
+
+def _corpus(files: Files) -> Corpus | None:
+    if files.corpus is not None:
+        return Corpus(_files(files.corpus))
+    if files.folder is None:
+        return None
+    file = _named(files.folder, _CORPORA)
+    if file is not None:
+        return Corpus((file,))
+    for name in _FOLDERS:
+        if (files.folder / name).is_dir():
+            return Corpus(_files(files.folder / name))
+    return None
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    """Itself, or all that lies in it, by name."""
+    if path.is_file():
+        return (path,)
+    inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
+    if not inside:
+        raise DatasetInvalid(f"There is no corpus at {path}.")
+    return tuple(inside)
+
+
+def _found(given: Path | None, folder: Path | None, names: Sequence[str], what: str) -> Path:
+    found = given or (_named(folder, names) if folder else None)
+    if found is None:
+        where = f"in {folder}" if folder else "given"
+        raise DatasetInvalid(f"There are no {what} {where}.", fix=f"Name them with --{what}.")
+    return found
+
+
+def _named(folder: Path, names: Sequence[str]) -> Path | None:
+    """The file with the likeliest name. Several that are as likely are a question to the person."""
+    for name in names:
+        found = sorted(path for path in folder.glob(name) if path.is_file())
+        if len(found) > 1:
+            listed = ", ".join(path.name for path in found)
+            raise DatasetInvalid(
+                f"Several files of {folder} may be meant: {listed}.", fix="Name one with an option."
+            )
+        if found:
+            return found[0]
+    return None

@@ -1,7 +1,7 @@
 """Measures of a ranking, as trec_eval and BEIR compute them: gain is the judgment itself,
 discounted by log2(rank + 1), against the best order there could be.
 
-Our own twenty lines: the libraries for this bind trec_eval, whose package has no wheel for arm64.
+Our own few lines: the libraries for this bind trec_eval, whose package has no wheel for arm64.
 """
 
 from __future__ import annotations
@@ -34,23 +34,38 @@ def reciprocal_rank(found: Sequence[str], judged: Judged, depth: int) -> float:
     return 1 / first if first else 0.0
 
 
+def success(found: Sequence[str], judged: Judged, depth: int) -> float:
+    """1 if a relevant document is among the first so many, else 0."""
+    return float(any(judged.get(document, 0) > 0 for document in found[:depth]))
+
+
 MEASURES: Mapping[str, Callable[[Sequence[str], Judged], float]] = {
     "ndcg@10": lambda found, judged: ndcg(found, judged, 10),
     "recall@100": lambda found, judged: recall(found, judged, 100),
     "mrr@10": lambda found, judged: reciprocal_rank(found, judged, 10),
+    "success@1": lambda found, judged: success(found, judged, 1),
+    "success@5": lambda found, judged: success(found, judged, 5),
+    "success@10": lambda found, judged: success(found, judged, 10),
 }
+MAIN = "ndcg@10"  # what runs are compared and tuned by unless someone asks for another
 
 
-def measure(judgments: Mapping[str, Judged], ranking: Ranking) -> dict[str, float]:
-    """Means over all judged queries; a query without an answer counts 0."""
-    found = {query: _ordered(ranking.get(query, {})) for query in judgments}
+def measure_each(judgments: Mapping[str, Judged], ranking: Ranking) -> dict[str, list[float]]:
+    """Every measure's value for each judged query, in their order; one without an answer has 0."""
+    found = {query: ordered(ranking.get(query, {})) for query in judgments}
     return {
-        name: round(sum(of(found[q], judged) for q, judged in judgments.items()) / len(found), 5)
+        name: [of(found[query], judged) for query, judged in judgments.items()]
         for name, of in MEASURES.items()
     }
 
 
-def _ordered(scores: Mapping[str, float]) -> list[str]:
+def measure(judgments: Mapping[str, Judged], ranking: Ranking) -> dict[str, float]:
+    """Means over all judged queries; a query without an answer counts 0."""
+    each = measure_each(judgments, ranking)
+    return {name: round(sum(values) / len(values), 5) for name, values in each.items()}
+
+
+def ordered(scores: Mapping[str, float]) -> list[str]:
     """Equal scores by name, the last first, as trec_eval has it."""
     return sorted(scores, key=lambda document: (scores[document], document), reverse=True)
 

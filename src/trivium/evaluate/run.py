@@ -1,115 +1,198 @@
-"""Runs a judged set through every signal and the fusion, and measures the rankings.
-
-The set is indexed once, into a library of its own beside the model files, and reused as long as
-corpus and pipeline stay the same. Uses the product as anyone does: through `Library`.
+"""Asks the queries of a judged set by every signal, by their fusion and reranked, and measures what
+each found. Documents count once, by their best chunk. Runs of other programs are measured beside.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from trivium.config import Settings
-from trivium.errors import EmptyQuery
-from trivium.evaluate.dataset import CORPUS, Dataset, load_dataset
-from trivium.evaluate.metrics import Ranking, measure
-from trivium.ingest.outcomes import Fate
+from trivium import __version__
+from trivium.config import Settings, shown
+from trivium.errors import EmptyQuery, QueryTooLong
+from trivium.evaluate.dataset import Dataset, Files, load_dataset
+from trivium.evaluate.metrics import MAIN, Ranking, measure_each
+from trivium.evaluate.statistics import Difference, Interval, compare, intervals
+from trivium.evaluate.subject import Progress, opened
+from trivium.evaluate.trec_run import read_run
 from trivium.library import Library
-from trivium.types import Granularity, Labels, Mode
+from trivium.results import Results
+from trivium.types import Granularity, Mode
 
 DEPTH = 100  # documents that recall@100 looks at
 PAGE = 10  # results that a reranker orders anew, as for a person; hybrid's follow
+TIMED = 200  # queries whose page is timed, spread evenly: enough for a 95th percentile
 RUNS = {
     "vector": Mode.SEMANTIC,
     "keyword": Mode.KEYWORD,
     "trigram": Mode.FUZZY,
     "hybrid": Mode.HYBRID,
 }
+FUSED = "hybrid"
+RERANKED = "reranked"
+EVERY = (*RUNS, RERANKED)
+_GROUPS = ("analysis", "chunk", "embed", "fusion", "rerank", "search")  # that move a ranking
+_UNSAID = ("key_file", "key_header", "url", "threads", "batch", "parallel", "seconds")
 
-Progress = Callable[[str, int, int], None]  # what is being done, how far, of how many
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How one way of searching did. A list holds a value for each query, in the set's order."""
+
+    each: dict[str, list[float]]  # by measure
+    intervals: dict[str, Interval]
+    latency_ms: dict[str, float] = field(default_factory=dict)  # p50 and p95 of a page of ten
+    ranking: Ranking = field(default_factory=dict)
+
+    @property
+    def means(self) -> dict[str, float]:
+        return {name: round(sum(of) / len(of), 5) for name, of in self.each.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     dataset: str
+    synthetic: bool
     documents: int
-    queries: int
-    runs: dict[str, dict[str, float]]  # by signal, fusion or reranked, then by measure
+    queries: dict[str, str]  # by id
+    runs: dict[str, Run]  # by signal, fusion or reranked, or the name of another program's run
+    settings: dict[str, str]  # those that move a ranking
+    version: str = __version__
     notes: tuple[str, ...] = ()  # what kept a search from doing what it was asked to
 
 
 def evaluate(
-    folder: Path,
+    files: Files | Path,
     settings: Settings,
     *,
-    queries: Path | None = None,
+    own_library: bool = False,
+    only: Iterable[str] = EVERY,
+    foreign: Sequence[Path] = (),
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Evaluation:
-    dataset = load_dataset(folder, queries)
-    with Library.open(_place(dataset, settings), settings=settings) as library:
-        documents = _index(library, dataset, on_progress)
-        runs: dict[str, dict[str, float]] = {}
-        notes: dict[str, None] = {}  # each once, in order
+    """`only`: which of `EVERY` to run. `foreign`: TREC run files of other programs."""
+    dataset = load_dataset(files, own_library=own_library)
+    wanted = [name for name in EVERY if name in set(only)]
+    with opened(dataset, settings, on_progress) as subject:
+        dataset = subject.dataset
+        others = [read_run(path, dataset.judgments) for path in foreign]
+        asker = _Asker(subject.library, dataset, on_progress)
+        runs = {name: asker.run(name) for name in wanted}
+        for path, (name, ranking) in zip(foreign, others, strict=True):
+            told = name if name not in runs else path.stem
+            runs[told] = _measured(dataset, ranking)
+        notes = (*subject.notes, *asker.notes)
+        return Evaluation(
+            dataset.name,
+            dataset.synthetic,
+            subject.documents,
+            dataset.queries,
+            runs,
+            described(settings),
+            notes=notes,
+        )
+
+
+def beside(found: Evaluation, measure: str = MAIN) -> dict[str, Difference]:
+    """How far the fusion is ahead of each other run on the same queries."""
+    if FUSED not in found.runs:
+        return {}
+    ours = found.runs[FUSED].each[measure]
+    return {
+        name: compare(ours, run.each[measure]) for name, run in found.runs.items() if name != FUSED
+    }
+
+
+def described(settings: Settings) -> dict[str, str]:
+    """The settings that move a ranking, as they would be typed."""
+    named = {f.metadata["name"]: shown(getattr(settings, f.name)) for f in fields(Settings)}
+    return {
+        name: value
+        for name, value in named.items()
+        if name.startswith(_GROUPS) and not name.endswith(_UNSAID)
+    }
+
+
+class _Asker:
+    """Asks one library the queries of one set, and keeps what it said beside the answers."""
+
+    def __init__(self, library: Library, dataset: Dataset, on_progress: Progress) -> None:
+        self._library = library
+        self._dataset = dataset
+        self._on_progress = on_progress
+        self._hybrid: Ranking = {}
+        self._notes: dict[str, None] = {}  # each once, in order
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._notes)
+
+    def run(self, name: str) -> Run:
+        if name == RERANKED:
+            return self._reranked()
         ranking: Ranking = {}
-        for name in (*RUNS, "reranked"):
-            hybrid, ranking = ranking, {}
-            for done, (query_id, text) in enumerate(dataset.queries.items()):
-                on_progress(name, done, len(dataset.queries))
-                if name in RUNS:
-                    found = _rank(library, text, DEPTH, RUNS[name])
-                else:
-                    found = _rank(library, text, PAGE, Mode.HYBRID, rerank=True)
-                notes |= dict.fromkeys(found.notes)
-                ranking[query_id] = found.ranking | (
-                    {} if name in RUNS else _behind(hybrid[query_id], found.ranking)
-                )
-            runs[name] = measure(dataset.judgments, ranking)
-    return Evaluation(dataset.name, documents, len(dataset.queries), runs, tuple(notes))
+        for done, (query, text) in enumerate(self._dataset.queries.items()):
+            self._on_progress(name, done, len(self._dataset.queries))
+            ranking[query] = _ranks(self._search(text, DEPTH, RUNS[name]))
+        if RUNS[name] is Mode.HYBRID:
+            self._hybrid = ranking
+        return _measured(self._dataset, ranking, self._times(RUNS[name]))
+
+    def _reranked(self) -> Run:
+        """The first page; what hybrid found besides comes behind it."""
+        ranking: Ranking = {}
+        took: list[float] = []
+        for done, (query, text) in enumerate(self._dataset.queries.items()):
+            self._on_progress(RERANKED, done, len(self._dataset.queries))
+            found = self._search(text, PAGE, Mode.HYBRID, rerank=True)
+            took += [found.took_ms] if found is not None else []
+            first = _ranks(found)
+            rest = self._hybrid.get(query)
+            if rest is None:
+                rest = _ranks(self._search(text, DEPTH, Mode.HYBRID))
+            ranking[query] = first | _behind(rest, first)
+        return _measured(self._dataset, ranking, took)
+
+    def _times(self, mode: Mode) -> list[float]:
+        texts = list(self._dataset.queries.values())
+        step = -(-len(texts) // TIMED)
+        found = (self._search(text, PAGE, mode) for text in texts[::step])
+        return [results.took_ms for results in found if results is not None]
+
+    def _search(self, text: str, limit: int, mode: Mode, *, rerank: bool = False) -> Results | None:
+        """None for a query that cannot be asked."""
+        try:
+            results = self._library.search(
+                text, limit, mode=mode, by=Granularity.DOCUMENT, rerank=rerank, expand=False
+            )
+        except (EmptyQuery, QueryTooLong) as reason:
+            self._notes[f"A query counts as unanswered: {reason.message}"] = None
+            return None
+        self._notes |= dict.fromkeys(results.notes)
+        return results
 
 
-def _place(dataset: Dataset, settings: Settings) -> Path:
-    """A library for this very corpus: another text under the same name is another library."""
-    digest = hashlib.sha256((dataset.folder / CORPUS).read_bytes()).hexdigest()[:12]
-    sizes = f"{settings.chunk_size}-{settings.chunk_overlap}-{settings.chunk_minimum}"
-    named = f"{settings.embed_folder}{settings.embed_max_tokens}{settings.embed_document_prefix}"
-    if settings.embed_url:
-        named += f"{settings.embed_model}{settings.embed_dimensions}"
-    model = hashlib.sha256(named.encode()).hexdigest()[:6]
-    tokens = "-tokens" if settings.rerank_store else ""
-    return settings.cache / "judged" / f"{dataset.name}-{digest}-{sizes}-{model}{tokens}"
+def _measured(dataset: Dataset, ranking: Ranking, took: Sequence[float] = ()) -> Run:
+    each = measure_each(dataset.judgments, ranking)
+    return Run(each, intervals(each), _percentiles(took), ranking)
 
 
-def _index(library: Library, dataset: Dataset, on_progress: Progress) -> int:
-    with (dataset.folder / CORPUS).open("rb") as file:
-        total = sum(1 for line in file if line.strip())
-    done = 0
+def _percentiles(took: Sequence[float]) -> dict[str, float]:
+    if not took:
+        return {}
+    import numpy as np
 
-    def count(_outcome: object) -> None:
-        nonlocal done
-        done += 1
-        on_progress("index", done, total)
-
-    report = library.add_from(dataset, Labels(), on_outcome=count)
-    return len(report.outcomes) - report.count(Fate.FAILED)
+    middle, late = np.percentile(took, (50, 95))
+    return {"p50": round(float(middle), 2), "p95": round(float(late), 2)}
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    ranking: dict[str, float]
-    notes: tuple[str, ...] = ()
-
-
-def _rank(library: Library, text: str, limit: int, mode: Mode, *, rerank: bool = False) -> _Found:
-    """Documents by their best chunk."""
-    try:
-        results = library.search(text, limit, mode=mode, by=Granularity.DOCUMENT, rerank=rerank)
-    except EmptyQuery:
-        return _Found({})
-    # Ranks, not scores: two documents with equal scores keep the order that a person sees.
-    ranking = {result.found.document.uri: 1.0 / result.rank for result in results}
-    return _Found(ranking, results.notes)
+def _ranks(results: Results | None) -> dict[str, float]:
+    """Ranks, not scores: two documents with equal scores keep the order that a person sees."""
+    ranks: dict[str, float] = {}
+    for result in results or ():  # one path may be in two collections: the better place counts
+        ranks.setdefault(result.found.document.uri, 1.0 / result.rank)
+    return ranks
 
 
 def _behind(ranking: dict[str, float], first: dict[str, float]) -> dict[str, float]:

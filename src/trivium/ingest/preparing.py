@@ -1,7 +1,7 @@
 """One item on its way to the store: read, compared with the registry, extracted, labelled, cut.
 
-Reads the store and never writes to it: what is to be done comes back, so that several threads may
-prepare at once while one writes. Knows nothing of vectors, batches or jobs.
+Reads the store and writes nothing but originals, into its archive: what is to be done comes back,
+so that several threads may prepare at once while one writes. Knows nothing of vectors or batches.
 """
 
 from __future__ import annotations
@@ -73,8 +73,10 @@ class Preparer:
         *,
         max_bytes: int,
         summariser: Summariser | None = None,
+        keep_originals: bool = True,
     ) -> None:
         self._store = store
+        self._keep_originals = keep_originals
         self._chunker = chunker
         self._read = read
         # Asked only for their versions: even to look which one takes a file is `read`'s work, done
@@ -113,6 +115,10 @@ class Preparer:
             metadata[CHUNKING] = note
         summary = self._summary(extraction, chunks)
         timings.end("summarise")
+        original = ""
+        if self._keep_originals and isinstance(content, Blob):
+            original = self._store.archive(content.data)
+            timings.end("archive")
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
@@ -128,6 +134,7 @@ class Preparer:
             vectors=None,
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
+            original=original,
             timings=timings.seconds,
         )
         return Prepared(item, processed, texts, before)

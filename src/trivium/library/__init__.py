@@ -6,7 +6,12 @@ request. No logic of its own lives here.
 """
 
 from trivium.library.asking import where
-from trivium.library.assembly import embedder_for, generator_for, remote_reranker_for
+from trivium.library.assembly import (
+    blobs_for,
+    embedder_for,
+    generator_for,
+    remote_reranker_for,
+)
 from trivium.library.facade import Library
 from trivium.library.report import Report, Shown
 
@@ -14,6 +19,7 @@ __all__ = [
     "Library",
     "Report",
     "Shown",
+    "blobs_for",
     "embedder_for",
     "generator_for",
     "remote_reranker_for",

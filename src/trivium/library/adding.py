@@ -99,6 +99,7 @@ class Adding(Parts):
             extractors(reading(self._settings)),
             max_bytes=self._settings.read_max_bytes,
             summariser=summariser_for(self._settings),
+            keep_originals=self._settings.archive_keep,
         )
 
     def _embed_missing(self, notes: list[str]) -> None:

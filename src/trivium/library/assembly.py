@@ -19,7 +19,17 @@ from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker
-from trivium.ports import Chunker, Embedder, Reranker, Store, Summariser, TokenEmbedder, Tokens
+from trivium.ports import (
+    Blobs,
+    Chunker,
+    Embedder,
+    Reranker,
+    Store,
+    Summariser,
+    TokenEmbedder,
+    Tokens,
+)
+from trivium.store.blobs import FolderBlobs
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
 from trivium.types import OWNER
@@ -165,6 +175,11 @@ def sandbox_for(settings: Settings) -> Sandbox:
         extractors=FACTORY,
         settings=reading(settings),
     )
+
+
+def blobs_for(settings: Settings) -> Blobs | None:
+    """Where originals are kept; None: in the library's own folder."""
+    return FolderBlobs(settings.archive_folder) if settings.archive_folder else None
 
 
 def reading(settings: Settings) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How a library is looked after: what it was made with, whether it is whole, made anew."""
+"""How a library is looked after: whether it is whole, made anew, rewritten, repaired."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
+from trivium.store.embedded.upkeep import Compacted, Finding
 from trivium.types import Manifest
 
 
@@ -22,3 +23,16 @@ class Care(Parts):
         """Make the search indexes anew from the database."""
         with self._store.writing(on_wait):
             self._store.rebuild()
+
+    def compact(self, *, on_wait: Waiting | None = None) -> Compacted:
+        """Rewrite everything that may still hold bytes of what was removed or pruned. Searches go
+        on meanwhile."""
+        return self._store.compact(on_wait)
+
+    def examine(self) -> list[Finding]:
+        """Everything that can be wrong with a library, looked at; nothing is changed."""
+        return self._store.examine()
+
+    def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
+        """Mend what `examine` finds, where that can be mended; what was done comes back."""
+        return self._store.repair(self._embedder, on_wait)

@@ -13,7 +13,7 @@ from trivium.config import Settings, load
 from trivium.errors import ModelChanged, ModelUnavailable
 from trivium.library.adding import Adding
 from trivium.library.answering import Answering
-from trivium.library.assembly import embedder_for, generator_for, reranker_for
+from trivium.library.assembly import blobs_for, embedder_for, generator_for, reranker_for
 from trivium.library.care import Care
 from trivium.library.past import Past
 from trivium.models.missing import MissingEmbedder
@@ -57,7 +57,7 @@ class Library(Adding, Answering, Past, Care):
         except ModelUnavailable as reason:
             embedder = MissingEmbedder(reason)
         folder = settings.library if path is None else Path(path).expanduser()
-        store = EmbeddedStore(folder, create=create)
+        store = EmbeddedStore(folder, create=create, blobs=blobs_for(settings))
         manifest = store.manifest()
         made_with = manifest.model
         if made_with and embedder.fingerprint and made_with != embedder.fingerprint:

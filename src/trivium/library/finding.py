@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from trivium.errors import DocumentNotFound
 from trivium.library.asking import Options, one_of, refuse_unknown_fields, request_for
@@ -10,8 +11,10 @@ from trivium.library.asking import where as filtered
 from trivium.library.parts import Parts
 from trivium.library.report import Shown
 from trivium.results import Results
+from trivium.search.decide import Heard
 from trivium.types import (
     OWNER,
+    ChunkId,
     Collection,
     Combine,
     Condition,
@@ -96,6 +99,16 @@ class Finding(Parts):
             self._settings.search_limit if limit is None else limit,
             one_of(Granularity, "by", by or default),
         )
+
+    def hear(self, query: str, depth: int) -> Heard:
+        """What every signal answers the owner, before anything is weighed: for tuning."""
+        model = self._embedder.fingerprint
+        request = request_for(self._settings, model, (query,), OWNER, Options(1, rerank=False))
+        return self._searcher.hear(replace(request, candidates=depth))
+
+    def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
+        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        return self._searcher.judge(query, chunks, OWNER)
 
     def documents(self, within: Where = OWNER) -> list[Document]:
         return self._store.documents(within)

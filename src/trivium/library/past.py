@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 
-from trivium.errors import BadSetting, DocumentNotFound, ModelUnavailable
+from trivium.errors import BadSetting, DocumentNotFound, ModelUnavailable, OriginalMissing
 from trivium.history import Difference, Interpretation
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
@@ -21,6 +21,22 @@ class Past(Parts):
     def history(self, document: DocumentId | str, within: Where = OWNER) -> list[Interpretation]:
         """Every interpretation of a document that is kept, the active one last."""
         return self._store.history(self._one(document, within).id, within)
+
+    def original(
+        self,
+        document: DocumentId | str,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> bytes:
+        """The bytes that an interpretation was read from; without a number, the active one."""
+        found = self._one(document, within)
+        past = {one.number: one for one in self._store.history(found.id, within)}
+        number = found.interpretation if interpretation is None else interpretation
+        address = _numbered(past, number, found).original
+        if not address:
+            raise OriginalMissing(f"The bytes of {found.title} were not kept.")
+        return self._store.original(address)
 
     def diff(
         self,

@@ -14,10 +14,10 @@ from functools import partial
 from trivium.errors import EmptyQuery, LibraryBusy, ModelUnavailable, QueryTooLong
 from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store
 from trivium.results import Analysis, Result, Results
-from trivium.search.analyse import EVEN, analyse, favour_spelling, lean
 from trivium.search.correct import Corrected, correct
+from trivium.search.decide import Heard, decide, join
 from trivium.search.expand import context
-from trivium.search.fuse import Fused, Fusion, fuse
+from trivium.search.fuse import Fused
 from trivium.search.gather import Candidate, gather
 from trivium.search.hyde import hypothesise
 from trivium.search.progress import Progress
@@ -25,7 +25,6 @@ from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import blend, judge
 from trivium.search.signals import Asked, Signals
 from trivium.search.similar import similar
-from trivium.search.weigh import weigh
 from trivium.text.query import parse
 from trivium.types import (
     ChunkId,
@@ -113,37 +112,56 @@ class Searcher:
             took_ms=progress.clock.total(),
         )
 
+    def hear(self, request: SearchRequest) -> Heard:
+        """What every signal answers to one query, down to the request's depth; nothing is left out
+        by a weight or a threshold yet."""
+        request.check()
+        progress = Progress()
+        self._store.refresh()
+        query = _parsed(request.queries[0])
+        corrected = self._corrected(request, query)
+        asked = Asked(query, corrected.query, corrected.query.meaning)
+        lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
+        ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
+        held = self._store.chunks(ids, request.where)
+        documents = {chunk.id: chunk.document.uri for chunk in held}
+        for signal, hits in lists.items():  # what was removed meanwhile is not to be found
+            lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
+        return Heard(query, corrected, lists, documents, tuple(progress.notes))
+
+    def judge(self, query: str, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, float]:
+        """What the reranker says of these passages, however long it takes. Raises ModelError."""
+        if self._reranker is None:
+            raise ModelUnavailable(_NO_RERANKER)
+        passages = self._store.chunks(ids, where)
+        scores = self._reranker.scores(query, passages)
+        return {passage.id: score for passage, score in zip(passages, scores, strict=True)}
+
     def _prepare(
         self, request: SearchRequest, query: Query, progress: Progress
     ) -> tuple[Asked, Analysis]:
         """What is made of a query before any signal is asked."""
-        weights = request.signal_weights()
-        corrected = Corrected(query)
-        if request.correct or request.analysis:
-            # All that the caller may see: a filter does not make a word unknown.
-            spellings = partial(self._store.spellings, where=Where(request.where.audiences))
-            corrected = correct(query, spellings, self._lexicon)
-        if not request.correct:
-            corrected = corrected.as_typed(query)
-        elif not {Signal.VECTOR, Signal.KEYWORD} & weights.keys():
-            corrected = corrected.only_suggested(query)
-        analysis = Analysis(
-            weights,
-            request.fusion.value,
-            request.k if request.fusion is Fusion.RANKS else 0.0,
-            notes=corrected.notes,
-            corrections=corrected.corrections,
-            suggestion=corrected.suggestion,
-            unknown=corrected.unknown,
-        )
-        if request.analysis:
-            analysis = _analysed(analysis, query, request, corrected.unknown_share)
+        corrected = self._corrected(request, query)
+        analysis = decide(request, query, corrected)
         asked = Asked(query, corrected.query, corrected.query.meaning)
         progress.clock.lap("analyse")
         if request.hyde:
             asked, analysis = self._with_hypothesis(asked, analysis)
             progress.clock.lap("hyde")
         return asked, analysis
+
+    def _corrected(self, request: SearchRequest, query: Query) -> Corrected:
+        """The query with words put right where that is asked for, and what is unknown in it."""
+        if not request.correct and not request.analysis:
+            return Corrected(query)
+        # All that the caller may see: a filter does not make a word unknown.
+        spellings = partial(self._store.spellings, where=Where(request.where.audiences))
+        corrected = correct(query, spellings, self._lexicon)
+        if not request.correct:
+            return corrected.as_typed(query)
+        if not {Signal.VECTOR, Signal.KEYWORD} & request.signal_weights().keys():
+            return corrected.only_suggested(query)
+        return corrected
 
     def _lexicon(self) -> Callable[[str], bool] | None:
         """How to ask the model which words it was taught, if it can say."""
@@ -204,12 +222,7 @@ class Searcher:
         lists = self._signals.ask(
             asked, analysis.weights, request.where, depth, request.threshold, progress
         )
-        if request.evidence is not None:
-            weights, why = weigh(analysis.weights, lists, request.evidence)
-            notes = (*analysis.notes, why) if why else analysis.notes
-            analysis = replace(analysis, weights=weights, notes=notes)
-        wanted = sum(map(len, lists.values())) if most is None else most
-        fused = fuse(lists, analysis.weights, request.fusion, request.k, wanted)
+        analysis, fused = join(request, analysis, lists, most)
         progress.clock.lap("fuse")
         complete = all(len(hits) < depth for hits in lists.values())
         return _Answer(analysis, fused, complete)
@@ -245,28 +258,6 @@ class Searcher:
             _result(rank, candidate, around.get(candidate.found.id))
             for rank, candidate in enumerate(candidates, start=1)
         )
-
-
-def _analysed(
-    analysis: Analysis, query: Query, request: SearchRequest, unknown_share: float
-) -> Analysis:
-    """With weights that follow what the query's own words say."""
-    balance = analyse(query)
-    strength, beside = request.analysis, request.evidence is not None
-    weights = lean(analysis.weights, balance, strength, beside_evidence=beside)
-    weights = favour_spelling(weights, unknown_share, strength)
-    notes = [*analysis.notes]
-    if beside and balance.semantic > EVEN:
-        notes.append("Meaning leans little: what it answered counts for more.")
-    if unknown_share and Signal.TRIGRAM in weights:
-        notes.append(f"Spelling counts more: no document holds {', '.join(analysis.unknown)}.")
-    return replace(
-        analysis,
-        weights=weights,
-        notes=tuple(notes),
-        semantic=balance.semantic,
-        boosts=balance.boosts,
-    )
 
 
 def _parsed(text: str) -> Query:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from trivium.errors import DocumentNotFound
+from trivium.errors import DocumentNotFound, OriginalMissing
 from trivium.history import Interpretation
 from trivium.store.clock import now
 from trivium.store.identity import (
@@ -76,6 +77,7 @@ class MemoryRegistry(MemoryConversations):
         self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
+        self._originals: dict[str, bytes] = {}  # by address
         self._last_document = 0
         self._last_chunk = 0
         self._model = ""
@@ -172,9 +174,19 @@ class MemoryRegistry(MemoryConversations):
         for document in known:
             self._hide_chunks(document)
             del self._documents[document], self._past[document]
-        self._free_vectors()
+        self._free_unused()
         self._forget_turns_of(known)
         return len(known)
+
+    def archive(self, data: bytes) -> str:
+        address = f"sha256:{sha256(data).hexdigest()}"
+        self._originals[address] = data
+        return address
+
+    def original(self, address: str) -> bytes:
+        if address not in self._originals:
+            raise OriginalMissing(f"The archive does not hold {address}.")
+        return self._originals[address]
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         self._chunkers[collection] = chunker
@@ -182,10 +194,12 @@ class MemoryRegistry(MemoryConversations):
     def _hide_chunks(self, document: DocumentId) -> None:
         self._entries = {i: e for i, e in self._entries.items() if e.document != document}
 
-    def _free_vectors(self) -> None:
+    def _free_unused(self) -> None:
         used = {hash_ for past in self._past.values() for one in past for _, hash_ in one.chunks}
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in used}
         self._tokens = {key: t for key, t in self._tokens.items() if key[1] in used}
+        kept = {one.about.original for past in self._past.values() for one in past}
+        self._originals = {a: data for a, data in self._originals.items() if a in kept}
 
     # names
 
@@ -284,7 +298,7 @@ class MemoryRegistry(MemoryConversations):
             ]
             gone += len(past) - len(kept)
             self._past[document.id] = kept
-        self._free_vectors()
+        self._free_unused()
         return gone
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:

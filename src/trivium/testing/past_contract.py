@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from trivium.errors import DocumentNotFound
+from trivium.errors import DocumentNotFound, OriginalMissing
 from trivium.ports import Store
 from trivium.testing.samples import TOY, sample
 from trivium.testing.search_contract import found, put
@@ -152,3 +152,30 @@ class PastContract:
         with store.writing():
             store.relabel(id_, category="", audience="all", metadata={"year": 2002})
         assert [one.metadata for one in store.history(id_, OWNER)] == [{"year": 2002}]
+
+    # originals
+
+    def test_an_original_goes_with_its_last_use(self, store: Store) -> None:
+        address = store.archive(b"amber")
+        assert store.archive(b"amber") == address
+        first, second = put(
+            store,
+            sample("a.md", "Amber.", original=address),
+            sample("b.md", "Amber again.", original=address),
+        )
+        assert store.documents(OWNER)[0].original == address
+        with store.writing():
+            store.remove([first])
+        assert store.original(address) == b"amber"
+        put(store, sample("b.md", "Silver."))
+        with store.writing():
+            store.restore(second, 1)
+            assert store.documents(OWNER)[0].original == address
+            store.prune(OWNER)
+        assert store.original(address) == b"amber", "the restored one refers to it"
+        with store.writing():
+            store.remove([second])
+        with pytest.raises(OriginalMissing):
+            store.original(address)
+        with pytest.raises(OriginalMissing):
+            store.original("")

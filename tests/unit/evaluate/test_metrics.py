@@ -4,7 +4,15 @@ from math import log2
 
 import pytest
 
-from trivium.evaluate.metrics import measure, ndcg, recall, reciprocal_rank
+from trivium.evaluate.metrics import (
+    MEASURES,
+    measure,
+    measure_each,
+    ndcg,
+    recall,
+    reciprocal_rank,
+    success,
+)
 
 JUDGED = {"a": 2, "b": 1, "c": 0, "d": 1}
 
@@ -35,7 +43,18 @@ def test_reciprocal_rank_is_of_the_first_relevant() -> None:
 
 def test_a_query_without_an_answer_counts_nothing() -> None:
     found = measure({"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 1.0}})
-    assert found == {"ndcg@10": 0.5, "recall@100": 0.5, "mrr@10": 0.5}
+    assert found == dict.fromkeys(MEASURES, 0.5)
+
+
+def test_success_is_all_or_nothing() -> None:
+    assert [success(["x", "c", "b"], JUDGED, depth) for depth in (1, 2, 3)] == [0, 0, 1]
+
+
+def test_values_stand_in_the_order_of_the_queries() -> None:
+    judgments = {"q": {"a": 1}, "r": {"b": 1}, "s": {"c": 1}}
+    each = measure_each(judgments, {"s": {"c": 1.0}, "q": {"x": 2.0, "a": 1.0}})
+    assert each["mrr@10"] == [0.5, 0.0, 1.0]
+    assert each["success@1"] == [0.0, 0.0, 1.0]
 
 
 def test_equal_scores_are_ordered_as_trec_eval_orders_them() -> None:

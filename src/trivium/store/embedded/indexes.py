@@ -78,6 +78,7 @@ class Indexes:
         """After a failure: nothing more is written, what is not committed is dropped."""
         self._writing = False
         self._words.abandon()
+        self._vocabulary.abandon()
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Durably, before it returns."""
@@ -100,11 +101,17 @@ class Indexes:
     def rebuild(self) -> None:
         """Everything anew. Readers see the old words until the end."""
         self._words.clear()
-        self._vocabulary.reset()
+        self._vocabulary.begin_anew()
         for chunks in self._registry.indexed_chunks(0, _BATCH):
             self._add_words(chunks)
         self._words.commit()
+        self._vocabulary.finish_anew()
         self.rebuild_vectors()
+
+    def tidy(self) -> None:
+        """Delete files that only views of before still looked at."""
+        self._words.view()
+        self._words.collect_garbage()
 
     def rebuild_vectors(self) -> None:
         self._open_vectors()

@@ -3,6 +3,7 @@
     library.db        registry, interpretations, chunks, vectors
     words/            tantivy: stems and spellings of the active chunks
     vectors/          float16 rows and their codes
+    archive/          the bytes of documents, by their hash
     vocabulary.txt    the distinct spellings
     writer.lock       held by the one process that writes
 
@@ -15,7 +16,7 @@ that (`leftovers`) is masked by the census and dropped later.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,27 +26,25 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from trivium.errors import LibraryBusy, LibraryNotFound
-from trivium.ports import Embedder, Waiting
+from trivium.ports import Blobs, Embedder, Waiting
+from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
+from trivium.store.originals import Originals
 from trivium.store.sql.conversations import Conversations
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry
-from trivium.store.sql.store import SqlStore
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
 from trivium.types import (
     OWNER,
-    Document,
-    DocumentId,
     Hit,
-    Metadata,
     Probe,
-    Processed,
     Signal,
     Spelled,
     Where,
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
 
 
 DATABASE = "library.db"
+ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
 # .002 nDCG@10 of the signal.
@@ -73,11 +73,20 @@ class _View:
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
 
-class EmbeddedStore(SqlStore):
+class EmbeddedStore(Upkeep):
     """See the module's docstring. Threads may share one; processes open their own."""
 
-    def __init__(self, folder: Path, *, create: bool = True, wait: float = 3600) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        create: bool = True,
+        wait: float = 3600,
+        blobs: Blobs | None = None,
+    ) -> None:
+        """`blobs` keep the originals; without, a folder of the library does."""
         self._folder = folder
+        self._originals = Originals(blobs or FolderBlobs(folder / ARCHIVE))
         self._wait = wait  # seconds to wait for another writer
         if not (folder / DATABASE).exists() and not create:
             raise LibraryNotFound(f"There is no library in {folder}.")
@@ -154,57 +163,6 @@ class EmbeddedStore(SqlStore):
         finally:
             self._lock.release()
 
-    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        if not batch:
-            return []
-        with self.writing():
-            done: list[Document] = []
-            while len(done) < len(batch):
-                stage = self._registry.stage(batch[len(done) :], model)
-                self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
-                done += self._registry.activate(stage.staged, stage.documents)
-            return done
-
-    def relabel(
-        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
-    ) -> None:
-        with self.writing():
-            self._registry.relabel(
-                document, category=category, audience=audience, metadata=metadata
-            )
-
-    def remove(self, documents: Iterable[DocumentId]) -> int:
-        with self.writing():
-            return self._registry.remove(documents).count
-
-    def add_name(self, document: DocumentId, uri: str) -> Document:
-        with self.writing():
-            return self._registry.add_name(document, uri)
-
-    def rename(self, document: DocumentId, old: str, new: str) -> Document:
-        with self.writing():
-            return self._registry.rename(document, old, new)
-
-    def forget(self, uri: str, collection: str) -> list[Document]:
-        with self.writing():
-            nameless = self._registry.unname(uri, collection)
-            self.remove(document.id for document in nameless)
-            return nameless
-
-    def restore(self, document: DocumentId, number: int) -> Document:
-        with self.writing():
-            staged = self._registry.stage_restored(document, number)
-            self._indexes.add(staged.indexed)
-            return self._registry.activate([staged], [document])[0]
-
-    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
-        with self.writing():
-            return self._registry.prune(where, keep=keep, before=before).count
-
-    def set_chunker(self, collection: str, chunker: str) -> None:
-        with self.writing():
-            self._registry.set_chunker(collection, chunker)
-
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
         self._indexes.start_writing()
@@ -240,6 +198,7 @@ class EmbeddedStore(SqlStore):
         with self.writing():
             self._indexes.rebuild()
             self._view = None
+            self._indexes.tidy()
 
     def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
         """Embed the chunks that were added while no model was at hand."""

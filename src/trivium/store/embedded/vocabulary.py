@@ -1,7 +1,8 @@
 """The distinct spellings of a library in a file that only grows, one word a line.
 
 Derived like the word index, and allowed to know words that are gone: they resemble a query word
-and then find nothing. A line cut off by a crash is completed by the next word's line break.
+and then find nothing. A line cut off by a crash is completed by the next word's line break. Made
+anew it is another file that takes the name of the old one.
 """
 
 from __future__ import annotations
@@ -19,35 +20,57 @@ class VocabularyFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read = 0
+        self._file = 0  # its inode
+        self._anew: VocabularyFile | None = None
         self.words = Vocabulary()
 
     def refresh(self) -> None:
         try:
-            size = self._path.stat().st_size
+            found = self._path.stat()
+            size, file = found.st_size, found.st_ino
         except FileNotFoundError:
-            size = 0
-        if size < self._read:  # it was begun anew
-            self._read, self.words = 0, Vocabulary()
+            size, file = 0, 0
+        if size < self._read or file != self._file:  # it was begun anew
+            self._read, self._file, self.words = 0, file, Vocabulary()
         if size == self._read:
             return
-        with self._path.open("rb") as file:
-            file.seek(self._read)
-            tail = file.read(size - self._read)
+        with self._path.open("rb") as stream:
+            stream.seek(self._read)
+            tail = stream.read(size - self._read)
         whole = tail.rfind(b"\n") + 1  # another process may be in the middle of a line
         self.words.add(tail[:whole].decode("utf-8", "replace").split())
         self._read += whole
 
     def append(self, words: Iterable[str]) -> None:
+        if self._anew is not None:
+            self._anew.append(words)
+            return
         self.refresh()
         fresh = self.words.add(words)
         if fresh:
             lines = ("\n" + "\n".join(fresh) + "\n").encode()
-            with self._path.open("ab") as file:
-                file.write(lines)
-                file.flush()
-                os.fsync(file.fileno())
-                self._read = file.tell()
+            with self._path.open("ab") as stream:
+                stream.write(lines)
+                stream.flush()
+                os.fsync(stream.fileno())
+                self._read, self._file = stream.tell(), os.fstat(stream.fileno()).st_ino
 
-    def reset(self) -> None:
-        self._path.unlink(missing_ok=True)
-        self._read, self.words = 0, Vocabulary()
+    def begin_anew(self) -> None:
+        """What is appended from now on goes into another file, which nobody sees yet."""
+        path = self._path.with_suffix(".new")
+        path.write_bytes(b"")
+        self._anew = VocabularyFile(path)
+
+    def finish_anew(self) -> None:
+        """That other file takes the place of this one."""
+        if self._anew is not None:
+            self._anew.refresh()
+            self._anew._path.replace(self._path)
+            self.words, self._read = self._anew.words, self._anew._read
+            self._file, self._anew = self._anew._file, None
+
+    def abandon(self) -> None:
+        """The old file stays."""
+        if self._anew is not None:
+            self._anew._path.unlink(missing_ok=True)
+            self._anew = None

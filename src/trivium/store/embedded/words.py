@@ -93,6 +93,10 @@ class WordIndex:
                 self._writer.rollback()
             self._writer = None
 
+    def collect_garbage(self) -> None:
+        """Delete the files that neither the index nor a view in this process needs."""
+        self._writing().garbage_collect_files()
+
     def clear(self) -> None:
         """Drop everything, with the next commit."""
         self._writing().delete_all_documents()

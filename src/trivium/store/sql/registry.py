@@ -1,8 +1,8 @@
 """The truth of a library in SQL: documents, interpretations, chunks and vectors.
 
 Every public method is one transaction. Made of parts, one file each: `names`, `staging`, `past`,
-`removal`. Knows nothing of search indexes except the `leftovers` they have yet to drop, and nothing
-of which database it speaks to.
+`removal`, `checks`. Knows nothing of search indexes except the `leftovers` they have yet to drop,
+and nothing of which database it speaks to.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, update
 
+from trivium.store.sql.checks import Checks
 from trivium.store.sql.migrations import MIGRATIONS
 from trivium.store.sql.names import Names
 from trivium.store.sql.past import Past
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class Registry(Names, Staging, Past, Removal):
+class Registry(Names, Staging, Past, Removal, Checks):
     def migrate(self) -> None:
         found = self.schema()
         check_schema(found)

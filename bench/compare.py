@@ -1,0 +1,193 @@
+"""Trivium and its peers side by side, in one run, on the same rows and queries.
+
+    make bench                                        # 10,000 and 100,000 chunks, every system
+    make bench CHUNKS=1000000                         # one more size
+    python -m bench.compare --chunks 10000 --systems trivium,lancedb
+
+Writes a table, charts and JSON to build/bench. What is built is kept under the cache folder and
+used again; searches are always measured anew. A system that fails is left out with its reason, the
+others go on. Read `others` in the output: cores that other processes kept busy. Only figures of a
+quiet machine (near 0) count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec
+
+from bench import environments, ingest
+from bench.build import Place, place, prepare
+from bench.corpus import DATA, REPOSITORY, WARM_UP, Corpus, DataMissing, load_corpus
+from bench.environments import OURS, PeerFailed
+from bench.judged import SETS, prepare_judged
+from bench.report import write_report
+from bench.rows import make_rows
+from bench.surroundings import surroundings
+from bench.truth import has_truth, nearest, save_truth
+from trivium.config import Settings, load
+from trivium.evaluate.dataset import load_dataset
+from trivium.evaluate.metrics import measure
+from trivium.library import embedder_for
+
+LIMIT = 10
+SIZES = "10000,100000"
+RESULTS = REPOSITORY / "build" / "bench" / "results.json"
+_TRUE_QUERIES = 50
+_BUILD_SECONDS = 3_600.0
+_SEARCH_SECONDS = 1_200.0
+_Given = ParamSpec("_Given")
+
+
+class Run:
+    """One comparison as it grows; written down after every step, so that a stop loses one."""
+
+    def __init__(self, asked: argparse.Namespace, settings: Settings, corpus: Corpus) -> None:
+        self.asked, self.settings, self.corpus = asked, settings, corpus
+        self.found: dict[str, Any] = {
+            **surroundings(),
+            "limit": LIMIT,
+            "rows": {},
+            "judged": {},
+            "failed": {},
+        }
+
+    def compare(self) -> None:
+        sizes = [int(size) for size in self.asked.chunks.split(",") if size]
+        for chunks in sizes:
+            self._rows(chunks)
+        for name in filter(None, self.asked.sets.split(",")):
+            self._judged(name)
+        if not self.asked.no_ingest:
+            self.found["ingest"] = ingest.rates(self.asked.data, self.settings)
+        self.found["load_average_after"] = os.getloadavg()
+        self._keep()
+
+    def _rows(self, chunks: int) -> None:
+        at = place(self.settings, self.corpus, chunks)
+        prepare(at, self.corpus, self.settings)
+        _learn_truth(at, self.corpus)
+        here: dict[str, Any] = {}
+        self.found["rows"][str(chunks)] = here
+        for system in self.asked.systems.split(","):
+            _say(f"{system}, {chunks:,} chunks: building, unless it is there …")
+            built = self._try(system, self._work, system, "build", at)
+            if built is not None:
+                here[system] = {"built": built}
+        for system in list(here):
+            _say(f"{system}, {chunks:,} chunks: searching …")
+            searched = self._try(system, self._work, system, "search", at)
+            if searched is None:
+                del here[system]
+            else:
+                here[system] |= searched
+        if OURS in here and len(here) > 1:
+            _say("Trivium once more, to see whether the machine changed meanwhile …")
+            again = self._try(OURS, self._work, OURS, "search", at, "--first-only")
+            here[OURS]["again"] = again
+
+    def _judged(self, name: str) -> None:
+        prepared = place(self.settings, self.corpus, 0).folder
+        prepare_judged(prepared, self.asked.data, name, embedder_for(self.settings))
+        judgments = load_dataset(self.asked.data / "retrieval" / name).judgments
+        here: dict[str, Any] = {}
+        self.found["judged"][name] = here
+        for system in self.asked.systems.split(","):
+            _say(f"{system}, {name}: ranking …")
+            ranked = self._try(system, self._rank, system, name, prepared)
+            if ranked is not None:
+                ranking = {
+                    query: {document: 1.0 / rank for rank, document in enumerate(found, start=1)}
+                    for query, found in ranked["rankings"].items()
+                }
+                here[system] = {
+                    "ndcg@10": measure(judgments, ranking)["ndcg@10"],
+                    "legs": ranked["legs"],
+                }
+
+    def _work(self, system: str, what: str, at: Place, *more: str) -> dict[str, Any]:
+        python = environments.interpreter(system, self.settings.cache)
+        options = ["--folder", str(at.folder / str(at.chunks) / system)]
+        options += ["--prepared", str(at.folder), "--data", str(self.asked.data)]
+        options += ["--chunks", str(at.chunks), "--limit", str(LIMIT), *more]
+        options += ["--seconds", str(self.asked.seconds)]
+        options += ["--client-seconds", str(self.asked.client_seconds)]
+        seconds = _BUILD_SECONDS if what == "build" else _SEARCH_SECONDS
+        return environments.work(python, system, what, seconds, *options)
+
+    def _rank(self, system: str, name: str, prepared: Path) -> dict[str, Any]:
+        python = environments.interpreter(system, self.settings.cache)
+        options = ["--folder", str(prepared / "judged" / name / system), "--set", name]
+        options += ["--prepared", str(prepared), "--limit", str(LIMIT)]
+        return environments.work(python, system, "judge", _SEARCH_SECONDS, *options)
+
+    def _try(
+        self,
+        system: str,
+        do: Callable[_Given, dict[str, Any]],
+        *given: _Given.args,
+        **named: _Given.kwargs,
+    ) -> dict[str, Any] | None:
+        if system in self.found["failed"]:
+            return None
+        try:
+            return do(*given, **named)
+        except PeerFailed as reason:
+            _say(f"{system} failed and is left out: {reason}")
+            self.found["failed"][system] = str(reason)
+            return None
+        finally:
+            self._keep()
+
+    def _keep(self) -> None:
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(self.found, indent=1), encoding="utf-8")
+
+
+def main() -> None:
+    asked = _arguments()
+    try:
+        run = Run(asked, load().settings, load_corpus(asked.data))
+    except DataMissing as reason:
+        sys.exit(str(reason))
+    run.compare()
+    for path in write_report(run.found, RESULTS.parent):
+        _say(f"Written: {path}")
+
+
+def _learn_truth(at: Place, corpus: Corpus) -> None:
+    if not has_truth(at.folder, at.chunks):
+        _say(f"The true neighbours among {at.chunks:,} chunks, once …")
+        asked = at.prepared.query_vectors[WARM_UP : WARM_UP + _TRUE_QUERIES]
+        blocks = make_rows(corpus, at.prepared.base, at.chunks)
+        save_truth(at.folder, at.chunks, nearest(blocks, asked, LIMIT))
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.compare",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    every = ",".join(environments.systems())
+    parser.add_argument("--chunks", default=SIZES, help=f"sizes, with commas (default: {SIZES})")
+    parser.add_argument("--systems", default=every, help=f"with commas (default: {every})")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
+    judged = ",".join(SETS)
+    parser.add_argument("--sets", default=judged, help=f"judged sets (default: {judged})")
+    parser.add_argument("--no-ingest", action="store_true", help="leave ingestion out")
+    parser.add_argument("--seconds", type=float, default=15.0, help="the most of one measurement")
+    parser.add_argument("--client-seconds", type=float, default=3.0, help="of so many clients")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

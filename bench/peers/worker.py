@@ -1,0 +1,195 @@
+"""Builds, asks and times one system. Runs in that system's environment, as a process of its own.
+
+    python -m bench.peers.worker lancedb build --folder … --prepared … --chunks 10000 --data …
+    python -m bench.peers.worker lancedb search …
+    python -m bench.peers.worker lancedb judge … --set scifact
+
+Prints JSON. What was built is kept and used again as long as the code that builds it is the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import inspect
+import json
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, cast
+
+from bench.corpus import WARM_UP, load_corpus
+from bench.environments import OURS, pins
+from bench.judged import judged
+from bench.peers import Asked, Engine, Peer, Way
+from bench.rows import Counted, Digest, Prepared, make_rows
+from bench.timing import measure, throughput
+from bench.truth import load_truth, recall
+
+CLIENTS = (1, 2, 8)
+_SLOW_MS = 500.0  # beyond this a few seconds hold too few queries to count
+_SLOW_WARM_UP = 3  # queries, where the first one took longer than that
+_RECALLED = 50  # queries whose true neighbours are known
+
+
+def main() -> None:
+    asked = _arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # servers are stopped too
+    peer = cast(Peer, importlib.import_module(f"bench.peers.{asked.system}"))
+    doing = {"build": _build, "search": _search, "judge": _judge}
+    json.dump(doing[asked.what](peer, asked), sys.stdout)
+
+
+def _build(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+    corpus, base = load_corpus(asked.data), Prepared(asked.prepared).base
+    digest = Digest()
+    blocks = Counted(make_rows(corpus, base, asked.chunks), digest)
+    return _built(peer, asked.folder, blocks, digest)
+
+
+def _built(peer: Peer, folder: Path, blocks: Counted, digest: Digest) -> dict[str, Any]:
+    """What is in the folder, made now unless this code made it before."""
+    note, code = folder.with_name(f"{folder.name}.json"), _code(peer, folder.name)
+    if note.exists():
+        found: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
+        if found["code"] == code:
+            return found | {"reused": True}
+        note.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    ways = {name: asdict(built) for name, built in peer.build(folder, blocks).items()}
+    found = {"ways": ways, "rows": str(digest), "code": code}
+    note.write_text(json.dumps(found), encoding="utf-8")
+    return found
+
+
+def _code(peer: Peer, system: str) -> str:
+    """Names the system's version and the code that builds it."""
+    made_by = inspect.getsource(peer.build) + " ".join(pins().get(system, ()))
+    if system == OURS:
+        from bench.build import code_digest
+
+        made_by += code_digest()
+    return hashlib.blake2b(made_by.encode(), digest_size=6).hexdigest()
+
+
+def _search(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+    prepared = Prepared(asked.prepared)
+    queries = [Asked(*q) for q in zip(prepared.queries, prepared.query_vectors, strict=True)]
+    engine = peer.open(asked.folder, queries)
+    try:
+        listed = list(engine.ways.items())[: 1 if asked.first_only else None]
+        ways = {name: _tried(engine, way, queries, asked) for name, way in listed}
+        return {
+            "settings": peer.SETTINGS,
+            "versions": dict(engine.versions()),
+            "ways": ways,
+            "memory_mb": engine.memory_mb(),
+            "recall": _recalled(engine, queries, asked),
+        }
+    finally:
+        engine.close()
+
+
+def _tried(
+    engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
+) -> dict[str, Any]:
+    """One way that fails, a statement that takes too long for instance, stops no other."""
+    try:
+        return _timed(engine, way, queries, asked)
+    except Exception as reason:
+        _say(f"  {asked.system}: {reason}")
+        return {"legs": way.legs, "failed": str(reason).strip().splitlines()[0]}
+
+
+def _timed(
+    engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"legs": way.legs}
+    for name, filtered in (("plain", False), ("filtered", True)):
+        warm, real = (
+            [replace(q, filtered=filtered) for q in part]
+            for part in (queries[:WARM_UP], queries[WARM_UP:])
+        )
+        returned: list[int] = []
+
+        def ask(q: Asked, returned: list[int] = returned) -> None:
+            returned.append(len(way.ask(q, asked.limit)))
+
+        first = measure(ask, warm[:_SLOW_WARM_UP], asked.seconds)
+        if first.p50 < _SLOW_MS:
+            for query in warm[_SLOW_WARM_UP:]:
+                ask(query)
+        returned.clear()
+        timing = measure(ask, real, asked.seconds, engine.cpu_seconds)
+        found[name] = {"ms": asdict(timing), "returned": round(sum(returned) / len(returned), 2)}
+        if timing.p50 < _SLOW_MS and asked.client_seconds:
+            found[name]["clients"] = [
+                asdict(throughput(ask, real, n, asked.client_seconds, engine.cpu_seconds))
+                for n in CLIENTS
+            ]
+        _say(f"  {asked.system}, {name}: p50 {timing.p50} ms, p95 {timing.p95} ms")
+    return found
+
+
+def _recalled(
+    engine: Engine, queries: Sequence[Asked], asked: argparse.Namespace
+) -> dict[str, float]:
+    truth = load_truth(asked.prepared, asked.chunks)
+    checked = queries[WARM_UP : WARM_UP + _RECALLED]
+    return {
+        name: recall(
+            [engine.near(replace(q, filtered=filtered), asked.limit) for q in checked],
+            truth[name],
+            asked.limit,
+        )
+        for name, filtered in (("plain", False), ("filtered", True))
+    }
+
+
+def _judge(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
+    """Rankings of a judged set: names of documents, best first, by query."""
+    given = judged(asked.prepared, asked.set)
+    blocks = Counted(given.rows())
+    _built(peer, asked.folder, blocks, Digest())
+    queries = [Asked(*q) for q in zip(given.queries, given.query_vectors, strict=True)]
+    engine = peer.open(asked.folder, queries)
+    try:
+        way = next(iter(engine.ways.values()))
+        names = given.documents
+        rankings = {
+            query: [names[found.row] for found in way.ask(one, asked.limit)]
+            for query, one in zip(given.query_names, queries, strict=True)
+        }
+        return {"legs": way.legs, "rankings": rankings}
+    finally:
+        engine.close()
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("system")
+    parser.add_argument("what", choices=("build", "search", "judge"))
+    parser.add_argument("--folder", type=Path, required=True, help="of the system's own files")
+    parser.add_argument("--prepared", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--chunks", type=int, default=0)
+    parser.add_argument("--set", default="")
+    parser.add_argument("--limit", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=15.0, help="of one measurement")
+    parser.add_argument("--client-seconds", type=float, default=3.0, help="0: leave clients out")
+    parser.add_argument("--first-only", action="store_true", help="the recommended way alone")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""The regression guard: what moved against bench/stored.json, in under three minutes.
+
+    make bench-quick
+    python -m bench.quick --store        # the figures of today become the stored ones
+
+Needs nothing outside the clone: rows and vectors are made up, so is the model. Two kinds of
+figures: processor time of Trivium as a ratio to a yardstick that is asked the same in turn (SQLite
+FTS5 and faiss by hand, a scan by numpy), and counts of instructions. Exit code 1 when one is worse
+than stored by more than its limit (`guard.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bench.build import fill
+from bench.corpus import REPOSITORY
+from bench.counting import PERF, best_counter, bytecodes, instructions
+from bench.generated import DIMENSIONS, generated_corpus, generated_vectors
+from bench.guard import moves, table
+from bench.peers import Asked, fts5_faiss
+from bench.rows import PASSING, Counted, Rows, make_rows
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.models.weights import NAME
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.text.query import parse
+from trivium.types import OWNER, Probe, Signal
+
+if TYPE_CHECKING:
+    from trivium.types import Vector, Vectors
+
+STORED = REPOSITORY / "bench" / "stored.json"
+ROWS = 4_000
+QUERIES = 40
+ROUNDS = 5  # of which each query's fastest counts
+LIMIT = 10
+_COUNTED = (2, 12)  # queries of two runs, whose difference has no start of a process in it
+_MODEL = f"{NAME}-bench"  # its name decides that evidence is weighed, as in the product
+
+
+class Known:
+    """Stands for the model: knows the vectors of the queries."""
+
+    fingerprint, dimensions = _MODEL, DIMENSIONS
+
+    def __init__(self, asked: list[Asked]) -> None:
+        self._vectors = {parse(one.text).text: one.vector for one in asked}
+
+    def embed_query(self, text: str) -> Vector:
+        return self._vectors[text]
+
+    def embed_documents(self, texts: Any) -> Vectors:
+        raise NotImplementedError("only queries are known")
+
+
+def measured(folder: Path) -> dict[str, Any]:
+    blocks = list(make_rows(generated_corpus(), generated_vectors(1_000), ROWS))
+    building = _built(folder, blocks)
+    with closing(EmbeddedStore(folder / "ours", create=False)) as store:
+        found = {"ratios": {**building, **_searching(store, folder, blocks)}}
+        counter = best_counter()
+        counts = _instructions(folder) if counter == PERF else _bytecodes(store)
+    named = {f"{name}, {counter} a query": count for name, count in counts.items()}
+    return found | {"counts": named}
+
+
+def _built(folder: Path, blocks: list[Rows]) -> dict[str, float]:
+    ours = _seconds(lambda: fill(folder / "ours", blocks, _MODEL))
+    yardstick = _seconds(lambda: fts5_faiss.build(folder / "by-hand", Counted(iter(blocks))))
+    return {"build / FTS5 + faiss": round(ours / yardstick, 3)}
+
+
+def _searching(store: EmbeddedStore, folder: Path, blocks: list[Rows]) -> dict[str, float]:
+    """Everything is asked each query in turn, so that whatever the machine does falls on all."""
+    asked = _queries()
+    library = Library(store, Known(asked), Settings())
+    everything = np.concatenate([rows.vectors for rows in blocks])
+    with closing(fts5_faiss.Engine(folder / "by-hand")) as by_hand:
+        calls: Mapping[str, Callable[[Asked], object]] = {
+            "hybrid": lambda q: library.search(q.text, LIMIT),
+            "filtered": lambda q: library.search(q.text, LIMIT, where=f"shard<{PASSING}"),
+            "by document": lambda q: library.search(q.text, LIMIT, by="document"),
+            **{signal.value: _alone(store, signal) for signal in Signal},
+            "FTS5 + faiss": lambda q: by_hand.hybrid(q, LIMIT),
+            "FTS5": lambda q: by_hand.words(q, LIMIT),
+            # Not `@`: the threads of a BLAS wait actively, and the ratio went from .68 to 1.06.
+            "numpy scan": lambda q: np.argpartition(np.vecdot(everything, q.vector), -LIMIT),
+        }
+        took = dict.fromkeys(calls, 0.0)
+        for query in asked:
+            fastest = dict.fromkeys(calls, float("inf"))
+            for _ in range(ROUNDS):
+                for name, call in calls.items():
+                    spent = _seconds(lambda call=call, query=query: call(query))  # type: ignore[misc]
+                    fastest[name] = min(fastest[name], spent)
+            for name in took:
+                took[name] += fastest[name]
+    against = {
+        "hybrid": "FTS5 + faiss",
+        "filtered": "FTS5 + faiss",
+        "by document": "FTS5 + faiss",
+        "vector": "numpy scan",
+        "keyword": "FTS5",
+        "trigram": "FTS5",
+    }
+    return {
+        f"{name} / {yardstick}": round(took[name] / took[yardstick], 3)
+        for name, yardstick in against.items()
+    }
+
+
+def _alone(store: EmbeddedStore, signal: Signal) -> Callable[[Asked], object]:
+    return lambda q: store.search(signal, Probe(parse(q.text), q.vector), OWNER, 50)
+
+
+def _bytecodes(store: EmbeddedStore) -> dict[str, float]:
+    asked = _queries()
+    library = Library(store, Known(asked), Settings())
+    few, many = _COUNTED
+
+    def ask(where: str) -> None:
+        for query in asked[few:many]:
+            library.search(query.text, LIMIT, where=where)
+
+    ask("")  # what is made on first use
+    ask(f"shard<{PASSING}")
+    return {
+        "hybrid": bytecodes(lambda: ask("")) / (many - few),
+        "filtered": bytecodes(lambda: ask(f"shard<{PASSING}")) / (many - few),
+    }
+
+
+def _instructions(folder: Path) -> dict[str, float]:
+    def whole(queries: int, where: str) -> int:
+        command = [sys.executable, "-m", "bench.quick", "--ask", str(folder), str(queries), where]
+        return instructions(command)
+
+    few, many = _COUNTED
+    return {
+        name: (whole(many, where) - whole(few, where)) / (many - few)
+        for name, where in (("hybrid", ""), ("filtered", f"shard<{PASSING}"))
+    }
+
+
+def _ask(folder: Path, queries: int, where: str) -> None:
+    """What a counted process does."""
+    asked = _queries()
+    with closing(EmbeddedStore(folder / "ours", create=False)) as store:
+        library = Library(store, Known(asked), Settings())
+        for query in asked[:queries]:
+            library.search(query.text, LIMIT, where=where)
+
+
+def _queries() -> list[Asked]:
+    texts = generated_corpus().queries(QUERIES)
+    vectors = generated_vectors(QUERIES, seed=7)
+    return [Asked(text, vector) for text, vector in zip(texts, vectors, strict=True)]
+
+
+def _seconds(do: Callable[[], object]) -> float:
+    """Processor time of all threads: others on the machine do not count."""
+    started = process_time()
+    do()
+    return process_time() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", action="store_true", help="keep today's figures")
+    parser.add_argument("--ask", nargs=3, metavar=("FOLDER", "QUERIES", "WHERE"), help="internal")
+    asked = parser.parse_args()
+    if asked.ask:
+        folder, queries, where = asked.ask
+        _ask(Path(folder), int(queries), where)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        now = measured(Path(folder))
+    here = f"{platform.machine()}, Python {sys.version_info.major}.{sys.version_info.minor}"
+    stored: dict[str, Any] = json.loads(STORED.read_text(encoding="utf-8"))
+    if asked.store:
+        STORED.write_text(json.dumps(stored | {here: now}, indent=1, sort_keys=True) + "\n")
+    found = moves({} if asked.store else stored.get(here, {}), now)
+    print(f"{here}, load {os.getloadavg()[0]:.1f}\n{table(found)}")
+    if here not in stored and not asked.store:
+        print(f"Nothing is stored for {here}: `python -m bench.quick --store` does it.")
+    if any(move.regressed for move in found):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

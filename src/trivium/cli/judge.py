@@ -1,0 +1,242 @@
+"""`trivium judge`: asks a person which results are relevant; makes up queries where nobody is to be
+asked."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.judged import SYNTHETIC
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+if TYPE_CHECKING:
+    from trivium.evaluate.judging import Judgments
+    from trivium.library import Library
+    from trivium.results import Result
+
+_LINES = 8  # of a passage on a screen: enough to judge by
+KEYS = "0 not relevant   1 relevant   2 exactly that   s skip   u undo   q quit"
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One document to judge for one query."""
+
+    query: str  # its id
+    text: str
+    result: Result
+    place: str  # "query 2 of 5, document 3 of 17"
+
+
+@click.command("judge")
+@click.argument("queries", nargs=-1, metavar="[QUERY]...")
+@click.option(
+    "--queries",
+    "file",
+    type=click.Path(path_type=Path),
+    help="Ask the queries of this file (JSON lines, columns, topics).",
+)
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    help="Folder for the judgments.  [judgments; with --synthetic: synthetic]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 100),
+    default=10,
+    show_default=True,
+    help="Documents to judge of each signal, the fusion and its reranking.",
+)
+@click.option(
+    "--synthetic",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help="Ask nobody: make N queries from the documents, marked as synthetic.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of --synthetic.")
+@shared_options
+@pass_shell
+def judge_command(
+    shell: Shell,
+    queries: tuple[str, ...],
+    file: Path | None,
+    to: Path | None,
+    depth: int,
+    synthetic: int | None,
+    seed: int,
+) -> None:
+    """Collect judgments for your own library, which `trivium eval` and `tune` read.
+
+    For each QUERY (quote those of several words) the best documents of all signals are shown in a
+    random order, without saying which signal found them. Every answer is saved at once; call it
+    again, without a QUERY too, to go on where you stopped. Answers may be piped in, one a line.
+
+    \b
+    trivium judge "who stole the crown" "battle axe"
+    trivium judge --queries questions.tsv --to judged/rules
+    trivium judge
+    trivium eval judgments
+    trivium judge --synthetic 100 && trivium eval synthetic
+    """
+    if synthetic is not None:
+        if queries or file:
+            raise click.UsageError("--synthetic makes its own queries.")
+        _make(shell, to or Path("synthetic"), synthetic, seed)
+        return
+    from trivium.evaluate.judging import Judgments
+
+    with shell.library() as library:
+        judgments = Judgments(to or Path("judgments"))
+        asked = _queries(judgments, queries, file)
+        left = _Session(shell, library, judgments, asked, depth).run()
+    counts = judgments.counts()
+    if shell.json:
+        shell.emit({"folder": str(judgments.folder), **counts, "finished": not left})
+        return
+    shell.say(
+        f"{counts['judged']:,} judgments of {counts['queries']:,} queries in {judgments.folder},"
+        f" {counts['relevant']:,} relevant; {counts['skipped']:,} skipped."
+    )
+    unanswered = counts["queries"] - counts["answered"]
+    if unanswered:
+        shell.note(f"{unanswered:,} queries have nothing relevant yet and do not count.")
+    if left:
+        shell.note("`trivium judge` goes on where you stopped.")
+    if counts["answered"]:
+        shell.note(f"`trivium eval {judgments.folder}` measures by them.")
+
+
+def _make(shell: Shell, folder: Path, count: int, seed: int) -> None:
+    from trivium.evaluate.synthetic import synthesise, write_synthetic
+
+    with shell.library() as library:
+        made = synthesise(library, count, seed)
+    write_synthetic(folder, made, seed)
+    if shell.json:
+        kinds = [one.kind for one in made]
+        shell.emit(
+            {
+                "folder": str(folder),
+                "synthetic": True,
+                "queries": len(made),
+                "kinds": {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+            }
+        )
+        return
+    shell.table(("kind", "query"), [[one.kind, one.text] for one in made[:10]])
+    shell.say(f"{len(made):,} synthetic queries in {folder}.")
+    if len(made) < count:
+        shell.note(f"The documents gave no more than {len(made):,} different ones.")
+    shell.note(SYNTHETIC)
+
+
+def _queries(
+    judgments: Judgments, given: tuple[str, ...], file: Path | None
+) -> list[tuple[str, str]]:
+    """Ids and texts: those given, or those of the folder that is gone on with."""
+    asked = [("", text.strip()) for text in given if text.strip()]
+    if file is not None:
+        from trivium.evaluate.topics import read_queries
+
+        asked = [*read_queries(file).items(), *asked]
+    found = judgments.ask(asked) if asked else judgments.queries
+    if not found:
+        raise click.UsageError("Give a query, or a file of them with --queries.")
+    return list(found.items())
+
+
+class _Session:
+    """One sitting: what is still to be judged, and what was judged in it."""
+
+    def __init__(
+        self,
+        shell: Shell,
+        library: Library,
+        judgments: Judgments,
+        queries: list[tuple[str, str]],
+        depth: int,
+    ) -> None:
+        self._shell = shell
+        self._library = library
+        self._judgments = judgments
+        self._queries = deque(enumerate(queries, start=1))
+        self._count = len(queries)
+        self._depth = depth
+        self._waiting: deque[_Task] = deque()
+        self._done: list[_Task] = []
+
+    def run(self) -> bool:
+        """Ask until all is judged or the person leaves; whether something is left comes back."""
+        from trivium.evaluate.judging import named
+
+        while task := self._next():
+            self._show(task)
+            key = self._key()
+            if key == "q":
+                return True
+            if key == "u":
+                self._undo()
+                continue
+            grade = None if key == "s" else int(key)
+            self._judgments.judge(task.query, named(task.result.found.document), grade)
+            self._done.append(self._waiting.popleft())
+        return False
+
+    def _next(self) -> _Task | None:
+        from trivium.evaluate.judging import named, pool
+
+        while not self._waiting and self._queries:
+            number, (query, text) = self._queries.popleft()
+            found = {named(r.found.document): r for r in pool(self._library, text, self._depth)}
+            if not found:
+                self._shell.note(f"Nothing was found for “{text}”.")
+            left = self._judgments.open(query, found)
+            for at, name in enumerate(left, start=len(found) - len(left) + 1):
+                place = f"query {number} of {self._count}, document {at} of {len(found)}"
+                self._waiting.append(_Task(query, text, found[name], place))
+        return self._waiting[0] if self._waiting else None
+
+    def _undo(self) -> None:
+        if not self._done:
+            self._shell.note("There is nothing to undo.")
+            return
+        self._judgments.undo()
+        self._waiting.appendleft(self._done.pop())
+
+    def _show(self, task: _Task) -> None:
+        from rich.padding import Padding
+        from rich.text import Text
+
+        from trivium.cli.results import highlighted, title_and_place
+        from trivium.text.query import parse
+
+        err, found = self._shell.err, task.result.found
+        words = parse(task.text).words
+        err.print()
+        err.print(Text.assemble((printable(task.text), "bold cyan"), f"   {task.place}"))
+        err.print(title_and_place(found, found.chunk.pages))
+        err.print(Padding(highlighted(err, found.chunk.text, found, words, _LINES), (0, 0, 0, 4)))
+        err.print(Text(printable(found.document.uri), style="dim"))
+
+    def _key(self) -> str:
+        """A key on a terminal; elsewhere the first character of a line, and its end is quitting."""
+        self._shell.err.print(KEYS, style="yellow")
+        while True:
+            if sys.stdin.isatty():
+                key = click.getchar()
+            else:
+                line = sys.stdin.readline()
+                if not line:
+                    return "q"
+                key = line.strip()
+            key = key[:1].lower()
+            if key in ("0", "1", "2", "s", "u", "q"):
+                return key
+            if key:
+                self._shell.note(f"{key} is none of: {KEYS}")

@@ -1,0 +1,113 @@
+"""What `eval` and `tune` share: how a judged set is named on the command line, and the progress of
+asking it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from trivium.cli.output import Shell
+
+if TYPE_CHECKING:
+    from trivium.evaluate.dataset import Files
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SYNTHETIC = (
+    "Synthetic queries: made from the documents themselves, asked and judged by no person. They"
+    " tell whether something broke, not how good the search is for people."
+)
+_PATH = click.Path(path_type=Path)
+
+
+def judged_options(command: F) -> F:
+    """DIR and the options that name parts of a judged set lying elsewhere."""
+    for add in (
+        click.option(
+            "--part",
+            type=click.Choice(("title", "desc", "narr")),
+            default="title",
+            show_default=True,
+            help="What to ask of TREC topics.",
+        ),
+        click.option("--corpus", type=_PATH, help="File or folder of documents, if not in DIR."),
+        click.option("--qrels", type=_PATH, help="File of judgments, if not in DIR."),
+        click.option(
+            "--queries", type=_PATH, help="File of queries or topics, if not in DIR, or another."
+        ),
+        click.argument("folder", metavar="[DIR]", required=False, type=_PATH),
+    ):
+        command = add(command)
+    return command
+
+
+def judged_files(
+    folder: Path | None, queries: Path | None, qrels: Path | None, corpus: Path | None, part: str
+) -> Files:
+    from trivium.evaluate.dataset import Files
+
+    if folder is None and (queries is None or qrels is None):
+        raise click.UsageError("Name the folder of a judged set, or --queries and --qrels.")
+    return Files(folder, queries, qrels, corpus, part)
+
+
+def own_library(shell: Shell) -> bool:
+    """Whether a person said which library: then a set without a corpus is about that one."""
+    return shell.settings().origins["library"] != "default"
+
+
+@contextmanager
+def progress(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each stage on a terminal, else a line for each, on standard error."""
+    if not shell.err.is_terminal:
+        told: set[str] = set()
+
+        def tell(stage: str, _done: int, total: int) -> None:
+            if stage not in told:
+                told.add(stage)
+                shell.err.print(f"{stage}: {total:,}")
+
+        yield tell
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=shell.err,
+        transient=True,
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                for task in tasks.values():  # a stage begins when the one before it has ended
+                    bars.update(task, completed=bars.tasks[task].total)
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done)
+
+        yield advance
+
+
+@contextmanager
+def writing_files() -> Iterator[None]:
+    """A file that cannot be written is the caller's to mend."""
+    try:
+        yield
+    except OSError as reason:
+        raise click.UsageError(
+            f"{reason.filename} cannot be written: {reason.strerror}."
+        ) from reason

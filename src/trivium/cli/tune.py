@@ -1,0 +1,163 @@
+"""`trivium tune`: fits the fusion to judged queries and says whether that is worth it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.judged import (
+    SYNTHETIC,
+    judged_files,
+    judged_options,
+    own_library,
+    progress,
+    writing_files,
+)
+from trivium.cli.output import Shell, pass_shell, shared_options
+
+if TYPE_CHECKING:
+    from trivium.evaluate.tune import Tuned
+
+MEASURES = ("ndcg@10", "mrr@10", "success@1", "success@5", "success@10")
+
+
+@click.command("tune")
+@judged_options
+@click.option("--measure", type=click.Choice(MEASURES), default="ndcg@10", show_default=True)
+@click.option("--rerank", is_flag=True, help="Fit reranked results, and what the reranker counts.")
+@click.option("--folds", type=click.IntRange(2, 50), default=5, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@click.option(
+    "--write",
+    type=click.Path(path_type=Path),
+    help="Write the fitted settings to this file (TOML), if the gain is real.",
+)
+@click.option("--force", is_flag=True, help="Write it in any case, over an old file too.")
+@shared_options
+@pass_shell
+def tune_command(
+    shell: Shell,
+    folder: Path | None,
+    queries: Path | None,
+    qrels: Path | None,
+    corpus: Path | None,
+    part: str,
+    measure: str,
+    rerank: bool,
+    folds: int,
+    seed: int,
+    write: Path | None,
+    force: bool,
+) -> None:
+    """Fit fusion method, weights, k, threshold and analysis to judged queries.
+
+    Starts from the settings as they are (--set and --preset too). Cross-validated: the gain is
+    that on queries which had no part in the fit. Nothing changes unless you --write a file and
+    use it, as your config.toml or by TRIVIUM_CONFIG.
+
+    \b
+    trivium tune data/scifact
+    trivium tune judgments --library notes.library --write tuned.toml
+    trivium tune data/scifact --rerank --measure mrr@10 --json
+    """
+    from trivium.evaluate.dataset import load_dataset
+    from trivium.evaluate.replay import Replay
+    from trivium.evaluate.subject import opened
+    from trivium.evaluate.tune import as_toml, tune
+
+    files = judged_files(folder, queries, qrels, corpus, part)
+    if write is not None and write.exists() and not force:
+        raise click.UsageError(f"{write} exists. Name another file, or say --force.")
+    settings = shell.settings().settings
+    dataset = load_dataset(files, own_library=own_library(shell))
+    with progress(shell) as on_progress, opened(dataset, settings, on_progress) as subject:
+        tuned = tune(
+            Replay.listen(subject, on_progress),
+            settings,
+            measure=measure,
+            rerank=rerank,
+            folds=folds,
+            seed=seed,
+            named=(dataset.name, dataset.synthetic),
+            on_progress=on_progress,
+        )
+    written = write if write is not None and (tuned.worth_it or force) else None
+    if written is not None:
+        with writing_files():
+            written.write_text(as_toml(tuned), encoding="utf-8")
+    if shell.json:
+        shell.emit(_as_json(tuned, written))
+        return
+    _show(shell, tuned)
+    for note in (*subject.notes, *tuned.notes, *((SYNTHETIC,) if tuned.synthetic else ())):
+        shell.note(note)
+    if written is not None:
+        shell.note(
+            f"Written: {written}. Use it as {_config_name()} or by TRIVIUM_CONFIG={written}."
+        )
+    elif write is not None:
+        shell.note(f"{write} was not written; --force writes it all the same.")
+
+
+def _config_name() -> str:
+    from trivium.config import config_file
+
+    return str(config_file())
+
+
+def _as_json(tuned: Tuned, written: Path | None) -> dict[str, object]:
+    held = tuned.held_out
+    return {
+        "dataset": tuned.dataset,
+        "synthetic": tuned.synthetic,
+        "queries": tuned.queries,
+        "measure": tuned.measure,
+        "rerank": tuned.rerank,
+        "before": tuned.before,
+        "fitted": tuned.fitted,
+        "held_out": {
+            "gain": held.gain,
+            "interval": [held.interval.low, held.interval.high],
+            "p": held.p,
+            "wins": held.wins,
+            "losses": held.losses,
+            "ties": held.ties,
+        },
+        "real": tuned.worth_it,
+        "verdict": tuned.verdict,
+        "settings": {
+            name: {"before": then, "fitted": now} for name, (then, now) in tuned.changed.items()
+        },
+        "folds": list(tuned.folds),
+        "tried": tuned.tried,
+        "written": None if written is None else str(written),
+        "notes": list(tuned.notes),
+    }
+
+
+def _show(shell: Shell, tuned: Tuned) -> None:
+    from rich.text import Text
+
+    kind = "synthetic queries" if tuned.synthetic else "queries"
+    told = f"{tuned.dataset}: {tuned.queries:,} {kind}, {tuned.tried:,} settings tried"
+    shell.say(Text(told, style="bold"))
+    held = tuned.held_out
+    shell.table(
+        (tuned.measure, ">"),
+        [
+            ["as it is", f"{tuned.before:.4f}"],
+            ["fitted, on the same queries", f"{tuned.fitted:.4f}"],
+            ["fitted, on held-out queries", f"{tuned.before + held.gain:.4f}"],
+            ["held-out queries better, worse, same", f"{held.wins}, {held.losses}, {held.ties}"],
+        ],
+    )
+    if tuned.changed:
+        shell.say("")
+        rows = [
+            [name, then, now, " ".join(fold.get(name, then) for fold in tuned.folds)]
+            for name, (then, now) in tuned.changed.items()
+        ]
+        shell.table(("setting", ">before", ">fitted", "in each fold"), rows)
+    shell.say("", Text(tuned.verdict, style="bold green" if tuned.worth_it else "bold yellow"))

@@ -1,0 +1,124 @@
+"""Ranks the queries of a judged set under other settings, from answers that were heard once.
+
+The signals are asked once for each query; weighing, fusing and blending are then the product's own
+code on kept lists, some .3 ms a query. So whatever only decides about answers can be tried a
+thousand times: method, weights, k, threshold, strength of analysis, shares of the reranker. What
+changes the answers themselves (models, chunks, correction, HyDE) cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from trivium.config import Settings
+from trivium.errors import EmptyQuery, QueryTooLong
+from trivium.evaluate.metrics import MEASURES, Judged
+from trivium.evaluate.subject import Progress, Subject
+from trivium.library.asking import Options, request_for
+from trivium.search.decide import Heard, decide_anew
+from trivium.search.fuse import Fused
+from trivium.search.request import SearchRequest
+from trivium.search.rerank import blend
+from trivium.types import OWNER, ChunkId, Granularity
+
+PAGE = 10  # documents of the page that is judged
+# Hits of each signal that are kept. A page of ten asks for 50; where those are of fewer than ten
+# documents a search asks for four times as many.
+DEPTH = 200
+
+
+Judge: TypeAlias = Callable[[str, Sequence[ChunkId]], Mapping[ChunkId, float]]  # by a reranker
+
+
+class Replay:
+    """The queries of one set, heard."""
+
+    def __init__(
+        self,
+        heard: Sequence[Heard | None],
+        judgments: Sequence[Judged],
+        *,
+        model: str = "",
+        judge: Judge = lambda query, chunks: {},
+    ) -> None:
+        """What was heard for each query, None where it could not be asked, and what was judged for
+        it. `model`: fingerprint of the embedder."""
+        self._heard = heard
+        self._judgments = judgments
+        self._model = model
+        self._judge = judge
+        # What the reranker said of passages, by query; asked when first needed.
+        self._scores: list[dict[ChunkId, float]] = [{} for _ in heard]
+
+    @classmethod
+    def listen(cls, subject: Subject, on_progress: Progress) -> Replay:
+        """Ask every query of a set once."""
+        library, asked = subject.library, subject.dataset.queries
+        heard: list[Heard | None] = []
+        for done, text in enumerate(asked.values()):
+            on_progress("listen", done, len(asked))
+            try:
+                heard.append(library.hear(text, DEPTH))
+            except (EmptyQuery, QueryTooLong):
+                heard.append(None)  # answers nothing under any settings
+        judgments = [subject.dataset.judgments[query] for query in asked]
+        return cls(heard, judgments, model=library.manifest().model, judge=library.judge)
+
+    def __len__(self) -> int:
+        return len(self._heard)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        told = (note for heard in self._heard if heard for note in heard.notes)
+        return tuple(dict.fromkeys(told))
+
+    def values(self, settings: Settings, measure: str, *, rerank: bool = False) -> list[float]:
+        """What a page by these settings is worth, for each query."""
+        of = MEASURES[measure]
+        pages = self.pages(settings, rerank=rerank)
+        return [of(page, judged) for page, judged in zip(pages, self._judgments, strict=True)]
+
+    def pages(self, settings: Settings, *, rerank: bool = False) -> list[list[str]]:
+        """The uris of the best documents for each query, best first."""
+        options = Options(PAGE, by=Granularity.DOCUMENT, rerank=rerank, hyde=False)
+        request = request_for(settings, self._model, ("-",), OWNER, options)
+        request.check()
+        return [
+            [] if heard is None else self._page(request, at, heard)
+            for at, heard in enumerate(self._heard)
+        ]
+
+    def _page(self, request: SearchRequest, at: int, heard: Heard) -> list[str]:
+        found = self._documents(request, heard)
+        if request.rerank is None:
+            return list(found)[:PAGE]
+        uris = list(found)
+        scores = self._judged(at, heard, [one.chunk_id for one in found.values()])
+        order = blend([one.score for one in found.values()], scores, request.rerank.shares)
+        return [uris[one.at] for one in order[:PAGE]]
+
+    @staticmethod
+    def _documents(request: SearchRequest, heard: Heard) -> dict[str, Fused]:
+        """As many as a search would show or have judged, each with its best passage."""
+        found: dict[str, Fused] = {}
+        depth, most = request.depth, 2 * request.pool
+        while True:
+            for one in decide_anew(request, heard, depth, most):
+                found.setdefault(heard.documents[one.chunk_id], one)
+                if len(found) == request.pool:
+                    return found
+            if most < 3 * DEPTH:  # many passages of few documents: look at all that were found
+                most = 3 * DEPTH
+            elif depth < DEPTH:
+                depth = DEPTH
+            else:
+                return found
+            found.clear()
+
+    def _judged(self, at: int, heard: Heard, ids: Sequence[ChunkId]) -> list[float]:
+        known = self._scores[at]
+        missing = [chunk for chunk in ids if chunk not in known]
+        if missing:
+            known |= self._judge(heard.corrected.query.meaning, missing)
+        return [known[chunk] for chunk in ids]

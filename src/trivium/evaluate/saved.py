@@ -1,0 +1,198 @@
+"""Keeps an evaluation as JSON, with the values of every query, and compares another with it.
+
+What is kept holds queries and figures, never the text of a document. Knows nothing of how runs are
+made or shown.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from trivium.errors import RunInvalid
+from trivium.evaluate.metrics import MAIN
+from trivium.evaluate.run import Evaluation
+from trivium.evaluate.statistics import EQUAL, Difference, compare
+
+FORMAT = "trivium-evaluation/1"
+SHOWN = 5  # queries of the greatest wins, and of the greatest losses
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What an earlier evaluation found: enough to compare with."""
+
+    dataset: str
+    synthetic: bool
+    queries: dict[str, str]
+    means: dict[str, dict[str, float]]  # by run, then measure
+    each: dict[str, dict[str, dict[str, float]]]  # by run, measure and query
+    settings: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One query's value now and before."""
+
+    query: str
+    text: str
+    ours: float
+    theirs: float
+
+    @property
+    def gain(self) -> float:
+        gain = self.ours - self.theirs
+        return gain if abs(gain) >= EQUAL else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two evaluations on the queries that both asked."""
+
+    dataset: str  # of the earlier one
+    common: int  # queries
+    differences: dict[str, dict[str, Difference]]  # by run, then measure
+    changes: dict[str, list[Change]]  # by run: every query, the greatest win first
+    settings: dict[str, tuple[str, str]]  # those that differ: before and now
+    notes: tuple[str, ...] = ()
+
+
+def as_json(found: Evaluation) -> dict[str, Any]:
+    """The figures: what `--json` prints, and what is saved."""
+    return {
+        "format": FORMAT,
+        "version": found.version,
+        "dataset": found.dataset,
+        "synthetic": found.synthetic,
+        "documents": found.documents,
+        "queries": len(found.queries),
+        "runs": {name: run.means for name, run in found.runs.items()},
+        "intervals": {
+            name: {measure: [i.low, i.high] for measure, i in run.intervals.items()}
+            for name, run in found.runs.items()
+        },
+        "latency_ms": {name: run.latency_ms for name, run in found.runs.items()},
+        "settings": found.settings,
+        "notes": list(found.notes),
+    }
+
+
+def save(path: Path, found: Evaluation) -> None:
+    each = {
+        name: {
+            measure: dict(zip(found.queries, values, strict=True))
+            for measure, values in run.each.items()
+        }
+        for name, run in found.runs.items()
+    }
+    payload = as_json(found) | {"texts": found.queries, "each": each}
+    path.write_text(json.dumps(payload, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def load(path: Path) -> Saved:
+    try:
+        payload = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as reason:
+        raise RunInvalid(f"{path} cannot be read: {reason}.") from reason
+    if not isinstance(payload, dict) or payload.get("format") != FORMAT or "each" not in payload:
+        raise RunInvalid(f"{path} is no saved evaluation.")
+    try:
+        return Saved(
+            payload["dataset"],
+            payload["synthetic"],
+            payload["texts"],
+            payload["runs"],
+            payload["each"],
+            payload["settings"],
+        )
+    except KeyError as reason:
+        raise RunInvalid(f"{path} is a saved evaluation without {reason}.") from reason
+
+
+def compared(found: Evaluation, before: Saved) -> Comparison:
+    """Runs of the same name, on the queries that both asked. Raises RunInvalid where there are
+    none."""
+    common = [query for query, text in found.queries.items() if before.queries.get(query) == text]
+    names = [name for name in found.runs if name in before.each]
+    if not common or not names:
+        raise RunInvalid(
+            f"The saved evaluation of {before.dataset} has no query or no run in common with this"
+            " one.",
+            fix="Compare evaluations of the same judged set.",
+        )
+    at = {query: place for place, query in enumerate(found.queries)}
+    differences: dict[str, dict[str, Difference]] = {}
+    changes: dict[str, list[Change]] = {}
+    for name in names:
+        ours, theirs = found.runs[name].each, before.each[name]
+        differences[name] = {
+            measure: compare(
+                [values[at[query]] for query in common],
+                [theirs[measure][query] for query in common],
+            )
+            for measure, values in ours.items()
+            if measure in theirs
+        }
+        changes[name] = sorted(
+            (
+                Change(q, found.queries[q], ours[MAIN][at[q]], theirs[MAIN].get(q, 0.0))
+                for q in common
+            ),
+            key=lambda change: (-change.gain, change.query),
+        )
+    return Comparison(
+        before.dataset,
+        len(common),
+        differences,
+        changes,
+        _changed(before.settings, found.settings),
+        _notes(found, before, len(common)),
+    )
+
+
+def _changed(before: dict[str, str], now: dict[str, str]) -> dict[str, tuple[str, str]]:
+    names = [*now, *(name for name in before if name not in now)]
+    pairs = {name: (before.get(name, ""), now.get(name, "")) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _notes(found: Evaluation, before: Saved, common: int) -> tuple[str, ...]:
+    notes = []
+    if common < max(len(found.queries), len(before.queries)):
+        notes.append(
+            f"Compared on the {common} queries in common, of {len(found.queries)} now and"
+            f" {len(before.queries)} before."
+        )
+    if found.synthetic or before.synthetic:
+        notes.append("The queries are synthetic.")
+    return tuple(notes)
+
+
+def comparison_json(found: Comparison) -> dict[str, Any]:
+    greatest = {
+        name: {
+            "wins": [_change_json(c) for c in changes[:SHOWN] if c.gain > 0],
+            "losses": [_change_json(c) for c in changes[: -SHOWN - 1 : -1] if c.gain < 0],
+        }
+        for name, changes in found.changes.items()
+    }
+    return {
+        "dataset": found.dataset,
+        "queries": found.common,
+        "differences": {
+            name: {
+                measure: asdict(d) | {"interval": [d.interval.low, d.interval.high], "real": d.real}
+                for measure, d in measures.items()
+            }
+            for name, measures in found.differences.items()
+        },
+        "greatest": greatest,
+        "settings": {name: {"before": a, "now": b} for name, (a, b) in found.settings.items()},
+        "notes": list(found.notes),
+    }
+
+
+def _change_json(change: Change) -> dict[str, Any]:
+    return asdict(change) | {"gain": round(change.gain, 5)}

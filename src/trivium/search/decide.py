@@ -1,0 +1,87 @@
+"""Everything of a search between hearing the signals and fetching results: what the query's words
+say, what each signal counts, one fused list. Pure, so a tuner can decide anew, with other settings,
+about answers that were heard once. Knows no store and no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from trivium.results import Analysis
+from trivium.search.analyse import EVEN, analyse, favour_spelling, lean
+from trivium.search.correct import Corrected
+from trivium.search.fuse import Fused, Fusion, fuse
+from trivium.search.request import SearchRequest
+from trivium.search.weigh import weigh
+from trivium.types import ChunkId, Hit, Query, Signal
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One query as it was understood, and what every signal answered, whatever it may count."""
+
+    query: Query  # as typed
+    corrected: Corrected
+    lists: Mapping[Signal, Sequence[Hit]]
+    documents: Mapping[ChunkId, str]  # of each chunk in the lists the uri
+    notes: tuple[str, ...] = ()  # a signal that could not run, and why
+
+
+def decide(request: SearchRequest, query: Query, corrected: Corrected) -> Analysis:
+    """What each signal is to count, before any is asked."""
+    analysis = Analysis(
+        request.signal_weights(),
+        request.fusion.value,
+        request.k if request.fusion is Fusion.RANKS else 0.0,
+        notes=corrected.notes,
+        corrections=corrected.corrections,
+        suggestion=corrected.suggestion,
+        unknown=corrected.unknown,
+    )
+    if not request.analysis:
+        return analysis
+    balance = analyse(query)
+    strength, beside = request.analysis, request.evidence is not None
+    weights = lean(analysis.weights, balance, strength, beside_evidence=beside)
+    weights = favour_spelling(weights, corrected.unknown_share, strength)
+    notes = [*analysis.notes]
+    if beside and balance.semantic > EVEN:
+        notes.append("Meaning leans little: what it answered counts for more.")
+    if corrected.unknown_share and Signal.TRIGRAM in weights:
+        notes.append(f"Spelling counts more: no document holds {', '.join(analysis.unknown)}.")
+    return replace(
+        analysis,
+        weights=weights,
+        notes=tuple(notes),
+        semantic=balance.semantic,
+        boosts=balance.boosts,
+    )
+
+
+def join(
+    request: SearchRequest,
+    analysis: Analysis,
+    lists: Mapping[Signal, Sequence[Hit]],
+    most: int | None = None,
+) -> tuple[Analysis, list[Fused]]:
+    """One list, of the `most` best or of all, and the weights that the answers led to."""
+    if request.evidence is not None:
+        weights, why = weigh(analysis.weights, lists, request.evidence)
+        notes = (*analysis.notes, why) if why else analysis.notes
+        analysis = replace(analysis, weights=weights, notes=notes)
+    wanted = sum(map(len, lists.values())) if most is None else most
+    return analysis, fuse(lists, analysis.weights, request.fusion, request.k, wanted)
+
+
+def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> list[Fused]:
+    """What a search by this request would have fused, had it asked each signal for `depth`."""
+    analysis = decide(request, heard.query, heard.corrected)
+    lists: dict[Signal, Sequence[Hit]] = {}
+    for signal in analysis.weights:
+        if signal in heard.lists:
+            lists[signal] = heard.lists[signal][:depth]
+    if request.threshold > -1 and Signal.VECTOR in lists:
+        least = request.threshold
+        lists[Signal.VECTOR] = [hit for hit in lists[Signal.VECTOR] if hit.score >= least]
+    return join(request, analysis, lists, most)[1]

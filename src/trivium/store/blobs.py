@@ -1,0 +1,108 @@
+"""Bytes in a folder, each once, under the hash of what they are. Knows nothing of documents.
+
+    folder/ab/ab34…      the bytes whose SHA-256 is ab34…
+    folder/new-*         being written; left behind only by a crash
+
+An address is `sha256:` and the hash, whatever the folder is called: it can be moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from time import time
+
+from trivium.errors import OriginalDamaged, OriginalMissing
+from trivium.store.embedded.database import translated
+
+_SCHEME = "sha256:"
+_HASH = re.compile(r"[0-9a-f]{64}")
+_UNFINISHED = "new-"
+_LEFT = re.compile(rf"{_UNFINISHED}\w+")
+
+
+class FolderBlobs:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, data: bytes) -> str:
+        """On the disk before it returns (3 ms; .1 without the promise)."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._path(digest)
+        with translated(self._folder):
+            if self._holds(path, len(data)):
+                os.utime(path)  # put again, so not left over from long ago
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._write(path, data)
+        return _SCHEME + digest
+
+    def get(self, address: str) -> bytes:
+        digest = _digest(address)
+        try:
+            data = self._path(digest).read_bytes() if digest else None
+        except FileNotFoundError:
+            data = None
+        if data is None:
+            raise OriginalMissing(f"The archive {self._folder} does not hold {address}.")
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise OriginalDamaged(f"The archive's bytes of {address} are not what they were.")
+        return data
+
+    def has(self, address: str) -> bool:
+        digest = _digest(address)
+        return bool(digest) and self._path(digest).exists()
+
+    def delete(self, address: str) -> None:
+        digest = _digest(address)
+        name = address.removeprefix(_SCHEME)
+        with translated(self._folder):
+            if digest:
+                self._path(digest).unlink(missing_ok=True)
+            elif _LEFT.fullmatch(name):
+                (self._folder / name).unlink(missing_ok=True)
+
+    def addresses(self) -> Iterator[tuple[str, float]]:
+        """What a killed writer left unfinished counts too, by its file's name."""
+        now = time()
+        for path in (*self._folder.glob("??/*"), *self._folder.glob(f"{_UNFINISHED}*")):
+            if _HASH.fullmatch(path.name) or _LEFT.fullmatch(path.name):
+                with suppress(FileNotFoundError):  # deleted, or finished, this instant
+                    yield _SCHEME + path.name, now - path.stat().st_mtime
+
+    def _path(self, digest: str) -> Path:
+        return self._folder / digest[:2] / digest
+
+    def _holds(self, path: Path, size: int) -> bool:
+        try:
+            return path.stat().st_size == size
+        except FileNotFoundError:
+            return False
+
+    def _write(self, path: Path, data: bytes) -> None:
+        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=self._folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # or the name may be lost with the power
+        finally:
+            os.close(folder)
+
+
+def _digest(address: str) -> str:
+    """Nothing for an address that is not of this kind: no name from outside reaches the disk."""
+    digest = address.removeprefix(_SCHEME)
+    return digest if address.startswith(_SCHEME) and _HASH.fullmatch(digest) else ""

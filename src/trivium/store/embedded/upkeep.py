@@ -1,0 +1,186 @@
+"""Looking after a library in a folder: rewritten without what was removed, examined, repaired.
+
+Part of the store in one folder. Readers go on all the while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from trivium.errors import ModelUnavailable
+from trivium.ports import Embedder, Waiting
+from trivium.store.embedded.changes import Changes
+
+# Bytes that another process has archived and not yet registered are younger than this.
+SETTLED_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What rewriting a library gave back."""
+
+    before: int  # bytes of its folder
+    after: int
+    originals: int  # that nothing referred to
+    held_back: bool  # a reader still looks at the old database pages; the next compaction gets them
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at in a library, and what a repair would do about it."""
+
+    name: str
+    ok: bool
+    message: str
+    repair: str = ""  # empty where nothing is wrong, or nothing here can mend it
+
+
+class Upkeep(Changes):
+    _folder: Path
+    _engine: Engine
+
+    def rebuild(self) -> None:
+        """Make every derived index anew."""
+        raise NotImplementedError
+
+    def health(self) -> dict[str, int]:
+        """How many active chunks each part holds."""
+        raise NotImplementedError
+
+    def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
+        """Embed the chunks that were added while no model was at hand."""
+        raise NotImplementedError
+
+    def compact(self, waiting: Waiting | None = None) -> Compacted:
+        """Write everything anew that may still hold bytes of what was removed."""
+        before = self._size()
+        with self.writing(waiting):
+            orphans = self._orphans()
+            self._originals.drop(orphans)
+            self._registry.free_unused_vectors()
+            self.rebuild()
+            held_back = self._vacuum()
+        return Compacted(before, self._size(), len(orphans), held_back)
+
+    def _vacuum(self) -> bool:
+        """Whether a reader kept the log of old pages from being cut off."""
+        with self._engine.connect() as connection:
+            direct = connection.execution_options(isolation_level="AUTOCOMMIT")
+            direct.exec_driver_sql("VACUUM")
+            row = direct.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            return bool(row[0])
+
+    def _size(self) -> int:
+        return sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
+
+    def _orphans(self) -> list[str]:
+        """Originals that nothing refers to, nor is about to."""
+        kept = list(self._originals.blobs.addresses())  # first: what is put later is registered
+        used = self._registry.originals()
+        return [a for a, age in kept if a not in used and age > SETTLED_SECONDS]
+
+    # --- examining ------------------------------------------------------------------------------
+
+    def examine(self) -> list[Finding]:
+        """Everything that can be wrong, looked at; nothing is changed."""
+        with self._translated():
+            return [*self._examine_rows(), *self._examine_indexes(), *self._examine_archive()]
+
+    def repair(self, embedder: Embedder | None, waiting: Waiting | None = None) -> list[str]:
+        """Mend what can be mended; what was done comes back. Without an embedder nothing is
+        embedded."""
+        done = []
+        unfinished = self._registry.staged()
+        with self.writing(waiting):  # entering clears up after a writer that died
+            left = unfinished - self._registry.staged()
+            done += [f"Discarded {left:,} unfinished interpretations."] if left > 0 else []
+            if self._registry.unused_vectors():
+                self._registry.free_unused_vectors()
+                done.append("Deleted vectors that no passage uses.")
+            orphans = self._orphans()
+            if orphans:
+                self._originals.drop(orphans)
+                done.append(f"Deleted {len(orphans):,} originals that no document refers to.")
+            try:
+                embedded = self.embed_missing(embedder) if embedder else 0
+                done += [f"Embedded {embedded:,} passages."] if embedded else []
+            except ModelUnavailable as reason:
+                done.append(f"Some passages stay without vectors: {reason.message}")
+            if not all(finding.ok for finding in self._examine_indexes()):
+                self.rebuild()
+                done.append("Made the search indexes anew.")
+        return done
+
+    def _examine_rows(self) -> Iterator[Finding]:
+        with self._engine.connect() as connection:
+            said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
+            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        whole = said == ["ok"] and not broken
+        message = "The database is whole." if whole else f"The database is damaged: {said[0]}."
+        yield Finding("database", whole, message)
+        wrong = self._registry.contradictions()
+        told = "Every document agrees with its rows."
+        if wrong:
+            told = f"{len(wrong):,} documents disagree with their rows: {_first(wrong)}."
+        yield Finding("documents", not wrong, told)
+        staged = self._registry.staged()
+        yield Finding(
+            "unfinished",
+            not staged,
+            f"{staged:,} interpretations are not finished." if staged else "Nothing is unfinished.",
+            "Discard them, unless another process is adding just now." if staged else "",
+        )
+        unused = self._registry.unused_vectors()
+        yield Finding(
+            "unused",
+            not unused,
+            f"{unused:,} vectors belong to no passage." if unused else "Every vector is in use.",
+            "Delete them." if unused else "",
+        )
+
+    def _examine_indexes(self) -> Iterator[Finding]:
+        health, embedded = self.health(), self._registry.embedded()
+        anew = "Make the indexes anew."
+        for name, wanted in (("words", health["chunks"]), ("vectors", embedded)):
+            ok = health[name] == wanted
+            message = f"{health[name]:,} of {wanted:,} passages are in the index."
+            yield Finding(name, ok, message, "" if ok else anew)
+        known = bool(health["vocabulary"]) or not health["chunks"]
+        message = f"{health['vocabulary']:,} spellings are known."
+        yield Finding("vocabulary", known, message, "" if known else anew)
+        lacking = health["chunks"] - embedded
+        yield Finding(
+            "embedded",
+            not lacking,
+            f"{lacking:,} passages have no vector: they are found by words and spelling only."
+            if lacking
+            else "Every passage has a vector.",
+            "Embed them." if lacking else "",
+        )
+
+    def _examine_archive(self) -> Iterator[Finding]:
+        used = self._registry.originals()
+        missing = {address for address in used if not self._originals.blobs.has(address)}
+        told = f"All {len(used):,} originals are in the archive."
+        if missing:
+            documents = self._registry.lacking(missing)
+            told = f"{len(missing):,} originals are missing, of documents {_first(documents)}."
+        yield Finding("originals", not missing, told)
+        orphans = self._orphans()
+        yield Finding(
+            "archive",
+            not orphans,
+            f"{len(orphans):,} originals belong to no document."
+            if orphans
+            else "Every original belongs to a document.",
+            "Delete them." if orphans else "",
+        )
+
+
+def _first(ids: list[int], most: int = 5) -> str:
+    listed = ", ".join(f"#{i}" for i in ids[:most])
+    return f"{listed} and {len(ids) - most:,} more" if len(ids) > most else listed

@@ -1,0 +1,42 @@
+"""The originals of a store's documents: kept before they are registered, dropped with the last use.
+
+Between the two any thread may prepare a document whose bytes are in the archive already, while the
+writer removes the last document that refers to them. So what is kept stays pinned until its
+document is registered. Knows nothing of tables.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+
+from trivium.ports import Blobs
+
+
+class Originals:
+    def __init__(self, blobs: Blobs) -> None:
+        self.blobs = blobs
+        self._pinned: Counter[str] = Counter()
+        self._turn = threading.Lock()
+
+    def keep(self, data: bytes) -> str:
+        """Bytes that are about to be registered; their address comes back."""
+        while True:
+            address = self.blobs.put(data)
+            with self._turn:
+                if self.blobs.has(address):  # else it was dropped this instant
+                    self._pinned[address] += 1
+                    return address
+
+    def registered(self, addresses: Iterable[str]) -> None:
+        """They are referred to now, or never will be."""
+        with self._turn:
+            self._pinned -= Counter(address for address in addresses if address)
+
+    def drop(self, addresses: Iterable[str]) -> None:
+        """Delete what nothing refers to any more, but for what is about to be."""
+        for address in addresses:
+            with self._turn:
+                if address not in self._pinned:
+                    self.blobs.delete(address)

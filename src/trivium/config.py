@@ -97,6 +97,9 @@ class Settings:
     generate_seconds: float = _setting(
         "generate.seconds", 60.0, "time for an answer of generate.url, or for a silence in it"
     )
+    generate_vision: bool = _setting(
+        "generate.vision", False, "that model sees: it describes pictures that are added"
+    )
     generate_key_file: Path | None = _setting(
         "generate.key_file", None, "file with the key of generate.url"
     )
@@ -118,7 +121,8 @@ class Settings:
     chunk_summary: str = _setting(
         "chunk.summary",
         "extractive",
-        "`extractive`: a summary of its document is embedded with every chunk; `off`: none is",
+        "`extractive`: a summary of its document is embedded with every chunk; `model`: one that"
+        " generate.url writes; `off`: none",
     )
     read_ocr: str = _setting(
         "read.ocr", "auto", "off, auto: pages without usable text are recognised, force: all are"

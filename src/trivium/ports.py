@@ -83,7 +83,7 @@ class Summariser(Protocol):
     fingerprint: str
 
     def summarise(self, extraction: Extraction) -> str:
-        """One paragraph, or nothing where there is nothing to say."""
+        """One paragraph, or nothing where there is nothing to say. May raise ModelError."""
         ...
 
 
@@ -138,6 +138,7 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     text: str
+    images: tuple[tuple[str, bytes], ...] = ()  # media type and file, for a model that sees
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +269,10 @@ class Store(Protocol):
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Vectors already known by the hash of what was embedded."""
+        ...
+
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        """What this summariser, by its fingerprint, said of these bytes; None: nothing yet."""
         ...
 
     def set_chunker(self, collection: str, chunker: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
-from trivium.errors import FileDamaged, FileEmpty, ReadError
+from trivium.errors import FileDamaged, FileEmpty, ModelError, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.identity import Naming, Renaming, recognise
@@ -20,6 +20,7 @@ from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
 from trivium.store.identity import WITHIN, parts_from
+from trivium.text.summary import ExtractiveSummariser
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 
 CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
@@ -113,7 +114,7 @@ class Preparer:
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
             metadata[CHUNKING] = note
-        summary = self._summary(extraction, chunks)
+        summary, summarised_by = self._summary(extraction, chunks, digest)
         timings.end("summarise")
         original = ""
         if self._keep_originals and isinstance(content, Blob):
@@ -134,6 +135,7 @@ class Preparer:
             vectors=None,
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
+            summarised_by=summarised_by,
             original=original,
             timings=timings.seconds,
         )
@@ -181,11 +183,21 @@ class Preparer:
             what = f"{type(reason).__name__}: {reason}"
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
 
-    def _summary(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
-        """Of one chunk it would be a repetition, and a conversation is about many things."""
+    def _summary(
+        self, extraction: Extraction, chunks: Sequence[Chunk], digest: str
+    ) -> tuple[str, str]:
+        """And who made it. Of one chunk it would be a repetition, and a conversation is about many
+        things. What was said of the same bytes before is not asked for again."""
         if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
-            return ""
-        return self._summariser.summarise(extraction)
+            return "", ""
+        known = self._store.summary(digest, self._summariser.fingerprint)
+        if known is not None:
+            return known, self._summariser.fingerprint
+        try:
+            return self._summariser.summarise(extraction), self._summariser.fingerprint
+        except ModelError:  # a language model that is away: the document's own words
+            own = ExtractiveSummariser()
+            return own.summarise(extraction), own.fingerprint
 
     def _fingerprint(self, reader: str) -> str:
         parts = [self._readers.get(reader, reader), self._chunker.fingerprint]

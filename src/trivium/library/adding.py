@@ -14,6 +14,7 @@ from trivium.ingest.preparing import CHUNKING, Preparer
 from trivium.ingest.reading import extractors
 from trivium.library.assembly import (
     chunker_for,
+    reader_for,
     reading,
     sandbox_for,
     summariser_for,
@@ -95,10 +96,10 @@ class Adding(Parts):
         return Preparer(
             self._store,
             chunker_for(self._settings, self._embedder, self._store.chunker(collection)),
-            sandbox.read,
+            reader_for(self._settings, self._generator, sandbox.read),
             extractors(reading(self._settings)),
             max_bytes=self._settings.read_max_bytes,
-            summariser=summariser_for(self._settings),
+            summariser=summariser_for(self._settings, self._generator),
             keep_originals=self._settings.archive_keep,
         )
 

@@ -77,6 +77,7 @@ class MemoryRegistry(MemoryConversations):
         self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
+        self._summaries: dict[tuple[str, str], str] = {}  # by content and summariser
         self._originals: dict[str, bytes] = {}  # by address
         self._last_document = 0
         self._last_chunk = 0
@@ -102,6 +103,7 @@ class MemoryRegistry(MemoryConversations):
         if before is None:
             self._last_document += 1
         extraction = processed.extraction
+        self._summaries[processed.content_hash, processed.summarised_by] = processed.summary
         document = successor(processed, before, self._last_document)
         self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
         if processed.vectors is not None:
@@ -188,6 +190,9 @@ class MemoryRegistry(MemoryConversations):
             raise OriginalMissing(f"The archive does not hold {address}.")
         return self._originals[address]
 
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        return self._summaries.get((content_hash, summariser))
+
     def set_chunker(self, collection: str, chunker: str) -> None:
         self._chunkers[collection] = chunker
 
@@ -198,6 +203,8 @@ class MemoryRegistry(MemoryConversations):
         used = {hash_ for past in self._past.values() for one in past for _, hash_ in one.chunks}
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in used}
         self._tokens = {key: t for key, t in self._tokens.items() if key[1] in used}
+        read = {one.about.content_hash for past in self._past.values() for one in past}
+        self._summaries = {key: s for key, s in self._summaries.items() if key[0] in read}
         kept = {one.about.original for past in self._past.values() for one in past}
         self._originals = {a: data for a, data in self._originals.items() if a in kept}
 

@@ -86,6 +86,12 @@ def _add_conversations(connection: Connection) -> None:
     turn_documents.create(connection, checkfirst=True)
 
 
+def _add_summarisers(connection: Connection) -> None:
+    _add_columns(connection, interpretations, "summarised_by")
+    for index in interpretations.indexes:
+        index.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -95,5 +101,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_token_vectors,
     _add_history,
     _add_conversations,
+    _add_summarisers,
 )
 SCHEMA = len(MIGRATIONS)

@@ -44,6 +44,10 @@ class SqlStore(ConversingStore):
         with self._translated():
             return self._registry.embeddings(model, hashes)
 
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        with self._translated():
+            return self._registry.summary(content_hash, summariser)
+
     def chunker(self, collection: str) -> str:
         with self._translated():
             return self._registry.chunker(collection)

@@ -126,7 +126,9 @@ interpretations = Table(
     Column("metadata", JSON, nullable=False, server_default=text("'{}'")),
     Column("original", String, nullable=False, server_default=text("''")),
     Index("interpretations_by_document", "document", "number", unique=True),
+    Column("summarised_by", String, nullable=False, server_default=text("''")),
     Index("interpretations_by_original", "original"),
+    Index("interpretations_by_content", "content_hash"),
 )
 
 chunks = Table(

@@ -18,7 +18,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 from bench import environments, ingest
 from bench.build import Place, place, prepare
@@ -41,6 +41,7 @@ _TRUE_QUERIES = 50
 _BUILD_SECONDS = 3_600.0
 _SEARCH_SECONDS = 1_200.0
 _Given = ParamSpec("_Given")
+_Got = TypeVar("_Got")
 
 
 class Run:
@@ -48,6 +49,7 @@ class Run:
 
     def __init__(self, asked: argparse.Namespace, settings: Settings, corpus: Corpus) -> None:
         self.asked, self.settings, self.corpus = asked, settings, corpus
+        self.pythons: dict[str, Path] = {}  # of the systems that could be installed
         self.found: dict[str, Any] = {
             **surroundings(),
             "limit": LIMIT,
@@ -57,6 +59,10 @@ class Run:
         }
 
     def compare(self) -> None:
+        for system in self.asked.systems.split(","):
+            python = self._try(system, environments.interpreter, system, self.settings.cache)
+            if python is not None:
+                self.pythons[system] = python
         sizes = [int(size) for size in self.asked.chunks.split(",") if size]
         for chunks in sizes:
             self._rows(chunks)
@@ -73,7 +79,7 @@ class Run:
         _learn_truth(at, self.corpus)
         here: dict[str, Any] = {}
         self.found["rows"][str(chunks)] = here
-        for system in self.asked.systems.split(","):
+        for system in self.pythons:
             _say(f"{system}, {chunks:,} chunks: building, unless it is there …")
             built = self._try(system, self._work, system, "build", at)
             if built is not None:
@@ -96,7 +102,7 @@ class Run:
         judgments = load_dataset(self.asked.data / "retrieval" / name).judgments
         here: dict[str, Any] = {}
         self.found["judged"][name] = here
-        for system in self.asked.systems.split(","):
+        for system in self.pythons:
             _say(f"{system}, {name}: ranking …")
             ranked = self._try(system, self._rank, system, name, prepared)
             if ranked is not None:
@@ -110,34 +116,32 @@ class Run:
                 }
 
     def _work(self, system: str, what: str, at: Place, *more: str) -> dict[str, Any]:
-        python = environments.interpreter(system, self.settings.cache)
         options = ["--folder", str(at.folder / str(at.chunks) / system)]
         options += ["--prepared", str(at.folder), "--data", str(self.asked.data)]
         options += ["--chunks", str(at.chunks), "--limit", str(LIMIT), *more]
         options += ["--seconds", str(self.asked.seconds)]
         options += ["--client-seconds", str(self.asked.client_seconds)]
         seconds = _BUILD_SECONDS if what == "build" else _SEARCH_SECONDS
-        return environments.work(python, system, what, seconds, *options)
+        return environments.work(self.pythons[system], system, what, seconds, *options)
 
     def _rank(self, system: str, name: str, prepared: Path) -> dict[str, Any]:
-        python = environments.interpreter(system, self.settings.cache)
         options = ["--folder", str(prepared / "judged" / name / system), "--set", name]
         options += ["--prepared", str(prepared), "--limit", str(LIMIT)]
+        python = self.pythons[system]
         return environments.work(python, system, "judge", _SEARCH_SECONDS, *options)
 
     def _try(
         self,
         system: str,
-        do: Callable[_Given, dict[str, Any]],
+        do: Callable[_Given, _Got],
         *given: _Given.args,
         **named: _Given.kwargs,
-    ) -> dict[str, Any] | None:
-        if system in self.found["failed"]:
-            return None
+    ) -> _Got | None:
+        """None where it failed, with the reason kept; what comes next is tried all the same."""
         try:
             return do(*given, **named)
         except PeerFailed as reason:
-            _say(f"{system} failed and is left out: {reason}")
+            _say(f"{system} failed: {reason}")
             self.found["failed"][system] = str(reason)
             return None
         finally:

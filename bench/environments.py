@@ -21,6 +21,7 @@ from bench.corpus import REPOSITORY
 OURS = "trivium"  # runs in the project's own environment
 PINS = REPOSITORY / "bench" / "peers.txt"
 _INSTALL_SECONDS = 900
+_FAREWELL_SECONDS = 60  # for a worker that is told to stop
 _QUIET = {"LANCEDB_LOG": "error", "ANONYMIZED_TELEMETRY": "False"}  # one warns at every query
 _TOLD = 3  # last lines of what a failed command said
 
@@ -91,9 +92,12 @@ def _run(command: Sequence[str], seconds: float) -> tuple[str, str]:
             said, complained = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             process.terminate()  # a worker stops its server on the way out
-            process.communicate()
+            try:
+                process.communicate(timeout=_FAREWELL_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
             raise PeerFailed(f"took longer than {seconds:.0f} s") from None
     if process.returncode:
-        lines = [line for line in complained.splitlines() if line.strip()]
+        lines = [s for s in complained.splitlines() if s.strip() and not s.startswith("WARNING")]
         raise PeerFailed(" / ".join(lines[-_TOLD:])[-400:])
     return said, complained

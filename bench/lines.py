@@ -62,7 +62,7 @@ def lines(found: Mapping[str, Any], chunks: int) -> list[Line]:
     return [
         _line(system, way, measured, here)
         for system, here in found["rows"][str(chunks)].items()
-        for way, measured in here["ways"].items()
+        for way, measured in here.get("ways", {}).items()  # none yet where a run was stopped
     ]
 
 
@@ -71,7 +71,7 @@ def versions(found: Mapping[str, Any]) -> dict[str, str]:
     known: dict[str, str] = {}
     for here in found["rows"].values():
         for measured in here.values():
-            known |= measured["versions"]
+            known |= measured.get("versions", {})
     return known
 
 

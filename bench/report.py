@@ -197,14 +197,14 @@ def _ingest(found: Mapping[str, Any]) -> list[str]:
 def _settings(found: Mapping[str, Any]) -> list[str]:
     told: dict[str, str] = {}
     for here in found["rows"].values():
-        told |= {system: measured["settings"] for system, measured in here.items()}
+        told |= {system: one["settings"] for system, one in here.items() if "settings" in one}
     said = [f"- {NAMES.get(system, system)}: {text}." for system, text in told.items()]
     return ["## Settings", "\n".join(said)] if said else []
 
 
 def _failed(found: Mapping[str, Any]) -> list[str]:
     return [
-        f"{NAMES.get(system, system)} is missing: {reason}."
+        f"{NAMES.get(system, system)} failed: {reason}."
         for system, reason in found["failed"].items()
     ]
 

@@ -11,6 +11,8 @@
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ OriginalMissing        document.original_missing
      │   ├─ ConversationNotFound   conversation.not_found
+     │   ├─ TargetExists           backup.target_exists
+     │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
      │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
@@ -109,6 +111,16 @@ class OriginalMissing(InputError):
 class ConversationNotFound(InputError):
     code = "conversation.not_found"
     fix = "`trivium conversations` lists those that are kept."
+
+
+class TargetExists(InputError):
+    code = "backup.target_exists"
+    fix = "Name another place, or overwrite it with --force."
+
+
+class BackupDamaged(InputError):
+    code = "backup.damaged"
+    fix = "Take another backup; nothing was changed."
 
 
 class DatasetInvalid(InputError):

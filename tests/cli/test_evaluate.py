@@ -164,6 +164,28 @@ def test_a_query_that_cannot_be_asked_counts_as_unanswered(judged: Path) -> None
     assert "A query counts as unanswered" in answer.json["notes"][0]
 
 
+def test_documents_with_the_same_text_stay_apart(judged: Path) -> None:
+    with (judged / "corpus.jsonl").open("a") as file:
+        file.write("\n" + json.dumps({"_id": "b2", "title": "Crown", "text": CORPUS["b"][1]}))
+    (judged / "qrels.tsv").write_text("q\tb\t1\nq\tb2\t1\n")
+    found = call("eval", judged, "--only", "hybrid", "--json").json
+    assert found["documents"] == 4
+    assert found["runs"]["hybrid"]["ndcg@10"] == 1
+
+
+def test_a_copy_is_judged_by_either_name(tmp_path: Path) -> None:
+    for name in ("one.md", "two.md"):
+        (tmp_path / name).write_text("# Crown\n\nDivers raised the crown.\n")
+    (tmp_path / "axe.md").write_text("# Axe\n\nThe battle axe splits shields.\n")
+    assert call("add", tmp_path, "--library", tmp_path / "library").code == 0
+    (tmp_path / "q.tsv").write_text("1\twho raised the crown\n")
+    for name in ("one.md", "two.md"):
+        (tmp_path / "qrels").write_text(f"1 0 {name} 1\n")
+        files = ("--queries", tmp_path / "q.tsv", "--qrels", tmp_path / "qrels")
+        found = call("eval", *files, "--library", tmp_path / "library", "--json").json
+        assert found["runs"]["hybrid"]["success@1"] == 1
+
+
 def test_an_own_library(trivium: Program, documents: Path, tmp_path: Path) -> None:
     queries, qrels = tmp_path / "q.tsv", tmp_path / "qrels.txt"
     queries.write_text("1\twho raised the crown\n2\tbattleaxe\n3\tcursed\n")

@@ -1,13 +1,18 @@
-"""`trivium compact`: the library rewritten without what was removed."""
+"""`trivium compact`, `backup` and `recover`: a library rewritten, saved and brought back."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+if TYPE_CHECKING:
+    from trivium.store.embedded.backup import Backup
 
 
 def spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
@@ -34,3 +39,71 @@ def compact_command(shell: Shell) -> None:
     shell.say(f"{done.before:,} bytes before, {done.after:,} after.")
     if done.held_back:
         shell.note("Another process still reads old pages: run it again when that has ended.")
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+@shared_options
+@pass_shell
+def backup_command(shell: Shell, file: str, force: bool) -> None:
+    """Write the library into one file: documents, history, vectors and originals.
+
+    Searching and adding may go on; the file holds the library as it was when the backup began. The
+    search indexes are made anew by `trivium recover`.
+
+    \b
+    trivium backup notes-2026-11-15.trivium
+    """
+    with shell.library() as library, _progress(shell) as advance:
+        done = library.backup(file, force=force, on_progress=advance)
+    _tell(shell, done, f"Saved in {file} ({done.bytes:,} bytes)")
+
+
+@click.command("recover")
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--force", is_flag=True, help="Replace the library that is there.")
+@shared_options
+@pass_shell
+def recover_command(shell: Shell, file: str, force: bool) -> None:
+    """Make a library from a backup, in an empty folder. Every byte is checked first.
+
+    \b
+    trivium recover notes-2026-11-15.trivium
+    trivium recover notes-2026-11-15.trivium --library ~/notes.library
+    """
+    from trivium.library import recover
+
+    settings = shell.settings().settings
+    with _progress(shell) as advance:
+        done = recover(file, settings, force=force, on_progress=advance)
+    _tell(shell, done, f"Recovered into {settings.library}")
+
+
+def _tell(shell: Shell, done: Backup, what: str) -> None:
+    if shell.json:
+        shell.emit(asdict(done))
+        return
+    held = f"{done.documents:,} documents, {done.interpretations:,} interpretations"
+    shell.say(printable(f"{what}: {held}, {done.originals:,} originals."))
+
+
+@contextmanager
+def _progress(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on a terminal's standard error, else nothing."""
+    if not shell.err.is_terminal:
+        yield lambda what, done, total: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        console=shell.err,
+        transient=True,
+    ) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda what, done, total: progress.update(
+            task, description=what, completed=done, total=total
+        )

@@ -107,7 +107,8 @@ def judge_command(
     if unanswered:
         shell.note(f"{unanswered:,} queries have nothing relevant yet and do not count.")
     if left:
-        shell.note("`trivium judge` goes on where you stopped.")
+        where = f" --to {to}" if to else ""
+        shell.note(f"`trivium judge{where}` goes on where you stopped.")
     if counts["answered"]:
         shell.note(f"`trivium eval {judgments.folder}` measures by them.")
 

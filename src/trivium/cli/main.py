@@ -33,6 +33,8 @@ COMMANDS = {
     "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
     "compact": ("care", "Rewrite the library without what was removed."),
+    "backup": ("care", "Write the library into one file."),
+    "recover": ("care", "Make a library from a backup."),
     "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),
     "config": ("config", "Show every setting, its value and where that comes from."),
     "eval": ("evaluate", "Measure the search on a judged set of queries."),

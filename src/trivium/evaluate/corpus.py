@@ -56,13 +56,16 @@ class Corpus:
             yield from _FORMS[_form(path)](path)
 
     def items(self) -> Iterator[SourceItem]:
-        """As a source of documents; those without a word are left out."""
+        """As a source of documents; those without a word are left out. Each says its own number,
+        or two with the same text would become one document with two names."""
         for one in self.documents():
+            number = {"docno": one.id}
             if one.page:
-                page = one.text.encode()
-                yield SourceItem(one.id, f"{one.id}.html", partial(bytes, page), len(page))
+                page = partial(bytes, one.text.encode())
+                yield SourceItem(one.id, f"{one.id}.html", page, len(one.text), metadata=number)
             elif one.title or one.text:
-                yield SourceItem(one.id, one.id, _extraction(one), len(one.text))
+                content = _extraction(one)
+                yield SourceItem(one.id, one.id, content, len(one.text), metadata=number)
 
     def digest(self) -> str:
         """Of the very bytes: another text under the same name is another corpus."""

@@ -67,10 +67,11 @@ def resolve(names: set[str], documents: list[Document]) -> dict[str, str]:
     """The uri of each name that means one document: a uri, a path, the end of one, or #id."""
     by_name: dict[str, set[str]] = {}
     for document in documents:
-        parts = Path(document.uri).parts
-        ends = {"/".join(parts[-size:]) for size in range(1, len(parts))}
-        for name in {document.uri, f"#{document.id}", *ends}:
-            by_name.setdefault(name, set()).add(document.uri)
+        for uri in (document.uri, *document.names):
+            parts = Path(uri).parts
+            ends = {"/".join(parts[-size:]) for size in range(1, len(parts))}
+            for name in {uri, f"#{document.id}", *ends}:
+                by_name.setdefault(name, set()).add(document.uri)
     found: dict[str, str] = {}
     for name in sorted(names):
         held = by_name.get(name) or by_name.get(os.path.abspath(name)) or set()

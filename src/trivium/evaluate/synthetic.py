@@ -152,7 +152,9 @@ class _Maker:
         for sentence in _sentences(one.chunks):
             words = _WORD.findall(sentence)
             if _SENTENCE[0] <= len(words) <= _SENTENCE[1]:
-                telling = [w for w in dict.fromkeys(words) if fold(w) not in ignored]
+                telling = [
+                    w for w in dict.fromkeys(words) if fold(w) not in ignored and not w.isdigit()
+                ]
                 rarest = sorted(telling, key=self._rarity, reverse=True)[:_ASKED]
                 rated.append((sum(map(self._rarity, rarest)), [w for w in telling if w in rarest]))
         rated.sort(key=lambda pair: (-pair[0], pair[1]))

@@ -13,6 +13,7 @@ from trivium.library.assembly import (
     remote_reranker_for,
 )
 from trivium.library.facade import Library
+from trivium.library.recovery import recover
 from trivium.library.report import Report, Shown
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "blobs_for",
     "embedder_for",
     "generator_for",
+    "recover",
     "remote_reranker_for",
     "where",
 ]

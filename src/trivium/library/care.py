@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
+from trivium.errors import TargetExists
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
+from trivium.store.embedded.backup import Backup, Progress
 from trivium.store.embedded.upkeep import Compacted, Finding
 from trivium.types import Manifest
 
@@ -28,6 +32,20 @@ class Care(Parts):
         """Rewrite everything that may still hold bytes of what was removed or pruned. Searches go
         on meanwhile."""
         return self._store.compact(on_wait)
+
+    def backup(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        on_progress: Progress = lambda *_: None,
+    ) -> Backup:
+        """The library in one file, of one instant, while searching and adding go on."""
+        path = Path(target).expanduser()
+        if path.is_dir() or (path.exists() and not force):
+            raise TargetExists(f"{path} is there already.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return self._store.backup(path, on_progress)
 
     def examine(self) -> list[Finding]:
         """Everything that can be wrong with a library, looked at; nothing is changed."""

@@ -28,6 +28,7 @@ from filelock import FileLock, Timeout
 from trivium.errors import LibraryBusy, LibraryNotFound
 from trivium.ports import Blobs, Embedder, Waiting
 from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
 from trivium.store.embedded.indexes import Indexes
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-DATABASE = "library.db"
 ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost

@@ -13,6 +13,7 @@ from sqlalchemy import Engine
 
 from trivium.errors import ModelUnavailable
 from trivium.ports import Embedder, Waiting
+from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.changes import Changes
 
 # Bytes that another process has archived and not yet registered are younger than this.
@@ -65,6 +66,12 @@ class Upkeep(Changes):
             self.rebuild()
             held_back = self._vacuum()
         return Compacted(before, self._size(), len(orphans), held_back)
+
+    def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:
+        """Everything that cannot be made anew, in one file; searching and adding go on."""
+        with self._translated():
+            blobs = self._originals.blobs
+            return write_backup(self._folder / DATABASE, blobs, target, on_progress)
 
     def _vacuum(self) -> bool:
         """Whether a reader kept the log of old pages from being cut off."""
@@ -135,12 +142,9 @@ class Upkeep(Changes):
             "Discard them, unless another process is adding just now." if staged else "",
         )
         unused = self._registry.unused_vectors()
-        yield Finding(
-            "unused",
-            not unused,
-            f"{unused:,} vectors belong to no passage." if unused else "Every vector is in use.",
-            "Delete them." if unused else "",
-        )
+        # A writer that died leaves some, and its next run is quicker for them.
+        told = f"{unused:,} vectors belong to no passage; `trivium compact` deletes them."
+        yield Finding("unused", True, told if unused else "Every vector is in use.")
 
     def _examine_indexes(self) -> Iterator[Finding]:
         health, embedded = self.health(), self._registry.embedded()

@@ -1,0 +1,57 @@
+"""A library made from a backup: beside its place, checked, and only then put there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from trivium.config import Settings
+from trivium.errors import PathNotFound, TargetExists
+from trivium.library.assembly import blobs_for
+from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded.backup import Backup, Progress, read_backup
+from trivium.store.embedded.database import translated
+from trivium.store.embedded.store import ARCHIVE, EmbeddedStore
+
+
+def recover(
+    source: str | os.PathLike[str],
+    settings: Settings,
+    *,
+    force: bool = False,
+    on_progress: Progress = lambda *_: None,
+) -> Backup:
+    """Make the library that the settings name from a backup. A folder that holds something is
+    replaced only by force, and only once the new library is whole."""
+    file, folder = Path(source).expanduser(), settings.library
+    if not file.is_file():
+        raise PathNotFound(f"There is no file {file}.", fix="Check the spelling.")
+    if folder.exists() and not force and (folder.is_file() or any(folder.iterdir())):
+        raise TargetExists(f"{folder} holds something already.")
+    with translated(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f"{folder.name}.recovering-", dir=folder.parent))
+    try:
+        blobs = blobs_for(settings) or FolderBlobs(made / ARCHIVE)
+        with translated(folder):
+            about = read_backup(file, made, blobs, on_progress)
+        on_progress("indexes", 0, 1)
+        EmbeddedStore(made, create=False, blobs=blobs).close()  # opening makes the indexes
+        on_progress("indexes", 1, 1)
+        with translated(folder):
+            _swap(made, folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return about
+
+
+def _swap(made: Path, folder: Path) -> None:
+    if not folder.exists():
+        made.rename(folder)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f"{folder.name}.replaced-", dir=folder.parent))
+    folder.rename(old / folder.name)
+    made.rename(folder)
+    shutil.rmtree(old)

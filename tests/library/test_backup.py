@@ -1,0 +1,150 @@
+"""A library in one file, taken while it is used, and brought back."""
+
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from trivium.config import Settings
+from trivium.errors import BackupDamaged, PathNotFound, TargetExists
+from trivium.library import Library, recover
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY, sample
+from trivium.types import OWNER
+
+ADDER = """
+import sys
+from pathlib import Path
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
+place, files = map(Path, sys.argv[1:])
+with Library(EmbeddedStore(place), TOY, Settings()) as library:
+    for n in range(10_000):
+        path = files / f"{n % 30}.md"
+        path.write_text(f"# Part {n}\\n\\nlantern number{n}\\n\\n# End\\n\\nnumber{n} ends")
+        library.add(path)
+        if n % 7 == 3:
+            library.remove([str(files / f"{(n - 2) % 30}.md")])
+            library.prune(keep=1)
+        print(n, flush=True)
+"""
+
+
+def opened(folder: Path) -> Library:
+    return Library(EmbeddedStore(folder, create=False), TOY, Settings())
+
+
+def test_everything_comes_back(library: Library, tmp_path: Path, files: Path) -> None:
+    (files / "a.md").write_text("A lantern burns.")
+    (files / "b.md").write_text("Fog.")
+    library.add(files, audience="dm-only", metadata={"year": 2001})
+    (files / "a.md").write_text("A candle burns.")
+    library.add(files)
+    library.set_chunker("papers", "sections")
+    said: list[str] = []
+    held = library.backup(tmp_path / "saved", on_progress=lambda what, *_: said.append(what))
+    assert (held.documents, held.interpretations, held.originals) == (2, 3, 3)
+    assert held.bytes == (tmp_path / "saved").stat().st_size
+    assert list(dict.fromkeys(said)) == ["database", "originals"]
+    place = tmp_path / "new"
+    assert recover(tmp_path / "saved", Settings(library=place)).documents == 2
+    with opened(place) as again:
+        assert again.documents() == library.documents()
+        assert again.collections() == library.collections()
+        assert again.history("a.md") == library.history("a.md")
+        assert again.original("a.md", interpretation=1) == b"A lantern burns."
+        assert [r.found.id for r in again.search("candle")] == [
+            r.found.id for r in library.search("candle")
+        ]
+        assert all(finding.ok for finding in again.examine())
+        indexed = ("documents", "chunks", "words", "vectors")
+        assert [again.health()[n] for n in indexed] == [library.health()[n] for n in indexed]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["files", "library", "new", "saved"]
+
+
+def test_nothing_is_overwritten_unasked(library: Library, tmp_path: Path, files: Path) -> None:
+    (files / "a.md").write_text("A lantern burns.")
+    library.add(files)
+    target = tmp_path / "saved"
+    target.write_text("dear to someone")
+    with pytest.raises(TargetExists):
+        library.backup(target)
+    assert target.read_text() == "dear to someone"
+    library.backup(target, force=True)
+    library.remove(["a.md"])
+    settings = Settings(library=tmp_path / "library")
+    with pytest.raises(TargetExists):
+        recover(target, settings)
+    recover(target, settings, force=True)
+    with opened(tmp_path / "library") as again:
+        assert again.search("lantern")
+    with pytest.raises(PathNotFound):
+        recover(tmp_path / "none", settings)
+    with pytest.raises(TargetExists):
+        library.backup(tmp_path)
+
+
+@pytest.mark.parametrize("harm", ["flip", "cut", "text", "member"])
+def test_a_damaged_backup_leaves_nothing(
+    library: Library, tmp_path: Path, files: Path, harm: str
+) -> None:
+    (files / "a.md").write_text("A lantern burns." * 500)
+    library.add(files)
+    target = tmp_path / "saved"
+    library.backup(target)
+    data = bytearray(target.read_bytes())
+    if harm == "flip":
+        data[data.index(b"lantern")] ^= 1
+    elif harm == "cut":
+        del data[len(data) // 2 :]
+    elif harm == "text":
+        data = bytearray(b"no tar at all " * 100)
+    target.write_bytes(data)
+    if harm == "member":
+        with tarfile.open(target, "a") as tar:
+            tar.add(files / "a.md", "../escaped")
+    with pytest.raises(BackupDamaged):
+        recover(target, Settings(library=tmp_path / "new"))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["files", "library", "saved"]
+
+
+def test_what_a_writer_had_not_finished_is_left_out(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path / "l")
+    store.put([sample("a.md", "Amber.")], TOY.fingerprint)
+    store._registry.stage([sample("b.md", "Fog."), sample("a.md", "Silver.")], TOY.fingerprint)
+    held = store.backup(tmp_path / "saved")
+    store.close()
+    assert (held.documents, held.interpretations) == (1, 1)
+    recover(tmp_path / "saved", Settings(library=tmp_path / "new"))
+    again = EmbeddedStore(tmp_path / "new")
+    assert [d.uri for d in again.documents(OWNER)] == ["a.md"]
+    assert all(finding.ok for finding in again.examine())
+    again.close()
+
+
+def test_while_another_process_adds_and_removes(tmp_path: Path, files: Path) -> None:
+    place = tmp_path / "library"
+    EmbeddedStore(place).close()
+    command = [sys.executable, "-c", ADDER, str(place), str(files)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as adder:
+        assert adder.stdout is not None
+        for round_ in range(4):
+            for _ in range(12):
+                assert adder.stdout.readline().strip().isdecimal()
+            with opened(place) as library:
+                library.backup(tmp_path / "saved", force=True)
+            made = tmp_path / f"new{round_}"
+            recover(tmp_path / "saved", Settings(library=made))
+            with opened(made) as again:
+                assert again.documents()
+                findings = again.examine()
+                assert all(finding.ok for finding in findings), findings
+                for document in again.documents():
+                    assert (
+                        f"number{document.title.split()[-1]} ends" in again.show(document.id).text
+                    )
+        adder.kill()

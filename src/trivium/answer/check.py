@@ -16,11 +16,11 @@ from trivium.ports import Embedder
 from trivium.text.languages import detect_language
 from trivium.text.normalise import words
 
-# What is borne out, by pairs of a sentence and a text (`python -m bench.answers` tries others): of 100 parts of
-# sentences with their own paragraph all, with a neighbouring paragraph 2 %; of 100 claims of
-# scifact with the abstract that they were made from, in other words, 69 %, with the abstract that
-# search put first instead 14 %, with any other of the first ten 3 %. Words at .3 accept 74, 22 and
-# 3 %; a limit of .45 accepts 76, 30 and 6. Of 36 swapped numbers 33 were seen.
+# What is borne out, tried on pairs of a sentence and a text (`python -m bench.answers` tries a
+# sample): of 100 parts of sentences with their own paragraph all, with a neighbouring one 2 %; of
+# 100 claims of scifact with the abstract that they were made from, in other words, 69 %, with the
+# abstract that search put first instead 14 %, with any other of the first ten 3 %. Words at .3
+# accept 74, 22 and 3 %; a limit of .45 accepts 76, 30 and 6. Of 36 swapped numbers 33 were seen.
 BY_WORDS = 0.5  # what words count beside meaning
 LEAST = 0.5
 LEAST_BY_WORDS = 0.45  # where no model says anything about meaning: 60, 16 and 4 %

@@ -17,9 +17,13 @@ from trivium.text.normalise import words
 MOST = 3  # sentences: more is reading the passages
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
 SHORTEST = 4  # words: less is a heading or a scrap
-# Of the best sentence's score: what is further behind is about something else.
-NEAR = 0.8
+# Of 76 questions on a long speech (chunking_evaluation), a sentence that answers it is among those
+# picked for 87 %, and 54 % of those picked answer. By meaning alone 83 and 43, by words alone 80
+# and 56; comparing 100 sentences by meaning instead of 40 changes nothing.
 MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # what each counts
+# Of the best sentence's score: what is further behind is about something else. At .7 87 and 44, at
+# .9 80 and 62.
+NEAR = 0.8
 ALIKE = 0.7  # share of words that two sentences have in common: neighbouring chunks overlap
 
 

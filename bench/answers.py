@@ -1,11 +1,11 @@
 """Where the limits of answering come from: what is refused, and what is called borne out.
 
-    python -m bench.answers --data ../shared/data [--questions 150]
+    python -m bench.answers --data ../shared/data [--questions 150] [--documents 1000]
 
 Questions with a judged passage among those found, and questions of other corpora: how many are
 refused before a model is asked. Sentences with the text they come from, and with another: how many
 are called borne out. Figures of quality, so other work on the machine does not matter to them.
-Indexes are those of `trivium eval`, in the cache.
+Its libraries are made once, in the cache.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from trivium.library import Library
 from trivium.types import OWNER
 
 SETS = ("scifact", "xquad_en", "xquad_de")
-MOST_DOCUMENTS = 1000  # of a corpus: what is judged for the questions asked, and others
 FEWEST_WORDS = 6  # of a sentence that is tried
 
 
@@ -40,23 +39,24 @@ class Judged:
     questions: list[tuple[str, frozenset[str]]]  # and the documents that answer them
 
 
-def read(folder: Path, most: int) -> Judged:
+def read(folder: Path, most: int, documents: int) -> Judged:
+    """So many questions, and of the corpus what answers them and others up to so many."""
     texts = {
         str(row["_id"]): f"{row.get('title') or ''}\n\n{row['text']}".strip()
         for row in map(json.loads, (folder / "corpus.jsonl").open(encoding="utf-8"))
     }
     relevant: dict[str, set[str]] = {}
     for line in (folder / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
-        query, document, score = line.split("\t")
+        query, answer, score = line.split("\t")
         if int(score) > 0:
-            relevant.setdefault(query, set()).add(document)
+            relevant.setdefault(query, set()).add(answer)
     rows = [json.loads(line) for line in (folder / "queries.jsonl").open(encoding="utf-8")]
     asked = [(row["text"], frozenset(relevant[i])) for row in rows if (i := row["_id"]) in relevant]
     random.Random(1).shuffle(asked)
     asked = asked[:most]
-    wanted = {document for _, documents in asked for document in documents}
+    wanted = {answer for _, answers in asked for answer in answers}
     kept = [i for i in texts if i in wanted]
-    kept += [i for i in texts if i not in wanted][: max(0, MOST_DOCUMENTS - len(kept))]
+    kept += [i for i in texts if i not in wanted][: max(0, documents - len(kept))]
     return Judged(folder.name, {i: texts[i] for i in kept}, asked)
 
 
@@ -131,9 +131,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=150)
+    parser.add_argument("--documents", type=int, default=1000)
     given = parser.parse_args()
     settings = load().settings
-    sets = [read(given.data / "retrieval" / name, given.questions) for name in SETS]
+    data = given.data / "retrieval"
+    sets = [read(data / name, given.questions, given.documents) for name in SETS]
     for judged in sets:
         # The two halves of xquad are one text in two languages: neither is foreign to the other.
         others = [o for o in sets if o.name.partition("_")[0] != judged.name.partition("_")[0]]

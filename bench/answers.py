@@ -65,8 +65,8 @@ def opened(judged: Judged, settings: Settings, folder: Path) -> Library:
     place = settings.cache / "answers" / f"{judged.name}-{len(judged.texts)}"
     library = Library.open(place, settings=settings)
     if not library.documents():
-        files = folder / judged.name
-        files.mkdir(parents=True)
+        files = folder / place.name
+        files.mkdir(parents=True, exist_ok=True)
         for name, text in judged.texts.items():
             (files / f"{name}.txt").write_text(text, encoding="utf-8")
         library.add(files)

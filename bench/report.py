@@ -187,9 +187,10 @@ def _ingest(found: Mapping[str, Any]) -> list[str]:
         ratio = one["trivium_texts_per_second"] / model
         parts.append(
             f"With the model: the embedding model alone takes {model:.1f} texts of {one['set']} a"
-            f" second, `Library.add` {one['trivium_texts_per_second']:.1f} ({ratio:.0%} of it);"
-            f" {one['share_in_model']:.0%} of its time is spent inside the model. Any system that"
-            f" embeds with this model cannot be faster than the model."
+            f" second, `Library.add` {one['trivium_texts_per_second']:.1f} ({ratio:.0%} of it; it"
+            f" embeds {one['texts']} texts as {one['chunks']} chunks that overlap, a summary in"
+            f" front of each); {one['share_in_model']:.0%} of its time is spent inside the model."
+            f" Any system that embeds with this model cannot be faster than the model."
         )
     return parts
 

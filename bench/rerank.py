@@ -21,8 +21,10 @@ from trivium.config import Settings, load
 from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking
 from trivium.evaluate.metrics import measure as judge_ranking
+from trivium.ingest.embedding import Embedding
 from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
+from trivium.ingest.way import Offer
 from trivium.library.assembly import chunker_for, local_embedder_for
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
@@ -47,7 +49,10 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
     place = settings.cache / "bench" / "rerank" / dataset.name
     store = EmbeddedStore(place)
     _index(store, embedder, dataset, settings)
-    reranker = LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER), store.rarities)
+    model = embedder.fingerprint
+    reranker = LateReranker(
+        embedder, lambda ids: store.token_vectors(ids, OWNER, model), store.rarities
+    )
     searcher = Searcher(store, embedder)
     asked = sorted(dataset.queries.items())
     if len(asked) > queries:
@@ -78,20 +83,15 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
 def _index(
     store: EmbeddedStore, embedder: LocalEmbedder, dataset: Dataset, settings: Settings
 ) -> None:
-    with store.writing():
-        pipeline = Pipeline(
-            store,
-            embedder,
-            Preparer(
-                store,
-                chunker_for(settings, embedder),
-                lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
-                (),
-                max_bytes=settings.read_max_bytes,
-            ),
-            token_embedder=embedder,
-        )
-        for _ in pipeline.run(dataset, Labels()):
+    preparer = Preparer(
+        store,
+        chunker_for(settings, embedder),
+        lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
+        (),
+        max_bytes=settings.read_max_bytes,
+    )
+    with store.writing(), Pipeline(store, Embedding(store, embedder, embedder)) as pipeline:
+        for _ in pipeline.run(Offer(item, Labels(), preparer) for item in dataset.items()):
             pass
 
 
@@ -126,7 +126,7 @@ def _time(
 def _space(store: EmbeddedStore, place: Path) -> dict[str, float]:
     documents = store.documents(OWNER)
     ids = [p.id for d in documents for p in store.passages(d.id, OWNER)]
-    kept = store.token_vectors(ids, OWNER)
+    kept = store.token_vectors(ids, OWNER, store.manifest().model)
     return {
         "chunks": len(ids),
         "token_bytes_a_chunk": round(sum(map(len, kept.values())) / len(ids)),

@@ -26,9 +26,10 @@ SETTINGS = (
 )
 TWO, THREE = "hybrid", "hybrid and a leg for spelling"
 _CONFIG = {"shared_buffers": "1GB", "maintenance_work_mem": "1GB", "effective_cache_size": "8GB"}
+_LONGEST_SECONDS = 20
 _SESSION = (
     "SET hnsw.iterative_scan = strict_order; SET pg_trgm.word_similarity_threshold = 0.3;"
-    " SET statement_timeout = '20s'"
+    f" SET statement_timeout = '{_LONGEST_SECONDS}s'"
 )
 _DEPTH = 20
 _RRF_K = 60
@@ -120,7 +121,10 @@ class Engine:
                 GROUP BY id ORDER BY score DESC, id LIMIT %(k)s
             ) best USING (id) ORDER BY score DESC, id"""
         values = {"vector": _literal(asked.vector), "text": asked.text, "k": k}
-        return [Found(*row) for row in self._database.execute(statement, values)]
+        try:
+            return [Found(*row) for row in self._database.execute(statement, values)]
+        except psycopg.errors.QueryCanceled as reason:
+            raise TimeoutError(f"a query took longer than {_LONGEST_SECONDS} s") from reason
 
     @property
     def _database(self) -> Any:

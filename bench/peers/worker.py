@@ -97,41 +97,45 @@ def _search(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
 def _tried(
     engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
 ) -> dict[str, Any]:
-    """One way that fails, a statement that takes too long for instance, stops no other."""
-    try:
-        return _timed(engine, way, queries, asked)
-    except Exception as reason:
-        _say(f"  {asked.system}: {reason}")
-        return {"legs": way.legs, "failed": str(reason).strip().splitlines()[0]}
+    """Without and with the filter. One that fails, a statement that takes too long for instance,
+    stops no other."""
+    found: dict[str, Any] = {"legs": way.legs}
+    for name, filtered in (("plain", False), ("filtered", True)):
+        given = [replace(query, filtered=filtered) for query in queries]
+        try:
+            found[name] = _timed(engine, way, given, asked)
+            ms = found[name]["ms"]
+            _say(f"  {asked.system}, {name}: p50 {ms['p50']} ms, p95 {ms['p95']} ms")
+        except Exception as reason:
+            found["failed"] = str(reason).strip().splitlines()[0]
+            _say(f"  {asked.system}, {name}: {found['failed']}")
+    return found
 
 
 def _timed(
     engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {"legs": way.legs}
-    for name, filtered in (("plain", False), ("filtered", True)):
-        warm, real = (
-            [replace(q, filtered=filtered) for q in part]
-            for part in (queries[:WARM_UP], queries[WARM_UP:])
-        )
-        returned: list[int] = []
+    warm, real = queries[:WARM_UP], queries[WARM_UP:]
+    returned: list[int] = []
 
-        def ask(q: Asked, returned: list[int] = returned) -> None:
-            returned.append(len(way.ask(q, asked.limit)))
+    def ask(query: Asked) -> None:
+        returned.append(len(way.ask(query, asked.limit)))
 
-        first = measure(ask, warm[:_SLOW_WARM_UP], asked.seconds)
-        if first.p50 < _SLOW_MS:
-            for query in warm[_SLOW_WARM_UP:]:
-                ask(query)
-        returned.clear()
-        timing = measure(ask, real, asked.seconds, engine.cpu_seconds)
-        found[name] = {"ms": asdict(timing), "returned": round(sum(returned) / len(returned), 2)}
-        if timing.p50 < _SLOW_MS and asked.client_seconds:
-            found[name]["clients"] = [
-                asdict(throughput(ask, real, n, asked.client_seconds, engine.cpu_seconds))
-                for n in CLIENTS
-            ]
-        _say(f"  {asked.system}, {name}: p50 {timing.p50} ms, p95 {timing.p95} ms")
+    first = measure(ask, warm[:_SLOW_WARM_UP], asked.seconds)
+    if first.p50 < _SLOW_MS:
+        for query in warm[_SLOW_WARM_UP:]:
+            ask(query)
+    returned.clear()
+    timing = measure(ask, real, asked.seconds, engine.cpu_seconds)
+    found: dict[str, Any] = {
+        "ms": asdict(timing),
+        "returned": round(sum(returned) / len(returned), 2),
+    }
+    if timing.p50 < _SLOW_MS and asked.client_seconds:
+        found["clients"] = [
+            asdict(throughput(ask, real, n, asked.client_seconds, engine.cpu_seconds))
+            for n in CLIENTS
+        ]
     return found
 
 

@@ -87,9 +87,7 @@ class Settings:
     )
     generate_model: str = _setting("generate.model", "", "name of the model behind generate.url")
     generate_window: int = _setting(
-        "generate.window",
-        8192,
-        "tokens that prompt and answer of generate.url have together",
+        "generate.window", 8192, "tokens that prompt and answer of generate.url have together"
     )
     generate_temperature: float | None = _setting(
         "generate.temperature", None, "how freely that model writes; empty: as it is made"
@@ -121,8 +119,7 @@ class Settings:
     chunk_summary: str = _setting(
         "chunk.summary",
         "extractive",
-        "`extractive`: a summary of its document is embedded with every chunk; `model`: one that"
-        " generate.url writes; `off`: none",
+        "what is embedded with a chunk of its document: `extractive` or `model` summary, `off`",
     )
     read_ocr: str = _setting(
         "read.ocr", "auto", "off, auto: pages without usable text are recognised, force: all are"
@@ -131,6 +128,9 @@ class Settings:
         "read.languages",
         "",
         "languages of scans, by tesseract's names joined by +; empty: eng and deu where installed",
+    )
+    read_workers: int = _setting(
+        "read.workers", 0, "processes that read files; 0: one for every four processors, 4 at most"
     )
     read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
@@ -276,11 +276,15 @@ def load(given: Mapping[str, str] | None = None) -> Effective:
                 values.pop(names()[name])
                 origins[name] = "default"
         for told, named in ((f"preset, {origin}", _preset(layer, origin)), (origin, layer)):
-            for name, text in named.items():
-                attribute, type_ = _known(name, origin)
-                values[attribute] = _convert(name, text, type_, origin)
-                origins[name] = told
+            values |= converted(named, origin)
+            origins |= dict.fromkeys(named, told)
     return Effective(Settings(**values), origins)
+
+
+def converted(given: Mapping[str, str], origin: str) -> dict[str, Any]:
+    """Values by attribute of Settings, from texts by name."""
+    known = {name: _known(name, origin) for name in given}
+    return {known[n][0]: _convert(n, text, known[n][1], origin) for n, text in given.items()}
 
 
 def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:

@@ -7,10 +7,12 @@
      │   ├─ BadSetting             setting.bad
      │   ├─ BadFilter              filter.bad
      │   ├─ PathNotFound           path.not_found
+     │   ├─ FolderEmpty            folder.empty
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ OriginalMissing        document.original_missing
      │   ├─ ConversationNotFound   conversation.not_found
+     │   ├─ JobNotFound            job.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
@@ -22,7 +24,8 @@
      │   ├─ FormatUnknown          file.format_unknown
      │   ├─ FileLocked             file.locked
      │   ├─ FileTimeout            file.timeout
-     │   └─ FileDamaged            file.damaged
+     │   ├─ FileDamaged            file.damaged
+     │   └─ JobInterrupted         job.interrupted
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
      │   │   ├─ ModelUnreachable   model.unreachable
@@ -40,6 +43,7 @@
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
+         ├─ ReembedStopped         library.reembed_stopped
          ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
@@ -91,6 +95,11 @@ class PathNotFound(InputError):
     fix = "Check the spelling, or quote the pattern if your shell expanded it."
 
 
+class FolderEmpty(InputError):
+    code = "folder.empty"
+    fix = "Is its disk there? --force removes all that came from it."
+
+
 class DocumentNotFound(InputError):
     code = "document.not_found"
     fix = "`trivium list` shows what the library holds."
@@ -111,6 +120,11 @@ class OriginalMissing(InputError):
 class ConversationNotFound(InputError):
     code = "conversation.not_found"
     fix = "`trivium conversations` lists those that are kept."
+
+
+class JobNotFound(InputError):
+    code = "job.not_found"
+    fix = "`trivium jobs` lists them."
 
 
 class TargetExists(InputError):
@@ -170,6 +184,11 @@ class FileTimeout(ReadError):
 class FileDamaged(ReadError):
     code = "file.damaged"
     fix = "Open it in its own program and save it again."
+
+
+class JobInterrupted(ReadError):
+    code = "job.interrupted"
+    fix = "Offer it again."
 
 
 class ModelError(TriviumError):
@@ -247,6 +266,12 @@ class LibraryReadOnly(StoreError):
 
 class ModelChanged(StoreError):
     code = "library.model_changed"
+    fix = "Open the library again, or run `trivium reembed`."
+
+
+class ReembedStopped(StoreError):
+    code = "library.reembed_stopped"
+    fix = "Run `trivium reembed` with the model you want."
 
 
 class OriginalDamaged(StoreError):

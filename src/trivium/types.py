@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from trivium.work import TaskEnd
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -209,6 +211,7 @@ class Processed:
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
     original: str = ""  # address of its bytes in the archive
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
+    task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +269,23 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a library was made with. A store refuses to open under another."""
+    """What a library was made with."""
 
     schema: int
     model: str  # fingerprint of the embedding model, empty before the first vector
     dimensions: int  # 0 before the first vector
+    settings: Mapping[str, str] = field(default_factory=dict)  # how to load it; no secrets
+    next_model: str = ""  # whose vectors are being made beside those that serve
+    next_settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """An active chunk without a vector of some model."""
+
+    id: ChunkId
+    hash: str  # of what is embedded
+    text: str  # that
 
 
 # --- asking --------------------------------------------------------------------------------------
@@ -378,6 +393,7 @@ class Probe:
     query: Query
     vector: Vector | None = None
     threshold: float = -1.0  # least similarity for a vector hit
+    model: str = ""  # fingerprint of what made the vector: a store refuses those of another
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from filelock import FileLock
 from tests.cli.program import call
 from tests.unit.extract.making import scanned
 
+from trivium.ingest import batches
 from trivium.library import Library
 
 
@@ -40,7 +41,8 @@ def test_json_of_every_fate(notes: Path, place: Path) -> None:
     first = call(*add)
     assert first.code == 0
     assert set(first.json) == {
-        "added", "updated", "relabelled", "moved", "duplicate", "unchanged", "failed",
+        "job", "added", "updated", "relabelled", "moved", "duplicate", "unchanged", "failed",
+        "cancelled",
         "failures", "chunks", "seconds", "embedding_seconds", "notes",
     }  # fmt: skip
     assert counts(first.json) == {"added": 3}
@@ -96,29 +98,34 @@ def test_an_empty_folder_is_no_error(tmp_path: Path, place: Path) -> None:
 def test_an_interruption_keeps_what_was_done(
     notes: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Library.add_from
+    whole = Library.work
 
-    def interrupted(self: Library, *given: Any, on_outcome: Any, **options: Any) -> Any:
-        def then_stop(outcome: Any) -> None:
-            on_outcome(outcome)
+    def interrupted(self: Library, job: int, **options: Any) -> Any:
+        def stop(outcome: Any) -> None:
             raise KeyboardInterrupt
 
-        return whole(self, *given, on_outcome=then_stop, **options)
+        return whole(self, job, on_outcome=stop, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Library, "add_from", interrupted)
+        patch.setattr(Library, "work", interrupted)
+        patch.setattr(batches, "BATCH_DOCUMENTS", 1)
         plain = call("add", notes, "--library", place)
         again = call("add", notes, "--library", place, "--json")
     assert (plain.code, plain.out) == (130, "")
     told = plain.err.splitlines()
-    assert "1 of 3 files are done, 1 of them added or updated" in told[0]
-    assert told[1] == "Run the same command again to go on."
+    assert "1 of 3 documents are done and stay" in told[0]
+    assert told[1].startswith("`trivium jobs run` goes on with job 1")
     assert again.code == 130
     assert again.error["code"] == "interrupted"
-    rest = call("add", notes, "--library", place, "--json")
+    _, first = call("jobs", "--library", place, "--json").json["jobs"]
+    assert first["state"] == "queued"
+    rest = call("jobs", "run", "--library", place, "--json")
     assert rest.code == 0
-    assert rest.json["unchanged"] >= 1
-    assert rest.json["added"] + rest.json["unchanged"] == 3
+    # How far the second got with the first's job before its own was interrupted is chance.
+    assert counts(rest.json).get("added", 0) == 3 - first["ended"]
+    assert len(call("list", "--library", place, "--json").json["documents"]) == 3
+    states = [job["state"] for job in call("jobs", "--library", place, "--json").json["jobs"]]
+    assert states == ["done", "done"]
 
 
 @pytest.mark.timeout(30)  # without the message it would wait for ever

@@ -99,8 +99,8 @@ def test_two_copies_of_a_moved_file(library: Library, files: Path) -> None:
     for name in ("b.txt", "c.txt"):
         shutil.copy(files / "a.txt", files / name)
     (files / "a.txt").unlink()
-    assert fates(library, files) == [Fate.MOVED, Fate.DUPLICATE]
-    assert called(library) == [["b.txt", "c.txt"]]
+    assert sorted(fates(library, files)) == [Fate.DUPLICATE, Fate.MOVED]
+    assert [sorted(names) for names in called(library)] == [["b.txt", "c.txt"]]
 
 
 def test_a_copy_of_a_private_file_stays_private(library: Library, files: Path) -> None:
@@ -120,10 +120,10 @@ def test_a_moved_archive_takes_its_members_along(library: Library, files: Path) 
     library.add(files)
     shutil.copy(files / "a.zip", files / "b.zip")
     library.add(files)
-    assert called(library) == [["a.zip"], ["n.md", "n.md"], ["b.zip"]]
+    assert called(library) == [["n.md", "n.md"], ["a.zip"], ["b.zip"]]
     (files / "b.zip").rename(files / "c.zip")
     assert fates(library, files) == [Fate.UNCHANGED, Fate.MOVED]
-    member = library.documents()[1]
+    member = library.documents()[0]
     assert member.names == (f"{files}/c.zip!/n.md",)
     store = library._store
     with store.writing():

@@ -35,7 +35,7 @@ def test_history_tells_what_each_was_made_of(library: Library, note: Path) -> No
     assert old.chunks == 1
     assert old.tokens > 5
     assert old.size > new.size > 0
-    assert {"read", "extract", "chunk"} <= set(old.timings)
+    assert {"extract", "chunk", "register", "interpret", "embed"} <= set(old.timings)
     assert all(seconds >= 0 for seconds in old.timings.values())
     shown = library.show("note.md", interpretation=1)
     assert "lantern" in shown.text

@@ -34,7 +34,7 @@ from trivium.errors import ModelError, ModelRefused, QueryTooLong
 from trivium.ports import Embedder, Generator, Store
 from trivium.results import Results
 from trivium.search.request import SearchRequest
-from trivium.search.run import LONGEST_QUERY, Searcher
+from trivium.search.run import LONGEST_QUERY
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, as long as a model says that it was too much
 NOTHING_FOUND = "Nothing in the library comes near an answer to this."
@@ -81,7 +81,7 @@ class Answerer:
 
     def __init__(
         self,
-        searcher: Searcher,
+        search: Callable[[SearchRequest], Results],
         store: Store,
         embedder: Embedder,
         generator: Generator | None,
@@ -91,7 +91,7 @@ class Answerer:
     ) -> None:
         """`count`: tokens of a text. `fitted`: the embedder's similarities are those that the
         limits for relevance and support were measured with; else words alone decide."""
-        self._searcher = searcher
+        self._find = search
         self._embedder = embedder
         self._generator = generator
         self._count = count
@@ -128,7 +128,7 @@ class Answerer:
             draft.notes += [rewritten.note] if rewritten.note else []
             yield draft.step("rewrite", draft.asked, since)
             since = perf_counter()
-        draft.results = self._searcher.search(replace(inquiry.request, queries=(draft.asked,)))
+        draft.results = self._find(replace(inquiry.request, queries=(draft.asked,)))
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
         documents = len({passage.citation.document for passage in draft.passages})

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pairs, pass_shell, printable, shared_options
+from trivium.cli.output import Shell, ignoring, pairs, pass_shell, shared_options
+from trivium.cli.progress import drawn
 
 if TYPE_CHECKING:
-    from trivium.ingest.outcomes import Outcome
-    from trivium.library import Report
-    from trivium.ports import Source, SourceItem
+    from trivium.library import Library, Report
     from trivium.types import Metadata, MetaScalar
+    from trivium.work import Job, JobId
 
 MOST_FAILURES = 50  # rows of the table; --json lists all
 MOST_NOTES = 20  # likewise
-_NAME = 32  # characters of the current file's name beside the bar
 
 
 @click.command("add")
@@ -49,6 +45,19 @@ _NAME = 32  # characters of the current file's name beside the bar
     metavar="ENG+DEU",
     help="Languages of scans, by tesseract's names. Else English and German.",
 )
+@click.option(
+    "--priority",
+    type=click.Choice(("interactive", "bulk")),
+    help="Who goes first. Else 100 documents or fewer go before more.",
+)
+@click.option("--background", is_flag=True, help="Only queue it; `trivium jobs run` works it off.")
+@ignoring
+@click.option(
+    "--prune",
+    is_flag=True,
+    help="Then remove what came from these folders and is no longer there, or is ignored now.",
+)
+@click.option("--force", is_flag=True, help="Prune even where a folder is missing or empty.")
 @shared_options
 @pass_shell
 def add_command(
@@ -61,6 +70,11 @@ def add_command(
     metadata: dict[str, list[MetaScalar]],
     ocr: str | None,
     languages: str | None,
+    priority: str | None,
+    background: bool,
+    ignore: tuple[str, ...],
+    prune: bool,
+    force: bool,
 ) -> None:
     """Add files, folders (to the bottom) or quoted patterns.
 
@@ -68,54 +82,99 @@ def add_command(
     time. One file that cannot be read does not stop the others. A label that is not given is taken
     from the document's front matter, else it stays as it was.
 
+    It is a job: what was begun is gone on with after a crash (`trivium jobs`).
+
     \b
     trivium add ~/notes
     trivium add 'rules/**/*.md' --collection game --category rulebook
     trivium add papers/ --collection papers --chunker sections
     trivium add secrets.md --audience dm-only --metadata year=2024
     trivium add scans/ --ocr force --languages eng+deu
+    trivium add ~/notes --prune --ignore 'drafts/' --ignore '*.tmp'
     """
+    from trivium.library.adding import line
     from trivium.sources.folder import FolderSource
     from trivium.types import Labels
+    from trivium.work import Priority
 
     asked = {"read.ocr": ocr, "read.languages": languages}
     shell.given.update({name: value for name, value in asked.items() if value is not None})
-    source = FolderSource(paths)  # before a library is made: a wrong path leaves nothing behind
-    labels = Labels(collection, category, audience, _metadata(metadata))
-    done: list[Outcome] = []
-    try:
-        with (
-            shell.library(create=True) as library,
-            _progress(shell, source, len(source)) as (watched, advance),
-        ):
-            if chunker is not None:
-                library.set_chunker(collection, chunker, on_wait=shell.note)
-
-            def on_outcome(outcome: Outcome) -> None:
-                done.append(outcome)
-                advance(outcome)
-
-            report = library.add_from(watched, labels, on_outcome=on_outcome, on_wait=shell.note)
-    except KeyboardInterrupt:
-        shell.fail(
-            "interrupted",
-            f"Interrupted: {_kept(done, len(source))}.",
-            "Run the same command again to go on.",
-        )
-        raise click.exceptions.Exit(130) from None
-    except Exception:
-        if done and not shell.json:
-            shell.note(f"It stopped: {_kept(done, len(source))}.")
-        raise
-    if shell.json:
-        shell.emit(as_json(report))
-    else:
-        _summarise(shell, report)
+    given = [path for path in paths if not (prune and force) or os.path.lexists(path)]
+    # Before a library is made: a wrong path leaves nothing behind.
+    source = FolderSource(given, ignore, [shell.settings().settings.library])
+    if prune and (background or not all(map(os.path.isdir, given))):
+        raise click.UsageError("--prune takes folders, and not --background: it comes last.")
+    labels = Labels(collection, category, audience, metadata_of(metadata))
+    with shell.library(create=True) as library:
+        if chunker is not None:
+            library.set_chunker(collection, chunker, on_wait=shell.note)
+        urgency = Priority[priority.upper()] if priority else None
+        job = library.enqueue(source, labels, what=line(paths), priority=urgency)
+        if background:
+            _say_queued(shell, job)
+            return
+        report = work(shell, library, job.id)
+        removed = _pruned(shell, library, paths, collection, ignore, force) if prune else None
+        left = [j for j in library.jobs(ended=False) if j.id != job.id]
+    finish(shell, report, removed)
+    if left and not shell.json:
+        plural = "s" if len(left) > 1 else ""
+        numbers = ", ".join(str(j.id) for j in left)
+        shell.note(f"Job{plural} {numbers} are unfinished: `trivium jobs run` goes on with them.")
     if report.failed:
         raise click.exceptions.Exit(1)
 
 
-def _metadata(given: dict[str, list[MetaScalar]]) -> Metadata:
+def work(shell: Shell, library: Library, job: JobId | None) -> Report:
+    """Work on a job, or on all of them, in sight of a person who may stop it."""
+    try:
+        with drawn(shell, library, job):
+            return library.work(job, on_wait=shell.note)
+    except KeyboardInterrupt:
+        unfinished = [library.job(job)] if job is not None else library.jobs(ended=False)
+        done, of = sum(j.ended for j in unfinished), sum(j.tasks for j in unfinished)
+        number = f" {job}" if job is not None else "s"
+        shell.fail(
+            "interrupted",
+            f"Interrupted: {done:,} of {of:,} documents are done and stay.",
+            f"`trivium jobs run` goes on with job{number}; `trivium jobs cancel` forgets the rest.",
+        )
+        raise click.exceptions.Exit(130) from None
+
+
+def finish(shell: Shell, report: Report, removed: list[str] | None = None) -> None:
+    """Say what was done."""
+    if shell.json:
+        shell.emit(as_json(report) | ({} if removed is None else {"removed": removed}))
+    else:
+        _summarise(shell, report)
+        if removed:
+            shell.say(f"{len(removed):,} removed: no longer there.")
+
+
+def _say_queued(shell: Shell, job: Job) -> None:
+    from trivium.cli.jobs import job_as_json
+
+    if shell.json:
+        shell.emit({"job": job_as_json(job)})
+    else:
+        shell.say(f"Job {job.id}: {job.tasks:,} documents wait; `trivium jobs run` works them off.")
+
+
+def _pruned(
+    shell: Shell,
+    library: Library,
+    folders: tuple[str, ...],
+    collection: str,
+    ignore: tuple[str, ...],
+    force: bool,
+) -> list[str]:
+    return library.drop_gone(
+        folders, collection=collection, ignore=ignore, force=force, on_wait=shell.note
+    )
+
+
+def metadata_of(given: dict[str, list[MetaScalar]]) -> Metadata:
     return {key: v[0] if len(v) == 1 else tuple(v) for key, v in given.items()}
 
 
@@ -123,6 +182,7 @@ def as_json(report: Report) -> dict[str, object]:
     from trivium.ingest.outcomes import Fate
 
     return {
+        "job": report.job.id if report.job else None,
         **{fate.value: report.count(fate) for fate in Fate},
         "failures": [
             {"uri": o.uri, "code": o.error.code, "message": str(o.error)}
@@ -136,21 +196,13 @@ def as_json(report: Report) -> dict[str, object]:
     }
 
 
-def _kept(done: list[Outcome], files: int) -> str:
-    """How much of a run that did not end is safe."""
-    from trivium.ingest.outcomes import Fate
-
-    new = sum(o.fate in (Fate.ADDED, Fate.UPDATED) for o in done)
-    return f"{len(done):,} of {files:,} files are done, {new:,} of them added or updated for good"
-
-
 def _summarise(shell: Shell, report: Report) -> None:
     from rich.text import Text
 
     from trivium.ingest.outcomes import Fate
 
     if report.failed:
-        rows = [(_short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]
+        rows = [(short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]
         shell.table(("failed", "reason", "code"), rows[:MOST_FAILURES])
         if len(rows) > MOST_FAILURES:
             shell.say(f"and {len(rows) - MOST_FAILURES:,} more; --json lists all.")
@@ -166,7 +218,7 @@ def _summarise(shell: Shell, report: Report) -> None:
     if report.embedding_seconds and report.seconds:
         share = min(1.0, report.embedding_seconds / report.seconds)
         line.append(f" ({share:.0%} embedding)", style="dim")
-    if report.outcomes:
+    if report.counts:
         shell.say(line)
     else:
         shell.note("There is no file in it: nothing was added.")
@@ -176,61 +228,6 @@ def _summarise(shell: Shell, report: Report) -> None:
         shell.note(f"and {len(report.notes) - MOST_NOTES:,} more notes; --json lists all.")
 
 
-def _short(uri: str) -> str:
+def short(uri: str) -> str:
     """A path as seen from here, where that is shorter."""
     return min(uri, os.path.relpath(uri), key=len) if os.path.isabs(uri) else uri
-
-
-@dataclass(frozen=True)
-class _Watched:
-    """A source that tells which item is being read."""
-
-    source: Source
-    on_item: Callable[[SourceItem], None]
-
-    def items(self) -> Iterator[SourceItem]:
-        for item in self.source.items():
-            self.on_item(item)
-            yield item
-
-
-@contextmanager
-def _progress(
-    shell: Shell, source: Source, files: int
-) -> Iterator[tuple[Source, Callable[[Outcome], None]]]:
-    """A bar on a terminal's standard error, else nothing: the source to read from, and what to
-    call with every outcome."""
-    if not shell.err.is_terminal:
-        yield source, lambda outcome: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    with Progress(
-        TextColumn("{task.fields[files]}/{task.fields[of]} files"),
-        BarColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", style="dim"),
-        console=shell.err,
-        transient=True,
-    ) as progress:
-        # By bytes: the time left of one long book and ninety notes is the book's.
-        total = sum(item.size for item in source.items()) or 1
-        task = progress.add_task("", total=total, files=0, of=f"{files:,}", rate="")
-        done = 0
-
-        def advance(outcome: Outcome) -> None:
-            nonlocal done
-            if outcome.enclosed:
-                return  # its archive or message is what was counted
-            done += 1
-            elapsed = progress.tasks[0].elapsed
-            rate = f"{done / elapsed:.1f} files/s" if elapsed else ""
-            progress.update(task, advance=outcome.size, files=f"{done:,}", rate=rate)
-
-        def name(item: SourceItem) -> None:
-            shown = printable(item.name)
-            shown = shown if len(shown) <= _NAME else f"{shown[: _NAME - 1]}…"
-            progress.update(task, description=shown)
-
-        yield _Watched(source, name), advance

@@ -82,6 +82,11 @@ class Shell:
         wide = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "") == "utf8"
         click.echo(json.dumps(payload, ensure_ascii=not wide, indent=2))
 
+    def emit_line(self, payload: object) -> None:
+        """One of several results, as they come, each on a line of its own."""
+        click.echo(json.dumps(payload))
+        sys.stdout.flush()
+
     def fail(self, code: str, message: str, fix: str = "") -> None:
         """Print an error: what happened and, on a line of its own, what to do."""
         if self.json:
@@ -183,6 +188,17 @@ def shared_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def ignoring(command: F) -> F:
+    """The option that leaves files below a folder out."""
+    return click.option(
+        "--ignore",
+        metavar="RULE",
+        multiple=True,
+        help="Leave out files, by a rule as in .gitignore. Repeatable; .triviumignore files count"
+        " too.",
+    )(command)
 
 
 def _json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:

@@ -145,6 +145,11 @@ def _single(
     default=None,
     help="Look for what misspelled words were meant to be.  [setting search.correct: on]",
 )
+@click.option(
+    "--as-of",
+    metavar="N|DATE",
+    help="As the documents were: in interpretation N, or at 2026-11-01 or 2026-11-01T18:00.",
+)
 @click.option("--explain", is_flag=True, help="Show how every score came about, and timings.")
 @shared_options
 @pass_shell
@@ -171,6 +176,7 @@ def search_command(
     hyde: bool | None,
     analysis: bool | None,
     correct: bool | None,
+    as_of: str | None,
     explain: bool,
 ) -> None:
     """Search by meaning, words and spelling at once.
@@ -183,6 +189,7 @@ def search_command(
     trivium search '"short sword" OR dagger' -cursed --category rulebook
     trivium search ambush --audience dm-only --json
     trivium search machine learning --and healthcare --and ethics --by document
+    trivium search battleaxe --source weapons.md --as-of 1
     trivium search trust in automation --where 'year>=2020 type:pdf' --expand
     """
     if also and either:
@@ -211,6 +218,7 @@ def search_command(
             hyde=hyde,
             analysis=analysis,
             correct=correct,
+            as_of=as_of,
         )
     if shell.json:
         from trivium.cli.results_json import as_json

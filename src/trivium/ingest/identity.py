@@ -29,6 +29,9 @@ class Renaming:
     metadata: Metadata
 
     def apply(self, store: Store) -> Outcome:
+        # Another copy may have taken its place since this was decided: then it is one more name.
+        held = store.find(self.old, self.document.collection)
+        fate = Fate.MOVED if held and held.id == self.document.id else Fate.DUPLICATE
         after = store.rename(self.document.id, self.old, self.item.uri)
         wanted = (self.category, self.audience, dict(self.metadata))
         if wanted != (after.category, after.audience, dict(after.metadata)):
@@ -36,7 +39,7 @@ class Renaming:
                 after.id, category=self.category, audience=self.audience, metadata=self.metadata
             )
             after = store.find(self.item.uri, after.collection) or after
-        return Outcome(self.item.uri, Fate.MOVED, after, None, self.item.size, self.item.enclosed)
+        return Outcome(self.item.uri, fate, after, None, self.item.size, self.item.enclosed)
 
 
 @dataclass(frozen=True, slots=True)

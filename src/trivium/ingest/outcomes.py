@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from trivium.errors import ReadError
+from trivium.errors import TriviumError
 from trivium.types import Document
+from trivium.work import JobId
 
 
 class Fate(StrEnum):
@@ -19,6 +20,7 @@ class Fate(StrEnum):
     DUPLICATE = "duplicate"  # the same bytes are there: one more name of that document
     UNCHANGED = "unchanged"
     FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Outcome:
     uri: str
     fate: Fate
     document: Document | None = None
-    error: ReadError | None = None
+    # Why it failed; or, with a document, why that is found by words and spelling only.
+    error: TriviumError | None = None
     size: int = 0
     enclosed: bool = False  # it lies within another item
+    job: JobId = 0

@@ -1,75 +1,244 @@
-"""The way of documents into a store: prepared one by one, embedded and put in batches.
+"""The way of documents into a store: read by some threads, embedded by one, written by another.
 
-A batch is about one embedding call, so memory stays bounded however many a source offers, and each
-is acknowledged when its store has it. One that cannot be read is reported and the rest goes on.
-Knows sources, models and stores only through their ports.
+    offers ─▶ prepare (pool) ─▶ embed (one thread) ─▶ put (the caller's thread) ─▶ outcomes
+
+What is under way is bounded by bytes and by number, so memory stays the same however much a source
+offers, and while one batch is written the next is embedded. Outcomes come in the order in which
+documents are done. A file that holds others is put after them: whoever finds it in the store has
+them all, even if a process died in between. One that cannot be read is reported and the rest goes
+on. Knows sources, models, stores and queues only through their ports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import queue
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from time import perf_counter
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, TypeAlias
 
-from trivium.errors import ModelUnavailable
+from trivium.errors import FileDamaged, ModelUnavailable, TriviumError
+from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
+from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.identity import Naming, Renaming
+from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
-from trivium.ingest.preparing import Prepared, Preparer, Relabelling
-from trivium.ports import Embedder, Source, Store, TokenEmbedder
-from trivium.types import Labels, Processed
+from trivium.ingest.preparing import Prepared, Relabelling
+from trivium.ingest.quiet import step_back
+from trivium.ingest.way import Offer, Way
+from trivium.ports import SourceItem, Store
+from trivium.types import Processed
+from trivium.work import JobId, Offered
 
 if TYPE_CHECKING:
-    from trivium.types import TokenVectors, Vector, Vectors
+    from trivium.types import Vectors
 
-# Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
-# less than 1 % of the time; and no one waits longer for a first document to be searchable.
-BATCH_TOKENS = 16_384
+# Under way at once: one batch being written, one being embedded, one waiting, one being read.
+MOST_DOCUMENTS = 4 * BATCH_DOCUMENTS
+MOST_BYTES = 32 << 20  # of files; one that is larger goes alone
+READ_AHEAD = 32  # given to the readers before the writer looks again: it may be busy for .3 s
 DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
+
+_Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Outcome
+# What other threads tell the caller's: a document that was read, a batch with its vectors, a bug.
+_Event: TypeAlias = tuple[Way, _Found] | tuple[list[Way], Made] | BaseException
 
 
 class Pipeline:
+    """Use it as a context manager: leaving it waits for its threads."""
+
     def __init__(
         self,
         store: Store,
-        embedder: Embedder | None,
-        preparer: Preparer,
+        embedding: Embedding,
         *,
-        token_embedder: TokenEmbedder | None = None,
+        readers: int = 2,
+        ledger: Ledger | None = None,
         on_note: Callable[[str], None] = lambda note: None,
     ) -> None:
         self._store = store
-        self._embedder = embedder
-        self._preparer = preparer
-        self._token_embedder = token_embedder  # the embedder, where token vectors are to be kept
+        self._embedding = embedding
+        self._ledger = ledger or Ledger(None)
         self._on_note = on_note
-        self.embedding_seconds = 0.0
+        self._noted = False
+        self._events: queue.SimpleQueue[_Event] = queue.SimpleQueue()
+        self._pool = ThreadPoolExecutor(readers, "trivium-prepare", initializer=step_back)
+        self._batches = Batches(
+            embedding, lambda batch, made: self._events.put((batch, made)), self._events.put
+        )
+        self._stack: list[Way] = []  # to be fed next: what lies within others, what had to wait
+        self._held: dict[tuple[str, str], list[Way]] = {}  # offered while the same was under way
+        self._under_way: dict[tuple[str, str], Way] = {}
+        self._parked: dict[tuple[str, str], Way] = {}  # put after what they hold
+        self._numbers = count(1)
+        self._reading = self._bytes = 0
+        self._cancelled: set[JobId] = set()
 
-    def run(self, source: Source, labels: Labels) -> Iterator[Outcome]:
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._batches.join()
+
+    def run(self, offers: Iterable[Offer]) -> Iterator[Outcome]:
         """Yields an outcome for every item, once its store has it. Stop asking to stop early."""
-        batch: dict[str, Prepared] = {}
-        for offered in source.items():
-            waiting = [(offered, 0)]
-            while waiting:
-                item, depth = waiting.pop()
-                if item.uri in batch:  # a source that offers one thing twice
-                    yield from self._flush(batch)
-                prepared = self._preparer.prepare(item, labels)
-                if isinstance(prepared, Outcome):
-                    yield prepared
+        feed: Iterator[Offer] | None = iter(offers)
+        self._batches.start()
+        try:
+            while True:
+                feed = self._fill(feed)
+                if self._under_way:
+                    yield from self._wait()
+                    self._look()
+                elif self._held:  # they wait for what waits for them
+                    yield self._untie()
+                elif feed is None and not self._stack:
+                    break
+            self._ledger.settle(now=True)
+        finally:
+            self._batches.stop()
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            unfinished = [*self._under_way.values(), *self._parked.values(), *self._stack]
+            unfinished += [way for ways in self._held.values() for way in ways]
+            self._ledger.release(way.offer.task for way in unfinished)
+
+    # --- feeding: as much as there is room for
+
+    def _fill(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
+        """None: nothing more will be offered."""
+        while self._has_room():
+            if self._stack:
+                way = self._stack.pop()
+            elif feed is not None:
+                offer = next(feed, None)
+                if offer is None:
+                    feed = None
                     continue
-                if isinstance(prepared, Renaming | Naming):
-                    yield prepared.apply(self._store)
-                    continue
-                if isinstance(prepared, Relabelling):
-                    yield self._relabel(prepared)
-                    continue
-                batch[item.uri] = prepared
-                if depth < DEEPEST:
-                    waiting += [(one, depth + 1) for one in reversed(prepared.within())]
-                if _tokens(batch) >= BATCH_TOKENS:
-                    yield from self._flush(batch)
-        yield from self._flush(batch)
+                way = Way(offer)
+            else:
+                break
+            self._begin(way)
+        if not self._reading:
+            self._batches.hurry()
+        self._ledger.settle()
+        return feed
+
+    def _has_room(self) -> bool:
+        if not self._under_way:
+            return True
+        few = self._reading < READ_AHEAD and len(self._under_way) < MOST_DOCUMENTS
+        return few and self._bytes < MOST_BYTES
+
+    def _begin(self, way: Way) -> None:
+        if way.key in self._under_way or way.key in self._parked:
+            self._held.setdefault(way.key, []).append(way)
+            return
+        way.number = next(self._numbers)
+        self._enter(way)
+        self._reading += 1
+        self._pool.submit(self._prepare, way)
+
+    def _prepare(self, way: Way) -> None:
+        """In a thread of the pool."""
+        try:
+            offer = way.offer
+            found: _Found = Outcome(offer.item.uri, Fate.CANCELLED)
+            if not self._is_dropped(way):
+                found = offer.preparer.prepare(
+                    offer.item, offer.labels, steps=way.steps, anew=offer.anew
+                )
+            way.steps.leave()
+            self._events.put((way, found))
+        except TriviumError as problem:  # not of this document: the library or a model
+            self._events.put(problem)
+        except Exception as bug:  # must not stop the other documents, now or when they are resumed
+            what = f"{type(bug).__name__}: {bug}"
+            damaged = FileDamaged(f"{way.offer.item.name} could not be prepared ({what}).")
+            self._events.put((way, Outcome(way.offer.item.uri, Fate.FAILED, error=damaged)))
+        except BaseException as end:  # to be raised where someone sees it
+            self._events.put(end)
+
+    # --- in the caller's thread: everything that writes
+
+    def _wait(self) -> Iterator[Outcome]:
+        try:
+            event = self._events.get(timeout=OFTEN)
+        except queue.Empty:
+            return
+        if isinstance(event, BaseException):
+            raise event
+        way, found = event
+        if isinstance(way, Way) and not isinstance(found, Made):
+            self._reading -= 1
+            yield from self._take(way, found)
+        elif isinstance(way, list) and isinstance(found, Made):
+            self._batches.waiting -= len(way)
+            yield from self._put(way, found)
+
+    def _take(self, way: Way, found: _Found) -> Iterator[Outcome]:
+        if isinstance(found, Outcome):
+            yield self._end(way, found)
+            return
+        if isinstance(found, Renaming | Naming):
+            yield self._end(way, found.apply(self._store))
+            return
+        if isinstance(found, Relabelling):
+            yield self._end(way, self._relabel(found))
+            return
+        way.prepared = found
+        within = found.within() if way.depth < DEEPEST and not way.opened else []
+        if within:
+            way.opened, way.within = True, len(within)
+            self._leave(way)
+            self._parked[way.key] = way
+            self._stack += [self._inner(way, item) for item in reversed(within)]
+        else:
+            yield from self._proceed(way)
+
+    def _inner(self, way: Way, item: SourceItem) -> Way:
+        of = way.offer
+        task = self._ledger.meet(of.job, of.task, Offered(item.uri, item.name, item.size))
+        return Way(replace(of, item=item, task=task, anew=False), way, way.depth + 1)
+
+    def _proceed(self, way: Way) -> Iterator[Outcome]:
+        """What it holds is done: now itself."""
+        item, ready = way.offer.item, way.ready
+        if way.offer.anew and ready.is_known:
+            same = Outcome(item.uri, Fate.UNCHANGED, ready.before, None, item.size, item.enclosed)
+            yield self._end(way, same)
+        else:
+            self._batches.add(way)
+
+    def _put(self, batch: list[Way], made: Made) -> Iterator[Outcome]:
+        self._ledger.settle(now=True)  # what ends with a document must be in the books before
+        for way in batch:
+            if self._is_dropped(way):
+                yield self._end(way, Outcome(way.offer.item.uri, Fate.CANCELLED))
+        kept = [way for way in batch if not self._is_dropped(way)]
+        reasons = [self._reason(way, made) for way in kept]
+        processed = [_processed(way, made, why) for way, why in zip(kept, reasons, strict=True)]
+        documents = self._store.put(processed, self._embedding.model)
+        half = [one for one in processed if one.vectors is None]
+        vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
+        if vectors:
+            self._store.keep_vectors(self._embedding.model, vectors)
+        for way, document, why in zip(kept, documents, reasons, strict=True):
+            item, fate = way.offer.item, way.fate
+            if way.ready.before is None and document.uri != item.uri:
+                fate = Fate.DUPLICATE  # of another that was under way
+            done = Outcome(item.uri, fate, document, why, item.size, item.enclosed)
+            yield self._over(way, done)
+
+    def _reason(self, way: Way, made: Made) -> ModelUnavailable | None:
+        """Why it has no vectors, where there is a model and it failed."""
+        hashes = way.ready.processed.hashes
+        reason = next((made.reasons[h] for h in hashes if h in made.reasons), None)
+        if reason is not None and not self._noted:
+            self._noted = True
+            self._on_note(f"Added for search by words and spelling only. {reason}")
+        return None if self._embedding.missing is not None else reason
 
     def _relabel(self, asked: Relabelling) -> Outcome:
         item, before = asked.item, asked.document
@@ -78,62 +247,69 @@ class Pipeline:
         after = replace(before, category=category, audience=audience, metadata=metadata)
         return Outcome(item.uri, Fate.RELABELLED, after, None, item.size, item.enclosed)
 
-    def _flush(self, batch: dict[str, Prepared]) -> Iterator[Outcome]:
-        prepared = list(batch.values())
-        batch.clear()
-        if not prepared:
+    def _end(self, way: Way, outcome: Outcome) -> Outcome:
+        """It ends without a document being put."""
+        self._ledger.end(way.ending(outcome.fate, outcome.error, outcome.document))
+        return self._over(way, outcome)
+
+    def _over(self, way: Way, outcome: Outcome) -> Outcome:
+        """Whoever waited for it goes on."""
+        self._leave(way)
+        if way.key in self._held:
+            self._stack.append(self._held[way.key].pop(0))
+            if not self._held[way.key]:
+                del self._held[way.key]
+        if way.parent is not None:
+            way.parent.within -= 1
+            if not way.parent.within:
+                del self._parked[way.parent.key]
+                self._enter(way.parent)
+                self._reading += 1
+                self._events.put((way.parent, way.parent.ready))
+        return replace(outcome, job=way.offer.job)
+
+    def _untie(self) -> Outcome:
+        """Two that name each other: one of them has been looked at already."""
+        key = next(iter(self._held))
+        way = self._held[key].pop()
+        if not self._held[key]:
+            del self._held[key]
+        item = way.offer.item
+        return self._end(way, Outcome(item.uri, Fate.UNCHANGED, None, None, item.size, True))
+
+    def _enter(self, way: Way) -> None:
+        self._under_way[way.key] = way
+        self._bytes += way.offer.item.size
+
+    def _leave(self, way: Way) -> None:
+        """It takes up no room any more."""
+        if self._under_way.get(way.key) is way:
+            del self._under_way[way.key]
+            self._bytes -= way.offer.item.size
+
+    def _is_dropped(self, way: Way) -> bool:
+        return way.offer.job in self._cancelled
+
+    def _look(self) -> None:
+        if not self._ledger.is_due():
             return
-        model = self._embedder.fingerprint if self._embedder else ""
-        documents = self._store.put(self._embed(prepared), model)
-        for one, document in zip(prepared, documents, strict=True):
-            fate = Fate.UPDATED if one.before else Fate.ADDED
-            if one.before is None and document.uri != one.item.uri:
-                fate = Fate.DUPLICATE  # of another in this batch
-            size, enclosed = one.processed.size, one.item.enclosed
-            yield Outcome(one.item.uri, fate, document, None, size, enclosed)
-
-    def _embed(self, prepared: list[Prepared]) -> list[Processed]:
-        """With vectors: those the store knows, and the rest from the model in one call."""
-        if self._embedder is None:
-            return [p.processed for p in prepared]
-        texts = {
-            hash_: text
-            for p in prepared
-            for hash_, text in zip(p.processed.hashes, p.texts, strict=True)
-        }
-        tokens: dict[str, TokenVectors] = {}
-        known = dict(self._store.embeddings(self._embedder.fingerprint, list(texts)))
-        missing = [hash_ for hash_ in texts if hash_ not in known]
-        if missing:
-            started = perf_counter()
-            try:
-                vectors, packed = self._run_model(self._embedder, [texts[h] for h in missing])
-            except ModelUnavailable as reason:
-                self._embedder = None
-                self._on_note(f"Added for search by words and spelling only. {reason}")
-                return [p.processed for p in prepared]
-            self.embedding_seconds += perf_counter() - started
-            known |= dict(zip(missing, vectors, strict=True))
-            tokens = {hash_: one for hash_, one in zip(missing, packed, strict=True) if one}
-        return [_with_vectors(p.processed, known, tokens) for p in prepared]
-
-    def _run_model(
-        self, embedder: Embedder, texts: list[str]
-    ) -> tuple[Vectors, Sequence[TokenVectors]]:
-        if self._token_embedder is not None:
-            return self._token_embedder.embed_with_tokens(texts)
-        return embedder.embed_documents(texts), [b""] * len(texts)
+        ways = [*self._under_way.values(), *self._parked.values()]
+        steps = {way.offer.task: way.steps.now for way in ways if way.steps.now}
+        self._cancelled |= self._ledger.look(steps, (way.offer.job for way in ways))
 
 
-def _tokens(batch: Mapping[str, Prepared]) -> int:
-    return sum(chunk.tokens for one in batch.values() for chunk in one.processed.chunks)
+def _processed(way: Way, made: Made, reason: ModelUnavailable | None) -> Processed:
+    """With its vectors, if it has them all, and with the end of its task."""
+    processed = way.ready.processed
+    if processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes):
+        processed = _with_vectors(processed, made)
+    end = way.ending(way.fate, reason) if way.offer.task else None
+    return replace(processed, timings=dict(way.steps.seconds), task=end)
 
 
-def _with_vectors(
-    processed: Processed, known: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
-) -> Processed:
+def _with_vectors(processed: Processed, made: Made) -> Processed:
     import numpy as np
 
-    vectors: Vectors = np.stack([known[hash_] for hash_ in processed.hashes])
-    new = {hash_: tokens[hash_] for hash_ in processed.hashes if hash_ in tokens}
+    vectors: Vectors = np.stack([made.vectors[hash_] for hash_ in processed.hashes])
+    new = {hash_: made.tokens[hash_] for hash_ in processed.hashes if hash_ in made.tokens}
     return replace(processed, vectors=vectors, tokens=new)

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 
 from trivium.errors import FileDamaged, FileEmpty, ModelError, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
@@ -18,10 +17,12 @@ from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.steps import Steps
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
+from trivium.work import Step
 
 CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
 
@@ -34,6 +35,15 @@ class Prepared:
     processed: Processed
     texts: tuple[str, ...]  # to embed, one for each chunk
     before: Document | None
+
+    @property
+    def is_known(self) -> bool:
+        """The store has it just so: it was read for what it holds within."""
+        of, before = self.processed, self.before
+        return before is not None and (of.content_hash, of.fingerprint) == (
+            before.seen_hash,
+            before.seen_fingerprint,
+        )
 
     def within(self) -> list[SourceItem]:
         """What it encloses and what it names: documents of their own."""
@@ -50,18 +60,6 @@ class Relabelling:
     category: str
     audience: str
     metadata: Metadata
-
-
-class Timings:
-    """Seconds of each step, one after the other."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = perf_counter()
-
-    def end(self, step: str) -> None:
-        started, self._last = self._last, perf_counter()
-        self.seconds[step] = round(self._last - started, 6)
 
 
 class Preparer:
@@ -87,39 +85,39 @@ class Preparer:
         self._summariser = summariser
 
     def prepare(
-        self, item: SourceItem, labels: Labels
+        self, item: SourceItem, labels: Labels, *, steps: Steps | None = None, anew: bool = False
     ) -> Prepared | Relabelling | Renaming | Naming | Outcome:
-        """An outcome, where nothing is left to do."""
-        timings = Timings()
+        """An outcome, where nothing is left to do. `anew`: though its bytes are known."""
+        steps = steps or Steps()
         try:
+            steps.enter(Step.EXTRACT)
             content = self._content(item)
             digest = _digest(content)
-            timings.end("read")
+            steps.enter(Step.REGISTER)
             before = self._store.find(item.uri, labels.collection)
-            known = self._known(item, content, digest, before, labels)
+            known = None if anew else self._known(item, content, digest, before, labels)
             if known is not None:
                 return known
-            timings.end("compare")
+            steps.enter(Step.EXTRACT)
             extraction = described(item, self._extract(content))
-            timings.end("extract")
+            steps.enter(Step.CHUNK)
             chunks = self._chunker.chunk(extraction)
-            timings.end("chunk")
             if not chunks and not extraction.enclosed:
                 raise FileEmpty(f"{item.name} holds no text.")
         except ReadError as error:
             size, enclosed = item.size, item.enclosed
             return Outcome(item.uri, Fate.FAILED, error=error, size=size, enclosed=enclosed)
+        steps.enter(Step.INTERPRET)
         category, audience, metadata = labelled(labels, extraction.metadata, before)
         note = self._chunker.note(extraction, chunks)
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
             metadata[CHUNKING] = note
         summary, summarised_by = self._summary(extraction, chunks, digest)
-        timings.end("summarise")
         original = ""
         if self._keep_originals and isinstance(content, Blob):
+            steps.enter(Step.ARCHIVE)
             original = self._store.archive(content.data)
-            timings.end("archive")
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
@@ -137,7 +135,6 @@ class Preparer:
             summary=summary,
             summarised_by=summarised_by,
             original=original,
-            timings=timings.seconds,
         )
         return Prepared(item, processed, texts, before)
 

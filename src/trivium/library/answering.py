@@ -78,6 +78,7 @@ class Answering(Finding):
         the filters are those of `search`; they hold for citations too. What makes no sense raises
         here and not while events are read. Close the iterator to stop early.
         """
+        self._follow()
         within = self._within(audiences, where, collection, source, category, metadata)
         options = Options(
             limit=limit,
@@ -90,7 +91,7 @@ class Answering(Finding):
         request = request_for(self._settings, model, (question,), within, options)
         request.check()
         answerer = Answerer(
-            self._searcher,
+            lambda asked: self._following(lambda: self._searcher.search(asked)),
             self._store,
             self._embedder,
             self._generator,

@@ -5,6 +5,7 @@ The only place that knows both the settings and the parts. Nothing is loaded bef
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from trivium.chunk.choose import AutoChunker
@@ -116,7 +117,11 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Store) -> Rerank
         return CrossEncoder(settings.rerank_folder, settings.embed_threads)
     if isinstance(embedder, LocalEmbedder):
         # The chunks were found under the caller's own filter.
-        return LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER), store.rarities)
+        return LateReranker(
+            embedder,
+            lambda ids: store.token_vectors(ids, OWNER, embedder.fingerprint),
+            store.rarities,
+        )
     return None
 
 
@@ -191,9 +196,14 @@ def reader_for(
     return Describing(read, generator, reader_name(images))
 
 
+def readers_for(settings: Settings) -> int:
+    """How many files are read at once: where the processors embed, one in four reads."""
+    return settings.read_workers or min(4, max(1, (os.cpu_count() or 2) // 4))
+
+
 def sandbox_for(settings: Settings) -> Sandbox:
     return Sandbox(
-        1,
+        readers_for(settings),
         settings.read_seconds,
         settings.read_memory,
         max_bytes=settings.read_max_bytes,

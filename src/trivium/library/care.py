@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from trivium.errors import TargetExists
+from trivium.ingest.embedding import Embedding
 from trivium.library.parts import Parts
-from trivium.ports import Waiting
+from trivium.ports import Embedder, Waiting
 from trivium.store.embedded.backup import Backup, Progress
+from trivium.store.embedded.store import EmbeddedStore
 from trivium.store.embedded.upkeep import Compacted, Finding
 from trivium.types import Manifest
 
@@ -53,4 +55,22 @@ class Care(Parts):
 
     def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
         """Mend what `examine` finds, where that can be mended; what was done comes back."""
-        return self._store.repair(self._embedder, on_wait)
+        return repaired(self._store, self._embedder, on_wait)
+
+
+def repaired(
+    store: EmbeddedStore, embedder: Embedder | None, on_wait: Waiting | None = None
+) -> list[str]:
+    """Mend a store; without an embedder nothing is embedded. What was done comes back."""
+    done = store.repair(on_wait)
+    if embedder is None:
+        return done
+    embedding = Embedding(store, embedder)
+    with store.writing(on_wait):
+        embedded = store.embed_missing(
+            embedding.model, lambda texts: embedding.embed(texts).vectors
+        )
+    done += [f"Embedded {embedded:,} passages."] if embedded else []
+    if embedding.failed is not None:
+        done.append(f"Some passages stay without vectors: {embedding.failed.message}")
+    return done

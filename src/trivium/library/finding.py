@@ -8,8 +8,9 @@ from dataclasses import replace
 from trivium.errors import DocumentNotFound
 from trivium.library.asking import Options, one_of, refuse_unknown_fields, request_for
 from trivium.library.asking import where as filtered
-from trivium.library.parts import Parts
+from trivium.library.asof import AsOf, When
 from trivium.library.report import Shown
+from trivium.ports import Store
 from trivium.results import Results
 from trivium.search.decide import Heard
 from trivium.types import (
@@ -29,7 +30,7 @@ from trivium.types import (
 )
 
 
-class Finding(Parts):
+class Finding(AsOf):
     def search(
         self,
         query: str | Sequence[str],
@@ -52,6 +53,7 @@ class Finding(Parts):
         category: str | Sequence[str] | None = None,
         metadata: Mapping[str, MetaScalar] | None = None,
         where: Condition | str = "",
+        as_of: When | None = None,
     ) -> Results:
         """The best passages or documents for a query, explained. Filters hold before the search.
         What is None comes from the settings.
@@ -66,14 +68,25 @@ class Finding(Parts):
         them find counts, with `maximum` whatever any of them finds.
         `audiences`: the labels the caller holds; None is the owner, who holds every one.
         `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree.
+        `as_of`: search documents as they were, in the interpretation of this number (or their last
+        before it), or at a date or time. Filters look at what they were then, audiences are
+        today's, what was removed since is not found. The first such search builds indexes.
         """
-        within = self._within(audiences, where, collection, source, category, metadata)
         queries = tuple(query) if isinstance(query, list | tuple) else (query,)
         options = Options(
             limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
         )
-        model = self._embedder.fingerprint
-        return self._searcher.search(request_for(self._settings, model, queries, within, options))
+
+        def search() -> Results:
+            store, searcher = self._store, self._searcher
+            if as_of is not None:
+                # With a source, only that: the view of one document is made in no time.
+                store, searcher = self._as_of(as_of, filtered(None, source=source))
+            within = self._within(audiences, where, collection, source, category, metadata, store)
+            request = request_for(self._settings, searcher.model, queries, within, options)
+            return searcher.search(request)
+
+        return self._following(search)
 
     def similar(
         self,
@@ -93,12 +106,9 @@ class Finding(Parts):
         if passage is not None:
             like = self._passage(found, passage, seen)
         default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
-        return self._searcher.similar(
-            like,
-            within,
-            self._settings.search_limit if limit is None else limit,
-            one_of(Granularity, "by", by or default),
-        )
+        most = self._settings.search_limit if limit is None else limit
+        by = one_of(Granularity, "by", by or default)
+        return self._following(lambda: self._searcher.similar(like, within, most, by))
 
     def hear(self, query: str, depth: int) -> Heard:
         """What every signal answers the owner, before anything is weighed: for tuning."""
@@ -150,6 +160,7 @@ class Finding(Parts):
         source: str | Sequence[str] | None = None,
         category: str | Sequence[str] | None = None,
         metadata: Mapping[str, MetaScalar] | None = None,
+        store: Store | None = None,
     ) -> Where:
         within = filtered(
             audiences,
@@ -159,7 +170,7 @@ class Finding(Parts):
             metadata=metadata,
             condition=where,
         )
-        refuse_unknown_fields(within, self._store)
+        refuse_unknown_fields(within, store or self._store)
         return within
 
     def _passage(self, document: Document, index: int, within: Where) -> StoredChunk:

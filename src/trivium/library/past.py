@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 
-from trivium.errors import BadSetting, DocumentNotFound, ModelUnavailable, OriginalMissing
+from trivium.errors import BadSetting, DocumentNotFound, OriginalMissing
 from trivium.history import Difference, Interpretation
+from trivium.ingest.embedding import Embedding
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
 from trivium.types import OWNER, AnyOf, Compare, Document, DocumentId, Where
@@ -68,9 +68,11 @@ class Past(Parts):
         is read; labels stay. Adding the unchanged file again leaves it so."""
         found = self._one(document, OWNER)
         with self._store.writing(on_wait):
+            self._follow()
             restored = self._store.restore(found.id, number)
-            with suppress(ModelUnavailable):  # the next `add` embeds what is missing
-                self._store.embed_missing(self._embedder)
+            embedding = Embedding(self._store, self._embedder)
+            # Where the model fails, the next `add` embeds what is missing.
+            self._store.embed_missing(embedding.model, lambda t: embedding.embed(t).vectors)
         return restored
 
     def prune(

@@ -2,29 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from trivium.history import Interpretation
 from trivium.ingest.outcomes import Fate, Outcome
-from trivium.types import Document, StoredChunk
+from trivium.ingest.preparing import CHUNKING
+from trivium.types import Document, DocumentId, StoredChunk
+from trivium.work import Job
+
+MOST_OUTCOMES = 10_000  # that a report lists: 15 MB, whatever is added
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an `add` did."""
+    """What an `add` did, or the working off of the queue."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[Outcome, ...]  # the first ten thousand; `Library.tasks` has those of a job
+    counts: Mapping[Fate, int]
+    failed: tuple[Outcome, ...]  # all that failed, or are without vectors because a model failed
     chunks: int
     seconds: float
     embedding_seconds: float
     notes: tuple[str, ...] = ()
+    job: Job | None = None  # as it is at the end; None where there were several
 
     def count(self, fate: Fate) -> int:
-        return sum(outcome.fate is fate for outcome in self.outcomes)
+        return self.counts.get(fate, 0)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what became of documents while they are worked on."""
+
+    on_outcome: Callable[[Outcome], None] | None = None
+    outcomes: list[Outcome] = field(default_factory=list)
+    failed: list[Outcome] = field(default_factory=list)
+    counts: Counter[Fate] = field(default_factory=Counter)
+    chunks: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def take(self, outcome: Outcome) -> None:
+        self.counts[outcome.fate] += 1
+        if len(self.outcomes) < MOST_OUTCOMES:
+            self.outcomes.append(outcome)
+        if outcome.error is not None:
+            self.failed.append(outcome)
+        if outcome.document is not None and outcome.fate in (Fate.ADDED, Fate.UPDATED):
+            self.chunks += outcome.document.chunks
+            self._mind(outcome.document)
+        if self.on_outcome is not None:
+            self.on_outcome(outcome)
 
     @property
-    def failed(self) -> tuple[Outcome, ...]:
-        return tuple(outcome for outcome in self.outcomes if outcome.fate is Fate.FAILED)
+    def fresh(self) -> list[DocumentId]:
+        """The documents that have a new interpretation, of those that are listed."""
+        new = (Fate.ADDED, Fate.UPDATED)
+        return [o.document.id for o in self.outcomes if o.document and o.fate in new]
+
+    def _mind(self, document: Document) -> None:
+        if CHUNKING in document.metadata and len(self.notes) < MOST_OUTCOMES:
+            self.notes.append(f"{document.title}: {document.metadata[CHUNKING]}")
+
+    def report(self, seconds: float, embedding_seconds: float, job: Job | None) -> Report:
+        return Report(
+            tuple(self.outcomes), self.counts, tuple(self.failed), self.chunks,
+            seconds, embedding_seconds, tuple(self.notes), job,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class RemoteEmbedder:
         self._asked = {"dimensions": dimensions} if dimensions else {}
         self._query_prefix = query_prefix
         self._document_prefix = document_prefix
-        self._parallel = parallel
+        self.parallel = parallel
         self._query_seconds = query_seconds
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
@@ -64,9 +64,9 @@ class RemoteEmbedder:
         calls = [given[i : i + self.batch] for i in range(0, len(given), self.batch)]
         if not calls:
             return np.empty((0, self.dimensions), np.float32)
-        if len(calls) == 1 or self._parallel == 1:
+        if len(calls) == 1 or self.parallel == 1:
             return np.concatenate([self._embed(call) for call in calls])
-        with ThreadPoolExecutor(self._parallel, thread_name_prefix="trivium-embed") as threads:
+        with ThreadPoolExecutor(self.parallel, thread_name_prefix="trivium-embed") as threads:
             running = [threads.submit(self._embed, call) for call in calls]
             try:
                 return np.concatenate([one.result() for one in running])

@@ -35,9 +35,7 @@ class FolderBlobs:
         digest = hashlib.sha256(data).hexdigest()
         path = self._path(digest)
         with translated(self._folder):
-            if self._holds(path, len(data)):
-                os.utime(path)  # put again, so not left over from long ago
-            else:
+            if not self._renewed(path, len(data)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._write(path, data)
         return _SCHEME + digest
@@ -78,10 +76,14 @@ class FolderBlobs:
     def _path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest
 
-    def _holds(self, path: Path, size: int) -> bool:
+    def _renewed(self, path: Path, size: int) -> bool:
+        """Whether it is there; as of now, so not left over from long ago."""
         try:
-            return path.stat().st_size == size
-        except FileNotFoundError:
+            if path.stat().st_size != size:
+                return False
+            os.utime(path)
+            return True
+        except FileNotFoundError:  # never there, or deleted this instant
             return False
 
     def _write(self, path: Path, data: bytes) -> None:

@@ -13,6 +13,7 @@ from trivium.types import Document, DocumentId, Where
 
 class MemoryConversations:
     def __init__(self) -> None:
+        super().__init__()
         self._turns: list[tuple[str, KeptTurn]] = []  # with the conversation's name
 
     def documents(

@@ -22,7 +22,9 @@ from trivium.store.identity import (
     successor,
 )
 from trivium.store.memory_conversations import MemoryConversations
+from trivium.store.memory_models import Entry, MemoryModels
 from trivium.store.where import matches, name_of
+from trivium.text.nearness import keys, sketch
 from trivium.text.normalise import words
 from trivium.text.stems import stem
 from trivium.text.trigrams import Vocabulary
@@ -37,24 +39,11 @@ from trivium.types import (
     Metadata,
     Processed,
     StoredChunk,
-    TokenVectors,
     Where,
 )
 
 if TYPE_CHECKING:
     from trivium.types import Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An active chunk with everything the signals look at."""
-
-    document: DocumentId
-    chunk: Chunk
-    embedded: str
-    vector: Vector | None
-    stems: list[str]
-    spellings: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +56,22 @@ class _Kept:
     chunks: tuple[tuple[Chunk, str], ...]  # with the hash of what is embedded
 
 
-class MemoryRegistry(MemoryConversations):
+class MemoryRegistry(MemoryModels, MemoryConversations):
     def __init__(self) -> None:
         super().__init__()
         self._documents: dict[DocumentId, Document] = {}
         self._past: dict[DocumentId, list[_Kept]] = {}
-        self._entries: dict[ChunkId, Entry] = {}
-        self._embeddings: dict[tuple[str, str], Vector] = {}
-        self._tokens: dict[tuple[str, str], TokenVectors] = {}
+        self._summaries: dict[tuple[str, str], str] = {}  # by content and summariser
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
-        self._summaries: dict[tuple[str, str], str] = {}  # by content and summariser
         self._originals: dict[str, bytes] = {}  # by address
         self._last_document = 0
-        self._last_chunk = 0
-        self._model = ""
-        self._dimensions = 0
 
     # writing
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        if any(processed.vectors is not None for processed in batch):
+            self._refuse_other(model)
         return [self._put(processed, model) for processed in batch]
 
     def _put(self, processed: Processed, model: str) -> Document:
@@ -106,6 +91,8 @@ class MemoryRegistry(MemoryConversations):
         self._summaries[processed.content_hash, processed.summarised_by] = processed.summary
         document = successor(processed, before, self._last_document)
         self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
+        texts = (chunk.embedded_under(processed.summary) for chunk in processed.chunks)
+        self._embedded_texts |= dict(zip(processed.hashes, texts, strict=True))
         if processed.vectors is not None:
             self._model, self._dimensions = model, processed.vectors.shape[1]
             vectors = zip(processed.hashes, processed.vectors, strict=True)
@@ -189,6 +176,11 @@ class MemoryRegistry(MemoryConversations):
         if address not in self._originals:
             raise OriginalMissing(f"The archive does not hold {address}.")
         return self._originals[address]
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        self._embeddings |= {(model, hash_): vector for hash_, vector in vectors.items()}
+        if vectors and not self._model:
+            self._model, self._dimensions = model, len(next(iter(vectors.values())))
 
     def summary(self, content_hash: str, summariser: str) -> str | None:
         return self._summaries.get((content_hash, summariser))
@@ -327,6 +319,18 @@ class MemoryRegistry(MemoryConversations):
             if found
         ]
 
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        found = {d.id: self._sketch(d.id) for d in self.documents(where)}
+        if like is None:
+            return found
+        wanted = {key for d in like if d in self._past for key in keys(self._sketch(d))}
+        return {d: s for d, s in found.items() if d in like or wanted & set(keys(s))}
+
+    def _sketch(self, document: DocumentId) -> bytes:
+        return sketch(self._past[document][-1].text)
+
     def _one(self, document: DocumentId, where: Where, number: int | None) -> _Kept | None:
         past = self._visible_past(document, where)
         wanted = [k for k in past if k.about.number == number or (k.about.active and not number)]
@@ -339,7 +343,15 @@ class MemoryRegistry(MemoryConversations):
     # the registry
 
     def manifest(self) -> Manifest:
-        return Manifest(schema=0, model=self._model, dimensions=self._dimensions)
+        described, settings = self._model_settings
+        return Manifest(
+            schema=0,
+            model=self._model,
+            dimensions=self._dimensions,
+            settings=settings if described == self._model else {},
+            next_model=self._next[0],
+            next_settings=self._next[1],
+        )
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         return {h: self._embeddings[model, h] for h in hashes if (model, h) in self._embeddings}
@@ -365,6 +377,11 @@ class MemoryRegistry(MemoryConversations):
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         wanted = (content_hash, collection)
         return [d for d in self.documents(OWNER) if (d.seen_hash, d.collection) == wanted]
+
+    def below(self, prefix: str, collection: str) -> list[str]:
+        held = [d for d in self.documents(OWNER) if d.collection == collection]
+        uris = {uri for d in held for uri in (d.uri, *d.names)}
+        return sorted(uri for uri in uris if uri.startswith(prefix))
 
     def within(self, uri: str, collection: str) -> list[Document]:
         return [

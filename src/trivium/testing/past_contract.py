@@ -13,6 +13,7 @@ from trivium.errors import DocumentNotFound, OriginalMissing
 from trivium.ports import Store
 from trivium.testing.samples import TOY, sample
 from trivium.testing.search_contract import found, put
+from trivium.text.nearness import sketch
 from trivium.types import OWNER, Compare, Signal, Where
 
 
@@ -157,13 +158,35 @@ class PastContract:
             store.prune(OWNER)
         assert set(store.embeddings(TOY.fingerprint, old.hashes)) == {copper}
         (kept,) = store.passages(2, OWNER)
-        assert store.token_vectors([kept.id], OWNER) == {kept.id: b"c"}
+        assert store.token_vectors([kept.id], OWNER, TOY.fingerprint) == {kept.id: b"c"}
 
     def test_relabelling_reaches_the_active_interpretation(self, store: Store) -> None:
         (id_,) = put(store, sample("a.md", "Amber.", metadata={"year": 2001}))
         with store.writing():
             store.relabel(id_, category="", audience="all", metadata={"year": 2002})
         assert [one.metadata for one in store.history(id_, OWNER)] == [{"year": 2002}]
+
+    def test_sketches_are_of_the_active_texts_that_may_be_seen(self, store: Store) -> None:
+        text = "The old lamp burns over the harbour tonight."
+        one, two, three = put(
+            store,
+            sample("a.md", text),
+            sample("b.md", text, audience="dm-only"),
+            sample("c.md", "Fog on the quiet mill."),
+        )
+        sketches = store.sketches(OWNER)
+        assert sketches == {one: sketch(text), two: sketch(text), three: sketches[three]}
+        assert set(store.sketches(OWNER, [one])) == {one, two}
+        assert set(store.sketches(Where(frozenset()), [one])) == {one}
+        assert set(store.sketches(OWNER, [99])) == set()
+        put(store, sample("b.md", "Nothing alike at all here."))
+        assert set(store.sketches(OWNER, [one])) == {one}
+        with store.writing():
+            store.restore(two, 1)
+        assert set(store.sketches(OWNER, [one])) == {one, two}
+        with store.writing():
+            store.remove([two])
+        assert set(store.sketches(OWNER)) == {one, three}
 
     # originals
 

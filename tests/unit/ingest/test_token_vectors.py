@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trivium.chunk.choose import AutoChunker
+from trivium.ingest.embedding import Embedding
 from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
+from trivium.ingest.way import Offer
 from trivium.ports import SourceItem, Store
 from trivium.store.memory import MemoryStore
 from trivium.testing.samples import ToyEmbedder
@@ -43,25 +45,26 @@ class Texts:
 
 
 def run(store: Store, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> None:
-    pipeline = Pipeline(
+    preparer = Preparer(
         store,
-        embedder,
-        Preparer(
-            store,
-            AutoChunker(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto"),
-            lambda blob: Extraction("", (), "", ""),
-            (),
-            max_bytes=1,
-        ),
-        token_embedder=embedder if keep else None,
+        AutoChunker(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto"),
+        lambda blob: Extraction("", (), "", ""),
+        (),
+        max_bytes=1,
     )
-    assert len(list(pipeline.run(Texts(*texts), Labels()))) == len(texts)
+    offers = [Offer(item, Labels(), preparer) for item in Texts(*texts).items()]
+    embedding = Embedding(store, embedder, embedder if keep else None)
+    with Pipeline(store, embedding, readers=1) as pipeline:
+        assert len(list(pipeline.run(offers))) == len(texts)
 
 
 def test_token_vectors_come_out_of_the_embedding_pass() -> None:
     store, embedder = MemoryStore(), ToyTokenEmbedder()
     run(store, embedder, "amber bell", "copper bell", "? fog", keep=True)
-    assert store.token_vectors([1, 2, 3], OWNER) == {1: b"amber", 2: b"copper"}
+    assert store.token_vectors([1, 2, 3], OWNER, embedder.fingerprint) == {
+        1: b"amber",
+        2: b"copper",
+    }
     assert len(embedder.seen) == 3
 
 
@@ -70,11 +73,11 @@ def test_what_is_known_is_not_computed_again() -> None:
     run(store, embedder, "amber bell", keep=True)
     run(store, embedder, "amber bell", "copper bell", keep=True)
     assert embedder.seen == ["amber bell", "copper bell"]
-    assert store.token_vectors([1, 2], OWNER) == {1: b"amber", 2: b"copper"}
+    assert store.token_vectors([1, 2], OWNER, embedder.fingerprint) == {1: b"amber", 2: b"copper"}
 
 
 def test_none_are_kept_unless_asked_for() -> None:
     store, embedder = MemoryStore(), ToyTokenEmbedder()
     run(store, embedder, "amber bell", keep=False)
-    assert store.token_vectors([1], OWNER) == {}
+    assert store.token_vectors([1], OWNER, embedder.fingerprint) == {}
     assert embedder.seen == []

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from trivium.ports import Waiting
+from trivium.store.embedded.asof import discard
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.originals import Originals
 from trivium.store.sql.removal import Gone
@@ -17,6 +19,7 @@ from trivium.types import Document, DocumentId, Metadata, Processed, Where
 
 
 class Changes(SqlStore):
+    _folder: Path
     _indexes: Indexes
     _originals: Originals
 
@@ -32,7 +35,7 @@ class Changes(SqlStore):
             while len(done) < len(batch):
                 stage = self._registry.stage(batch[len(done) :], model)
                 self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
-                done += self._registry.activate(stage.staged, stage.documents)
+                done += self._registry.activate(stage.staged, stage.documents, stage.ends)
             self._originals.registered(processed.original for processed in batch)
             return done
 
@@ -81,6 +84,7 @@ class Changes(SqlStore):
     def _dropped(self, gone: Gone) -> int:
         """After the registry has let go: a crash in between leaves bytes that `compact` finds."""
         self._originals.drop(gone.originals)
+        discard(self._folder)
         return gone.count
 
     def set_chunker(self, collection: str, chunker: str) -> None:

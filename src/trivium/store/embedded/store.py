@@ -15,28 +15,33 @@ that (`leftovers`) is masked by the census and dropped later.
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from trivium.errors import LibraryBusy, LibraryNotFound
-from trivium.ports import Blobs, Embedder, Waiting
+from trivium.errors import LibraryBusy, LibraryNotFound, ModelChanged
+from trivium.ports import Blobs, Waiting
 from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded import asof
+from trivium.store.embedded.asof import AS_OF, Chosen
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
-from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.indexes import Indexes, IndexView
+from trivium.store.embedded.locks import held
 from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
 from trivium.store.sql.conversations import Conversations
 from trivium.store.sql.migrations import SCHEMA
+from trivium.store.sql.queue import JobQueue
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry
 from trivium.text.keywords import Run, plan_keywords
@@ -54,12 +59,14 @@ from trivium.types import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from trivium.types import Vector
 
 ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
 # .002 nDCG@10 of the signal.
 _COMMON = 20_000
+_MISSING = 256  # chunks whose vectors are made at a time, where they were missing
 _DEAD = 0.3  # share of vectors without an active chunk at which they are written anew
 
 
@@ -68,9 +75,13 @@ class _View:
     """Everything one search looks at, as of one sequence number."""
 
     census: Census
-    words: WordView
+    indexes: IndexView
     allowed: dict[Where, Allowed] = field(default_factory=dict)
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
+
+    @property
+    def words(self) -> WordView:
+        return self.indexes.words
 
 
 class EmbeddedStore(Upkeep):
@@ -95,6 +106,7 @@ class EmbeddedStore(Upkeep):
             self._engine = open_database(folder / DATABASE)
             self._registry = Registry(self._engine)
             self._conversations = Conversations(self._engine)
+            self.queue = JobQueue(self._engine)
             self._lock = FileLock(folder / "writer.lock", thread_local=False)
             self._writers = threading.RLock()  # threads of this process take turns too
             self._depth = 0
@@ -121,18 +133,24 @@ class EmbeddedStore(Upkeep):
                 Indexes.discard_damaged(self._folder)
                 return Indexes(self._folder, self._registry)
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
     def _translated(self) -> AbstractContextManager[None]:
         return translated(self._folder)
 
     # --- writing --------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, waiting: Waiting | None = None) -> Iterator[None]:
-        with self._writers, self._translated():
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> Iterator[None]:
+        with self._turn(patience), self._translated():
             if self._depth:
                 yield
                 return
-            with self._exclusive(waiting):
+            with self._exclusive(waiting, patience):
                 self._depth = 1
                 try:
                     self._recover()
@@ -146,27 +164,26 @@ class EmbeddedStore(Upkeep):
                     self._view = None
 
     @contextmanager
-    def _exclusive(self, waiting: Waiting | None) -> Iterator[None]:
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            if waiting:
-                waiting("Another process is writing to this library; waiting for it to finish.")
-            try:
-                self._lock.acquire(timeout=self._wait)
-            except Timeout as reason:
-                raise LibraryBusy(
-                    f"Another process has been writing to {self._folder} for {self._wait:.0f} s."
-                ) from reason
+    def _turn(self, patience: float | None) -> Iterator[None]:
+        """Threads of this process write one after another."""
+        if not self._writers.acquire(timeout=-1 if patience is None else patience):
+            raise LibraryBusy("Another thread is writing to this library.")
         try:
             yield
         finally:
-            self._lock.release()
+            self._writers.release()
+
+    @contextmanager
+    def _exclusive(self, waiting: Waiting | None, patience: float | None = None) -> Iterator[None]:
+        wait = self._wait if patience is None else patience
+        with held(self._lock, wait, waiting, "writing to this library"):
+            yield
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
         self._indexes.start_writing()
         self._registry.discard_staged()
+        self._registry.drop_other_models()
         self._drop_leftovers()
         if self._behind():
             self._indexes.catch_up()
@@ -188,6 +205,9 @@ class EmbeddedStore(Upkeep):
             self._indexes.drop(ranges)
             self._registry.clear_leftovers(ranges)
 
+    def _active_chunks(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self._current().census.owner)
+
     def _behind(self) -> bool:
         view = self._current()
         active = np.flatnonzero(view.census.owner)
@@ -200,20 +220,37 @@ class EmbeddedStore(Upkeep):
             self._view = None
             self._indexes.tidy()
 
-    def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
-        """Embed the chunks that were added while no model was at hand."""
-        done = 0
+    def embed_missing(
+        self, model: str, embed: Callable[[Mapping[str, str]], Mapping[str, Vector]]
+    ) -> int:
+        """Give vectors to chunks that were added while the model gave none. `embed` gets texts by
+        hash and returns what vectors it can; how many there were comes back. They are kept batch
+        by batch, whatever happens later."""
+        done, after = 0, 0
         with self.writing():
-            while chunks := self._registry.unembedded(embedder.fingerprint, batch):
-                texts = dict(chunks)
-                vectors = embedder.embed_documents(list(texts.values()))
-                found = dict(zip(texts, vectors, strict=True))
-                self._registry.keep_vectors(embedder.fingerprint, found)
-                done += len(chunks)
-            if done:
-                self._indexes.rebuild_vectors()
-                self._view = None
+            serving = self._registry.manifest().model
+            if model and serving not in ("", model):
+                raise ModelChanged(f"The vectors of this library are of {serving}.")
+            held = self._active_vectors(self._current())
+            if held == np.count_nonzero(self._current().census.owner):
+                return 0
+            try:
+                while chunks := self._registry.unembedded(model, after, _MISSING):
+                    after = chunks[-1].id
+                    found = embed({chunk.hash: chunk.text for chunk in chunks})
+                    if found:
+                        self._registry.keep_vectors(model, found)
+                    done += len(found)
+            finally:
+                if self._registry.embedded(model) > held:
+                    self._indexes.rebuild_vectors()
+                    self._view = None
         return done
+
+    def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        with self.writing():
+            if vectors:
+                self._registry.keep_vectors(model, vectors)
 
     def health(self) -> dict[str, int]:
         """How many active chunks the truth and each derived index hold: equal when all is well."""
@@ -269,13 +306,19 @@ class EmbeddedStore(Upkeep):
     def _nearest(
         self, view: _View, probe: Probe, excluded: Sequence[Run], where: Where, k: int
     ) -> list[Hit]:
-        vectors = self._indexes.vectors
+        vectors = view.indexes.vectors
         if vectors is None or probe.vector is None:
             return []
+        if probe.model != view.indexes.model:
+            raise ModelChanged(
+                f"The vectors of this library are of {view.indexes.model}, the one it was asked for"
+                f" of {probe.model or 'an unnamed model'}."
+            )
         passing = self._positions(view, where)
         if excluded:
             without = ~np.isin(vectors.ids, view.words.holding(excluded))
-            passing = without if passing is None else passing & without
+            # Rows may have been added since the other mask was made.
+            passing = without if passing is None else passing & without[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
         found = zip(ids, scores, strict=True)
         return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]
@@ -290,7 +333,7 @@ class EmbeddedStore(Upkeep):
     def _positions(self, view: _View, where: Where) -> NDArray[np.bool_] | None:
         """Which rows of the vector index may be found; None: all of them."""
         if where not in view.positions:
-            vectors = self._indexes.vectors
+            vectors = view.indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self._allowed(view, where).chunks
             passing = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
@@ -301,7 +344,34 @@ class EmbeddedStore(Upkeep):
         positions = self._positions(view, OWNER)
         if positions is not None:
             return int(np.count_nonzero(positions))
-        return self._indexes.vectors.count if self._indexes.vectors is not None else 0
+        return view.indexes.vectors.count if view.indexes.vectors is not None else 0
+
+    # --- as it was ------------------------------------------------------------------------------
+
+    def as_of(self, when: int | str, where: Where) -> tuple[str, Callable[[], EmbeddedStore]]:
+        """The documents that pass `where` as they were: in the interpretation of this number (or
+        the last before it), or at an instant. What tells this view from others comes back, and
+        what opens it as a store of its own."""
+        with self._translated():
+            chosen = Chosen(self._engine, when, where)
+        return chosen.digest, lambda: self._open_as_of(when, where, chosen)
+
+    def _open_as_of(self, when: int | str, where: Where, chosen: Chosen) -> EmbeddedStore:
+        with self._translated():
+            while True:
+                target = self._folder / AS_OF / chosen.digest
+                if not target.exists():
+                    made = asof.place(self._folder)
+                    EmbeddedStore(made).close()
+                    asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
+                    EmbeddedStore(made).close()  # opening makes the indexes
+                    asof.settle(made, target)
+                # A removal since then was not seen: it must not live on in a view.
+                again = Chosen(self._engine, when, where)
+                if again.digest == chosen.digest:
+                    return EmbeddedStore(target, create=False)
+                shutil.rmtree(target, ignore_errors=True)
+                chosen = again
 
     def refresh(self) -> None:
         with self._translated():
@@ -316,9 +386,9 @@ class EmbeddedStore(Upkeep):
             census = view.census if view else Census.empty()
             while True:
                 census = census.after(self._registry.changes(census.sequence))
-                words = self._indexes.view()
+                indexes = self._indexes.view()
                 if self._registry.sequence() == census.sequence:
-                    self._view = _View(census, words)
+                    self._view = _View(census, indexes)
                     return self._view
 
     def close(self) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from trivium.errors import ModelUnavailable
-from trivium.ports import Embedder, Waiting
+from trivium.ports import Waiting
+from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
-from trivium.store.embedded.changes import Changes
+from trivium.store.embedded.switching import Switching
 
 # Bytes that another process has archived and not yet registered are younger than this.
 SETTLED_SECONDS = 3600.0
@@ -40,8 +40,7 @@ class Finding:
     repair: str = ""  # empty where nothing is wrong, or nothing here can mend it
 
 
-class Upkeep(Changes):
-    _folder: Path
+class Upkeep(Switching):
     _engine: Engine
 
     def rebuild(self) -> None:
@@ -52,10 +51,6 @@ class Upkeep(Changes):
         """How many active chunks each part holds."""
         raise NotImplementedError
 
-    def embed_missing(self, embedder: Embedder, batch: int = 256) -> int:
-        """Embed the chunks that were added while no model was at hand."""
-        raise NotImplementedError
-
     def compact(self, waiting: Waiting | None = None) -> Compacted:
         """Write everything anew that may still hold bytes of what was removed."""
         before = self._size()
@@ -63,6 +58,7 @@ class Upkeep(Changes):
             orphans = self._orphans()
             self._originals.drop(orphans)
             self._registry.free_unused_vectors()
+            discard(self._folder)
             self.rebuild()
             held_back = self._vacuum()
         return Compacted(before, self._size(), len(orphans), held_back)
@@ -97,9 +93,8 @@ class Upkeep(Changes):
         with self._translated():
             return [*self._examine_rows(), *self._examine_indexes(), *self._examine_archive()]
 
-    def repair(self, embedder: Embedder | None, waiting: Waiting | None = None) -> list[str]:
-        """Mend what can be mended; what was done comes back. Without an embedder nothing is
-        embedded."""
+    def repair(self, waiting: Waiting | None = None) -> list[str]:
+        """Mend what can be mended without a model; what was done comes back."""
         done = []
         unfinished = self._registry.staged()
         with self.writing(waiting):  # entering clears up after a writer that died
@@ -112,11 +107,6 @@ class Upkeep(Changes):
             if orphans:
                 self._originals.drop(orphans)
                 done.append(f"Deleted {len(orphans):,} originals that no document refers to.")
-            try:
-                embedded = self.embed_missing(embedder) if embedder else 0
-                done += [f"Embedded {embedded:,} passages."] if embedded else []
-            except ModelUnavailable as reason:
-                done.append(f"Some passages stay without vectors: {reason.message}")
             if not all(finding.ok for finding in self._examine_indexes()):
                 self.rebuild()
                 done.append("Made the search indexes anew.")
@@ -147,7 +137,8 @@ class Upkeep(Changes):
         yield Finding("unused", True, told if unused else "Every vector is in use.")
 
     def _examine_indexes(self) -> Iterator[Finding]:
-        health, embedded = self.health(), self._registry.embedded()
+        health = self.health()
+        embedded = self._registry.embedded(self._registry.manifest().model)
         anew = "Make the indexes anew."
         for name, wanted in (("words", health["chunks"]), ("vectors", embedded)):
             ok = health[name] == wanted
@@ -171,7 +162,7 @@ class Upkeep(Changes):
         missing = {address for address in used if not self._originals.blobs.has(address)}
         told = f"All {len(used):,} originals are in the archive."
         if missing:
-            documents = self._registry.lacking(missing)
+            documents = self._registry.referring(missing)
             told = f"{len(missing):,} originals are missing, of documents {_first(documents)}."
         yield Finding("originals", not missing, told)
         orphans = self._orphans()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import delete, exists, func, select
 
 from trivium.store.sql.reader import RegistryReader
-from trivium.store.sql.statements import active, setting
+from trivium.store.sql.statements import active
 from trivium.store.sql.tables import (
     chunks,
     documents,
@@ -28,7 +28,7 @@ class Checks(RegistryReader):
         with self._engine.connect() as connection:
             return {address for address in connection.scalars(query) if address}
 
-    def lacking(self, addresses: set[str]) -> list[DocumentId]:
+    def referring(self, addresses: set[str]) -> list[DocumentId]:
         """The documents that refer to one of these originals."""
         query = select(interpretations.c.document, interpretations.c.original)
         with self._engine.connect() as connection:
@@ -67,19 +67,6 @@ class Checks(RegistryReader):
         )
         with self._engine.connect() as connection:
             return list(connection.scalars(query))
-
-    def embedded(self) -> int:
-        """Active chunks that have a vector of the library's model."""
-        with self._engine.connect() as connection:
-            model = setting(connection, "model") or ""
-            query = (
-                select(func.count())
-                .select_from(chunks)
-                .join(documents, chunks.c.document == documents.c.id)
-                .join(embeddings, embeddings.c.hash == chunks.c.embedding)
-                .where(active, embeddings.c.model == model)
-            )
-            return int(connection.scalar(query) or 0)
 
     def unused_vectors(self) -> int:
         """Vectors of texts that no chunk holds."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection, Table, insert, inspect, text
+from sqlalchemy import Connection, Table, insert, inspect, select, text
 from sqlalchemy.schema import CreateColumn
 
+from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.tables import (
     collections,
     counters,
@@ -14,6 +15,7 @@ from trivium.store.sql.tables import (
     interpretations,
     metadata,
     names,
+    shingles,
     token_vectors,
     turn_documents,
     turns,
@@ -71,6 +73,11 @@ def _add_history(connection: Connection) -> None:
             connection.execute(text(statement))
 
 
+def _add_sketches(connection: Connection) -> None:
+    _add_columns(connection, interpretations, "sketch")
+    shingles.create(connection, checkfirst=True)
+
+
 def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
     """Those of the columns that are not there; whether any was added."""
     have = {column["name"] for column in inspect(connection).get_columns(table.name)}
@@ -79,6 +86,14 @@ def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
         described = CreateColumn(column).compile(dialect=connection.dialect)
         connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {described}"))
     return bool(missing)
+
+
+def _add_jobs(connection: Connection) -> None:
+    for table in (jobs, tasks):
+        table.create(connection, checkfirst=True)
+    have = set(connection.scalars(select(counters.c.name)))
+    for name in {"job", "task"} - have:
+        connection.execute(insert(counters).values(name=name, value=0))
 
 
 def _add_conversations(connection: Connection) -> None:
@@ -100,6 +115,8 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_collections,
     _add_token_vectors,
     _add_history,
+    _add_jobs,
+    _add_sketches,
     _add_conversations,
     _add_summarisers,
 )

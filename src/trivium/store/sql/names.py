@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    select,
+    tuple_,
+    union,
+    update,
+)
 
 from trivium.errors import DocumentNotFound
 from trivium.store.clock import now
@@ -23,16 +34,54 @@ from trivium.types import Document, DocumentId
 
 _AFTER_WITHIN = WITHIN[:-1] + chr(ord(WITHIN[-1]) + 1)  # sorts behind whatever lies within
 
+# Asked for every file of an `add`: built once, `find` takes .2 ms and not 1.3.
+_is_there = documents.c.interpretation > 0
+_BY_FIRST_NAME = select(documents).where(
+    documents.c.collection == bindparam("collection"),
+    documents.c.uri == bindparam("uri"),
+    _is_there,
+)
+_BY_OTHER_NAME = (
+    select(documents)
+    .join(names, names.c.document == documents.c.id)
+    .where(
+        names.c.collection == bindparam("collection"), names.c.uri == bindparam("uri"), _is_there
+    )
+)
+_BY_BYTES = (
+    select(documents)
+    .where(documents.c.collection == bindparam("collection"))
+    .where(documents.c.seen_hash == bindparam("hash"), _is_there)
+    .order_by(documents.c.id)
+)
+
 
 class Names(RegistryReader):
     def find(self, uri: str, collection: str) -> Document | None:
+        key = {"collection": collection, "uri": uri}
         with self._engine.connect() as connection:
-            found = named(connection, [(collection, uri)])
-        return found[0] if found else None
+            for query in (_BY_FIRST_NAME, _BY_OTHER_NAME):
+                row = connection.execute(query, key).mappings().first()
+                if row is not None:
+                    return document_of(row)
+        return None
 
     def alike(self, content_hash: str, collection: str) -> list[Document]:
+        key = {"collection": collection, "hash": content_hash}
         with self._engine.connect() as connection:
-            return seen_with(connection, [(collection, content_hash)])
+            return [document_of(row) for row in connection.execute(_BY_BYTES, key).mappings()]
+
+    def below(self, prefix: str, collection: str) -> list[str]:
+        behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        first, others = (
+            select(table.c.uri).where(
+                table.c.collection == collection, table.c.uri >= prefix, table.c.uri < behind
+            )
+            for table in (documents, names)
+        )
+        with self._engine.connect() as connection:
+            found = connection.scalars(union(first.where(documents.c.interpretation > 0), others))
+            return sorted(found)
 
     def within(self, uri: str, collection: str) -> list[Document]:
         with self._engine.connect() as connection:
@@ -140,7 +189,7 @@ def _within(connection: Connection, uri: str, collection: str) -> list[Document]
 
 
 def _visible(connection: Connection, clause: ColumnElement[bool]) -> dict[DocumentId, Document]:
-    query = select(documents).where(documents.c.interpretation > 0, clause)
+    query = select(documents).where(_is_there, clause)
     return {row["id"]: document_of(row) for row in connection.execute(query).mappings()}
 
 

@@ -1,8 +1,8 @@
 """The truth of a library in SQL: documents, interpretations, chunks and vectors.
 
 Every public method is one transaction. Made of parts, one file each: `names`, `staging`, `past`,
-`removal`, `checks`. Knows nothing of search indexes except the `leftovers` they have yet to drop,
-and nothing of which database it speaks to.
+`removal`, `sketches`, `checks`, `models`. Knows nothing of search indexes except the `leftovers`
+they have yet to drop, and nothing of which database it speaks to.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from sqlalchemy import delete, update
 
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.migrations import MIGRATIONS
+from trivium.store.sql.models import ModelRegistry
 from trivium.store.sql.names import Names
 from trivium.store.sql.past import Past
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.removal import Removal
 from trivium.store.sql.rows import field_values, metadata_values
+from trivium.store.sql.sketches import Sketches
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.statements import insert_all, set_setting, take
 from trivium.store.sql.tables import collections, documents, fields, interpretations
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class Registry(Names, Staging, Past, Removal, Checks):
+class Registry(Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry):
     def migrate(self) -> None:
         found = self.schema()
         check_schema(found)

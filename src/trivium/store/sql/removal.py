@@ -1,8 +1,8 @@
 """How documents leave the registry: in one place, with everything that hangs on them.
 
 Rows go by cascade (interpretations, chunks, metadata, names), and what was said in conversations
-on the ground of a document goes with it; vectors that no chunk uses any more
-are freed here, and the originals that nothing refers to any more come back to be deleted.
+on the ground of a document goes with it. Vectors that no chunk uses any more are freed here, and
+the originals that nothing refers to any more come back to be deleted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, select
 
 from trivium.store.sql.conversations import forget_turns_of
+from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.statements import insert_all, slices, take
 from trivium.store.sql.tables import chunks, documents, interpretations, leftovers, removals
@@ -35,7 +36,9 @@ class Removal(RegistryReader):
         with self._engine.begin() as connection:
             found: list[Any] = []
             for some in slices(wanted):
-                query = select(documents.c.id, documents.c.first_chunk, documents.c.chunks)
+                query = select(
+                    documents.c.id, documents.c.uri, documents.c.first_chunk, documents.c.chunks
+                )
                 found += connection.execute(query.where(documents.c.id.in_(some))).all()
             if not found:
                 return Gone()
@@ -52,6 +55,7 @@ class Removal(RegistryReader):
                 connection.execute(delete(documents).where(documents.c.id.in_(some)))
             forget_turns_of(connection, gone)
             free_vectors(connection, sorted(hashes))
+            forget_documents(connection, gone, [row.uri for row in found])
             sequence = take(connection, "sequence", 1).start
             insert_all(connection, removals, [{"document": i, "changed": sequence} for i in gone])
             ranges = [{"first_chunk": r.first_chunk, "chunks": r.chunks} for r in found if r.chunks]

@@ -10,6 +10,7 @@ from sqlalchemy import RowMapping
 
 from trivium.history import Interpretation
 from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
+from trivium.text.nearness import sketch
 from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Processed
 
 # What a new active interpretation sets on its document's row.
@@ -117,6 +118,7 @@ def interpretation_values(processed: Processed) -> dict[str, Any]:
         "timings": dict(processed.timings),
         "metadata": metadata_values(processed.metadata),
         "original": processed.original,
+        "sketch": sketch(extraction.text),
     }
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, delete, select, update
 from trivium.store.clock import now
 from trivium.store.identity import is_shareable, meets, parts_from, successor
 from trivium.store.sql.names import all_names, insert_names, named, seen_with, set_names
+from trivium.store.sql.queue import end_tasks
 from trivium.store.sql.reader import IndexedChunk, RegistryReader, searched_text
 from trivium.store.sql.rows import (
     chunk_values,
@@ -24,10 +25,12 @@ from trivium.store.sql.rows import (
     interpretation_values,
     name_values,
 )
+from trivium.store.sql.sketches import keep_shingles
 from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, take
 from trivium.store.sql.tables import chunks, documents, fields, interpretations, leftovers
 from trivium.store.sql.vectors import keep_all
 from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
+from trivium.work import DUPLICATE, TaskEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Stage:
 
     staged: tuple[Staged, ...]
     documents: tuple[DocumentId, ...]  # the one each of them is, now or once activated
+    ends: tuple[TaskEnd, ...]  # the tasks that asked for them
 
 
 class Staging(RegistryReader):
@@ -64,13 +68,17 @@ class Staging(RegistryReader):
             return plan.stage()
 
     def activate(
-        self, staged: Sequence[Staged], wanted: Sequence[DocumentId] = ()
+        self,
+        staged: Sequence[Staged],
+        wanted: Sequence[DocumentId] = (),
+        ends: Sequence[TaskEnd] = (),
     ) -> list[Document]:
-        """Switch to the staged interpretations: the one instant in which search changes. The
-        documents wanted come back."""
+        """Switch to the staged interpretations: the one instant in which search changes, and in
+        which the tasks end that asked for it. The documents wanted come back."""
         with self._engine.begin() as connection:
             if staged:
                 _switch(connection, staged)
+            end_tasks(connection, ends)
             query = select(documents).where(documents.c.id.in_(wanted))
             rows = connection.execute(query).mappings()
             by_id = {row["id"]: document_of(row) for row in rows}
@@ -95,6 +103,7 @@ class _Plan:
         self._changed: set[DocumentId] = set()
         self._ids: list[DocumentId] = []
         self._staged: list[Staged] = []
+        self._ends: list[TaskEnd] = []
         self._next_document = take(connection, "document", 0).stop
         shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
         for document in (
@@ -112,11 +121,11 @@ class _Plan:
             self._rename(before, left)
             before = None
         elif before and processed.uri != before.uri and meets(before, processed):
-            self._ids.append(before.id)
+            self._settled(processed, before.id)
             return True
         elif before is None and (twin := self._twin(processed)):
             self._rename(twin, [*all_names(twin), processed.uri])
-            self._ids.append(twin.id)
+            self._settled(processed, twin.id, fate=DUPLICATE)
             return True
         if before and before.id in self._changed:
             return False
@@ -125,11 +134,16 @@ class _Plan:
         self._hold(document)
         self._changed.add(document.id)
         self.new.append((processed, document, before is None))
-        self._ids.append(document.id)
+        self._settled(processed, document.id)
         return True
 
+    def _settled(self, processed: Processed, document: DocumentId, **said: Any) -> None:
+        self._ids.append(document)
+        if processed.task is not None:
+            self._ends.append(replace(processed.task, document=document, **said))
+
     def stage(self) -> Stage:
-        return Stage(tuple(self._staged), tuple(self._ids))
+        return Stage(tuple(self._staged), tuple(self._ids), tuple(self._ends))
 
     def write(self, connection: Connection) -> None:
         firsts = [document.id for _, document, is_first in self.new if is_first]
@@ -253,6 +267,7 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
     connection.execute(delete(fields).where(fields.c.document.in_(ids)))
     held = [row for s in staged for row in field_values(s.document, s.metadata)]
     insert_all(connection, fields, held)
+    keep_shingles(connection, ids)
     firsts = [one.first_chunk for one in staged if one.indexed]
     connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
     insert_all(

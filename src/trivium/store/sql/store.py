@@ -22,6 +22,7 @@ from trivium.types import (
     Neighbours,
     StoredChunk,
     TokenVectors,
+    Unembedded,
     Where,
 )
 
@@ -48,6 +49,11 @@ class SqlStore(ConversingStore):
         with self._translated():
             return self._registry.summary(content_hash, summariser)
 
+    def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
+        """Those of the documents that have a chunk without a vector of this model."""
+        with self._translated():
+            return self._registry.lacking(model, documents)
+
     def chunker(self, collection: str) -> str:
         with self._translated():
             return self._registry.chunker(collection)
@@ -70,9 +76,19 @@ class SqlStore(ConversingStore):
         with self._translated():
             return self._registry.alike(content_hash, collection)
 
+    def below(self, prefix: str, collection: str) -> list[str]:
+        with self._translated():
+            return self._registry.below(prefix, collection)
+
     def within(self, uri: str, collection: str) -> list[Document]:
         with self._translated():
             return self._registry.within(uri, collection)
+
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        with self._translated():
+            return self._registry.sketches(where, like)
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
         with self._translated():
@@ -107,6 +123,36 @@ class SqlStore(ConversingStore):
         with self._translated():
             return self._registry.field_names(where)
 
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> Mapping[ChunkId, TokenVectors]:
         with self._translated():
-            return self._registry.token_vectors(ids, where)
+            return self._registry.token_vectors(ids, where, model)
+
+    # --- changing the model
+
+    def describe_model(self, model: str, settings: Mapping[str, str]) -> None:
+        with self._translated():
+            self._registry.describe_model(model, settings)
+
+    def begin_model(self, model: str, settings: Mapping[str, str]) -> None:
+        with self._translated():
+            self._registry.begin_model(model, settings)
+
+    def count_unembedded(self, model: str) -> int:
+        with self._translated():
+            return self._registry.count_unembedded(model)
+
+    def unembedded(self, model: str, after: ChunkId, limit: int) -> list[Unembedded]:
+        with self._translated():
+            return self._registry.unembedded(model, after, limit)
+
+    def keep_beside(
+        self, model: str, vectors: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
+    ) -> None:
+        with self._translated():
+            self._registry.keep_beside(model, vectors, tokens)
+
+    def abandon_model(self) -> None:
+        with self._translated():
+            self._registry.abandon_model()

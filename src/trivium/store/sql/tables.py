@@ -125,6 +125,7 @@ interpretations = Table(
     Column("timings", JSON, nullable=False, server_default=text("'{}'")),
     Column("metadata", JSON, nullable=False, server_default=text("'{}'")),
     Column("original", String, nullable=False, server_default=text("''")),
+    Column("sketch", LargeBinary),  # of its text, see text.nearness; none in older libraries
     Index("interpretations_by_document", "document", "number", unique=True),
     Column("summarised_by", String, nullable=False, server_default=text("''")),
     Index("interpretations_by_original", "original"),
@@ -150,6 +151,15 @@ chunks = Table(
     Column("embedding", String, nullable=False),  # hash of what is embedded
     Index("chunks_by_interpretation", "interpretation"),
     Index("chunks_by_embedding", "embedding"),
+)
+
+# The few smallest hashes of the active text of each document: nearly equal texts share some.
+shingles = Table(
+    "shingles",
+    metadata,
+    Column("hash", _Id, primary_key=True, autoincrement=False),
+    Column("document", ForeignKey("documents.id", ondelete="CASCADE"), primary_key=True),
+    Index("shingles_by_document", "document"),
 )
 
 # The vectors, by what was embedded: truth and cache in one. Equal texts share one row.

@@ -1,0 +1,48 @@
+"""`trivium duplicates`: documents whose texts are nearly equal."""
+
+from __future__ import annotations
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+
+@click.command("duplicates")
+@click.option(
+    "--threshold",
+    type=float,
+    help="Least share of three-word runs in common, up to 1.  [0.8]",
+)
+@shared_options
+@pass_shell
+def duplicates_command(shell: Shell, threshold: float | None) -> None:
+    """List groups of documents that are nearly equal: drafts, exports, signed copies.
+
+    The first of a group is the oldest; the others say how much of their text they share with it.
+    Files with the very same bytes are one document with several names anyway.
+
+    \b
+    trivium duplicates
+    trivium duplicates --threshold 0.5
+    """
+    with shell.library() as library:
+        found = library.duplicates() if threshold is None else library.duplicates(threshold)
+    if shell.json:
+        told = [
+            [
+                {"id": one.document.id, "uri": one.document.uri, "similarity": one.similarity}
+                for one in group
+            ]
+            for group in found
+        ]
+        shell.emit({"groups": told})
+        return
+    if not found:
+        shell.note("No two documents are nearly equal.")
+    for group in found:
+        for at, one in enumerate(group):
+            share = f"{one.similarity:.0%}".rjust(4) if at else "    "
+            shell.say(
+                printable(f"{share} #{one.document.id} {one.document.title}  {one.document.uri}")
+            )
+        shell.say("")

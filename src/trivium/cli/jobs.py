@@ -1,0 +1,247 @@
+"""`trivium jobs`: what is queued, under way and done; cancelled, tried again, worked off."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+if TYPE_CHECKING:
+    from trivium.library import Library
+    from trivium.work import Job, Task
+
+LISTED = 20  # jobs, unless more are asked for
+MOST_TASKS = 50  # rows of `show`; --json lists all
+
+
+@click.group("jobs", invoke_without_command=True)
+@click.option("--limit", type=int, default=LISTED, show_default=True, help="How many to list.")
+@shared_options
+@click.pass_context
+def jobs_command(ctx: click.Context, limit: int) -> None:
+    """List the jobs of the library, the newest first; steer them.
+
+    Every `add` is a job. What a process left unfinished, because it was stopped or died, is gone
+    on with by `run`, and by the next `add` that would have to wait for it.
+
+    \b
+    trivium jobs
+    trivium jobs show 7
+    trivium jobs watch
+    trivium jobs retry 7
+    trivium jobs run
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    shell = ctx.ensure_object(Shell)
+    with shell.library() as library:
+        found = library.jobs(limit=limit)
+    if shell.json:
+        shell.emit({"jobs": [job_as_json(job) for job in found]})
+    elif not found:
+        shell.note("There is no job; `trivium add PATH` makes one.")
+    else:
+        columns = (">job", "what", "state", ">done", ">failed", "pace", "created")
+        shell.table(columns, [_row(job) for job in found])
+
+
+@jobs_command.command("show")
+@click.argument("job", type=int)
+@click.option("--failed", is_flag=True, help="Only the documents that failed.")
+@shared_options
+@pass_shell
+def show_command(shell: Shell, job: int, failed: bool) -> None:
+    """Show a job: every document, its state, the step it is in, why it failed.
+
+    \b
+    trivium jobs show 7
+    trivium jobs show 7 --failed --json
+    """
+    from trivium.work import TaskState
+
+    with shell.library() as library:
+        found = library.job(job)
+        states = (TaskState.FAILED,) if failed else None
+        tasks = library.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
+        fates = library.fates(job)
+    if shell.json:
+        told = [_task_as_json(task) for task in tasks]
+        shell.emit({"job": job_as_json(found), "fates": dict(fates), "tasks": told})
+        return
+    shell.say(printable(f"Job {found.id}: {found.what} ({found.state}), {_done(found)} documents"))
+    if fates:
+        shell.say(", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items())))
+    for note in found.notes:
+        shell.note(note)
+    if tasks:
+        shell.table((">task", "document", "state", "step", ">seconds", "reason"), _rows(tasks))
+    listed = found.failed if failed else found.tasks
+    if listed > len(tasks) == MOST_TASKS:
+        shell.say(f"and more; --json lists all {listed:,}.")
+
+
+@jobs_command.command("watch")
+@click.argument("job", type=int, required=False)
+@shared_options
+@pass_shell
+def watch_command(shell: Shell, job: int | None) -> None:
+    """Follow a job, or all that are under way, live, whoever works on them.
+
+    With --json, or where nobody looks, one line of JSON for every change.
+
+    \b
+    trivium jobs watch
+    trivium jobs watch 7 --json
+    """
+    from trivium.cli.progress import watch
+
+    with shell.library() as library:
+        if shell.err.is_terminal and not shell.json:
+            watch(shell, library, job)
+            return
+        left = [job] if job is not None else [j.id for j in reversed(library.jobs(ended=False))]
+        for number in left:
+            for seen in library.follow(number):
+                shell.emit_line(job_as_json(seen))
+
+
+@jobs_command.command("cancel")
+@click.argument("jobs", type=int, nargs=-1, required=True, metavar="JOB...")
+@shared_options
+@pass_shell
+def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
+    """Stop jobs at their next document. What they have done stays.
+
+    \b
+    trivium jobs cancel 7
+    """
+    with shell.library() as library:
+        found = [library.cancel(job) for job in jobs]
+    _tell(shell, found)
+
+
+@jobs_command.command("retry")
+@click.argument("job", type=int, required=False)
+@click.option("--all", "every", is_flag=True, help="Everything that failed, in every job.")
+@click.option("--task", type=int, help="Only this document of the job.")
+@click.option("--background", is_flag=True, help="Only queue it; `trivium jobs run` works it off.")
+@shared_options
+@pass_shell
+def retry_command(
+    shell: Shell, job: int | None, every: bool, task: int | None, background: bool
+) -> None:
+    """Try again what failed, and go on with a job that was cancelled.
+
+    A document that was added while the embedding model failed only gets its vectors.
+
+    \b
+    trivium jobs retry 7
+    trivium jobs retry 7 --task 1024
+    trivium jobs retry --all
+    """
+    if (job is None) == (not every) or (every and task is not None):
+        raise click.UsageError("Name a job, or give --all.")
+    with shell.library() as library:
+        asked = [library.job(job)] if job is not None else _with_failures(library)
+        count = sum(library.retry(one.id, task) for one in asked)
+        if count and not background:
+            _work(shell, library)
+            return
+    if shell.json:
+        shell.emit({"waiting": count})
+    else:
+        shell.note(f"{count:,} documents wait to be tried again." if count else _NOTHING)
+
+
+@jobs_command.command("run")
+@shared_options
+@pass_shell
+def run_command(shell: Shell) -> None:
+    """Work off the queue: everything that waits or was interrupted.
+
+    \b
+    trivium jobs run
+    """
+    with shell.library() as library:
+        _work(shell, library)
+
+
+@jobs_command.command("clear")
+@shared_options
+@pass_shell
+def clear_command(shell: Shell) -> None:
+    """Forget the jobs that have ended, with their failures. Documents stay.
+
+    \b
+    trivium jobs clear
+    """
+    with shell.library() as library:
+        count = library.clear_jobs()
+    if shell.json:
+        shell.emit({"cleared": count})
+    else:
+        shell.note(f"{count:,} jobs are forgotten.")
+
+
+_NOTHING = "Nothing that failed there can be tried again: add it again."
+
+
+def job_as_json(job: Job) -> dict[str, object]:
+    return {name: value for name, value in asdict(job).items() if name != "options"}
+
+
+def _task_as_json(task: Task) -> dict[str, object]:
+    return {name: value for name, value in asdict(task).items() if name not in ("key", "anew")}
+
+
+def _work(shell: Shell, library: Library) -> None:
+    from trivium.cli.add import finish, work
+
+    report = work(shell, library, None)
+    finish(shell, report)
+    if report.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _with_failures(library: Library) -> list[Job]:
+    return [job for job in reversed(library.jobs()) if job.failed]
+
+
+def _tell(shell: Shell, found: list[Job]) -> None:
+    if shell.json:
+        shell.emit({"jobs": [job_as_json(job) for job in found]})
+        return
+    for job in found:
+        shell.say(f"Job {job.id}: {job.state}, {_done(job)} documents done")
+
+
+def _row(job: Job) -> tuple[str, ...]:
+    from trivium.cli.documents import local_time
+    from trivium.cli.progress import pace
+
+    said = "" if job.state.has_ended else pace(job)
+    failed = f"{job.failed:,}" if job.failed else ""
+    return (
+        str(job.id), job.what, job.state.value, _done(job), failed, said, local_time(job.created_at)
+    )  # fmt: skip
+
+
+def _done(job: Job) -> str:
+    return f"{job.ended:,}/{job.tasks:,}"
+
+
+def _rows(tasks: list[Task]) -> list[tuple[str, ...]]:
+    return [
+        (
+            str(task.id),
+            task.uri,
+            task.fate or task.state.value,
+            task.step,
+            f"{sum(task.seconds.values()):.2f}" if task.seconds else "",
+            f"{task.message} [{task.code}]" if task.code else "",
+        )
+        for task in tasks
+    ]

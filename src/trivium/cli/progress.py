@@ -1,0 +1,109 @@
+"""How far jobs are, drawn on a terminal's standard error while this or another process works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from trivium.cli.output import Shell, printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from trivium.library import Library
+    from trivium.work import Job, JobId
+
+_LOOK = 0.2  # seconds between two looks
+_NAME = 32  # characters of the current document's name beside the bar
+
+
+@contextmanager
+def drawn(shell: Shell, library: Library, job: JobId | None = None) -> Iterator[None]:
+    """A bar for this job, or one for each that has work left, for as long as the block runs;
+    nothing where nobody looks."""
+    if not shell.err.is_terminal:
+        yield
+        return
+    with _bars(shell) as progress:
+        stop = Event()
+        thread = Thread(target=_draw, args=(library, job, progress, stop), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+
+def watch(shell: Shell, library: Library, job: JobId | None) -> None:
+    """Draw until this job, or every job, has ended."""
+    with _bars(shell) as progress:
+        _draw(library, job, progress, Event(), until_done=True)
+
+
+def _bars(shell: Shell) -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    return Progress(
+        TextColumn("{task.fields[counts]}"),
+        BarColumn(),
+        TextColumn("{task.fields[pace]}"),
+        TextColumn("{task.description}", style="dim"),
+        console=shell.err,
+        transient=True,
+    )
+
+
+def _draw(
+    library: Library,
+    job: JobId | None,
+    progress: Progress,
+    stop: Event,
+    *,
+    until_done: bool = False,
+) -> None:
+    bars: dict[JobId, TaskID] = {}
+    while True:
+        found = [library.job(job)] if job is not None else library.jobs(ended=False)
+        for gone in set(bars) - {one.id for one in found}:
+            progress.remove_task(bars.pop(gone))
+        for one in reversed(found):
+            _show(library, one, progress, bars)
+        over = all(one.state.has_ended for one in found)
+        if (until_done and over) or stop.wait(_LOOK):
+            return
+
+
+def _show(library: Library, job: Job, progress: Progress, bars: dict[JobId, TaskID]) -> None:
+    from trivium.work import TaskState
+
+    if job.id not in bars:
+        bars[job.id] = progress.add_task("", total=1, counts="", pace="")
+    under_way = library.tasks(job.id, states=(TaskState.WORKING,), limit=1)
+    done, total = (job.ended_size, job.size) if job.size else (job.ended, job.tasks)
+    progress.update(
+        bars[job.id],
+        completed=done,
+        total=max(total, 1),
+        counts=f"{job.ended:,}/{job.tasks:,} documents",
+        pace=pace(job),
+        description=_short(under_way[0].name) if under_way else printable(job.what),
+    )
+
+
+def pace(job: Job) -> str:
+    """Its rate and the time left, where these can be told."""
+    said: Sequence[str] = [f"{job.rate:.1f}/s"] if job.rate else []
+    if job.seconds_left is not None:
+        left = int(job.seconds_left)
+        hours, minutes = divmod(left // 60, 60)
+        clock = f"{hours}:{minutes:02}:{left % 60:02}" if hours else f"{minutes}:{left % 60:02}"
+        said = [*said, f"{clock} left"]
+    return ", ".join(said)
+
+
+def _short(name: str) -> str:
+    shown = printable(name)
+    return shown if len(shown) <= _NAME else f"{shown[: _NAME - 1]}…"

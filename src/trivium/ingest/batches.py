@@ -1,0 +1,108 @@
+"""Documents that are read come together here, and leave in batches with their vectors.
+
+One thread runs the model: it takes what is there by priority, as much as one call does well with.
+Knows nothing of stores.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable
+from itertools import count
+from threading import Thread
+
+from trivium.ingest.embedding import Embedding, Made
+from trivium.ingest.quiet import step_back
+from trivium.ingest.way import Way
+from trivium.work import Priority, Step
+
+# Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
+# less than 1 % of the time; and no one waits longer for a first document to be searchable.
+BATCH_TOKENS = 16_384
+BATCH_DOCUMENTS = 256
+_LULL = 0.25  # seconds without a new document after which a batch is not waited for any longer
+_LEAVE = 10.0  # seconds that the thread has to end; a model that hangs has no say in it
+_HURRY, _STOP = int(Priority.BULK) + 1, -1  # after every document, and before
+
+
+class Batches:
+    def __init__(
+        self,
+        embedding: Embedding,
+        on_batch: Callable[[list[Way], Made], None],
+        on_bug: Callable[[BaseException], None],
+    ) -> None:
+        """Both are called in the thread of the model."""
+        self._embedding = embedding
+        self._on_batch = on_batch
+        self._on_bug = on_bug
+        self._ready: queue.PriorityQueue[tuple[int, int, Way | None]] = queue.PriorityQueue()
+        self._order = count(1)
+        self._hurried = False
+        self._thread = Thread(target=self._run, name="trivium-embed", daemon=True)
+        self.waiting = 0  # documents whose batch the caller has not taken
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends after the call under way."""
+        self._ready.put((_STOP, 0, None))
+
+    def join(self) -> None:
+        if self._thread.is_alive():
+            self._thread.join(_LEAVE)
+
+    def add(self, way: Way) -> None:
+        self.waiting += 1
+        self._hurried = False
+        self._ready.put((way.offer.priority, next(self._order), way))
+
+    def hurry(self) -> None:
+        """Nothing more comes soon: embed what is there."""
+        if self.waiting and not self._hurried:
+            self._hurried = True
+            self._ready.put((_HURRY, next(self._order), None))
+
+    def _run(self) -> None:
+        step_back()
+        try:
+            while (batch := self._next()) is not None:
+                before = self._embedding.seconds
+                texts = {
+                    hash_: text
+                    for ready in (way.ready for way in batch)
+                    for hash_, text in zip(ready.processed.hashes, ready.texts, strict=True)
+                }
+                made = self._embedding.embed(texts)
+                _share(batch, self._embedding.seconds - before)
+                self._on_batch(batch, made)
+        except BaseException as bug:  # to be raised where someone sees it
+            self._on_bug(bug)
+
+    def _next(self) -> list[Way] | None:
+        """None: it is over."""
+        batch: list[Way] = []
+        tokens = 0
+        while tokens < BATCH_TOKENS and len(batch) < BATCH_DOCUMENTS:
+            try:
+                priority, _, way = self._ready.get(timeout=_LULL if batch else None)
+            except queue.Empty:
+                break
+            if priority == _STOP:
+                return None
+            if way is not None:
+                way.steps.now = Step.EMBED.value
+                batch.append(way)
+                tokens += way.tokens
+            elif batch:
+                break
+        # As offered: of two equal files the first is the document, the other a name of it.
+        return sorted(batch, key=lambda way: way.number)
+
+
+def _share(batch: list[Way], seconds: float) -> None:
+    """What the model took, by the length of each document."""
+    total = sum(way.tokens for way in batch) or 1
+    for way in batch:
+        way.steps.spend(Step.EMBED.value, seconds * way.tokens / total)

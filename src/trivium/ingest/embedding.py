@@ -1,0 +1,140 @@
+"""Vectors for texts: those that are known, and of the rest as many as the model gives.
+
+A model that fails costs what it did not embed and nothing else: what one call gave is kept. Knows
+nothing of documents; which of them lack a vector then is the caller's to see.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
+
+from trivium.errors import ModelNonsense, ModelRefused, ModelUnavailable
+from trivium.ports import CalledEmbedder, Embedder, Store, TokenEmbedder
+
+if TYPE_CHECKING:
+    from trivium.types import TokenVectors, Vector
+
+# Seconds in which a model that failed is not asked again: every call to one that hangs takes
+# minutes, and its client has tried five times already.
+PAUSE = 60.0
+# Batches whose vectors may not be in the store yet when the next one is embedded: one is being
+# written, one waits for that.
+_UNSTORED = 3
+
+
+@dataclass(slots=True)
+class Made:
+    """What came of some texts, by their hashes."""
+
+    vectors: dict[str, Vector] = field(default_factory=dict)
+    tokens: dict[str, TokenVectors] = field(default_factory=dict)
+    reasons: dict[str, ModelUnavailable] = field(default_factory=dict)  # of those without a vector
+
+
+class Embedding:
+    """One thread at a time asks it."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, token_embedder: TokenEmbedder | None = None
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._token_embedder = token_embedder  # the embedder, where token vectors are to be kept
+        self._recent: deque[Made] = deque(maxlen=_UNSTORED)
+        self.failed: ModelUnavailable | None = None  # why it gave nothing when last asked
+        self._failed_at = 0.0
+        self.is_failing = False  # it was asked for something, and gave nothing
+        self.seconds = 0.0  # inside the model
+        self.texts = 0  # that it was asked for
+
+    @property
+    def model(self) -> str:
+        return self._embedder.fingerprint
+
+    @property
+    def missing(self) -> ModelUnavailable | None:
+        """Why there is no model at all. One that fails for a while is another matter."""
+        failed = self.failed
+        return failed if failed is not None and type(failed) is ModelUnavailable else None
+
+    def embed(self, texts: Mapping[str, str]) -> Made:
+        """`texts` by the hash that their vectors are kept under."""
+        made = Made(dict(self._store.embeddings(self.model, list(texts))))
+        for recent in self._recent:
+            made.vectors |= {h: recent.vectors[h] for h in texts if h in recent.vectors}
+        wanted = [hash_ for hash_ in texts if hash_ not in made.vectors]
+        if wanted:
+            started = perf_counter()
+            for part in self._in_calls(wanted, texts):
+                made.vectors |= part.vectors
+                made.tokens |= part.tokens
+                made.reasons |= part.reasons
+            self.seconds += perf_counter() - started
+        self._recent.append(made)
+        return made
+
+    def _rests(self) -> bool:
+        if self.failed is None:
+            return False
+        return self.missing is not None or monotonic() - self._failed_at < PAUSE
+
+    def _in_calls(self, wanted: list[str], texts: Mapping[str, str]) -> list[Made]:
+        embedder = self._embedder
+        if not isinstance(embedder, CalledEmbedder):
+            return [self._call(wanted, texts)]
+        size = embedder.batch
+        calls = [wanted[i : i + size] for i in range(0, len(wanted), size)]
+        if len(calls) == 1 or embedder.parallel == 1:
+            return [self._call(call, texts) for call in calls]
+        with ThreadPoolExecutor(embedder.parallel, "trivium-embed") as threads:
+            return list(threads.map(lambda call: self._call(call, texts), calls))
+
+    def _call(self, hashes: list[str], texts: Mapping[str, str]) -> Made:
+        """One call, and where a text in it may be what the model refuses, the halves of it."""
+        if self._rests():
+            return self._lost(hashes, self.failed)
+        try:
+            return self._ask(hashes, [texts[hash_] for hash_ in hashes])
+        except (ModelRefused, ModelNonsense) as reason:
+            if len(hashes) > 1:
+                return self._halved(hashes, texts)
+            return self._lost(hashes, reason)
+        except ModelUnavailable as reason:
+            return self._gone(hashes, reason)
+
+    def _halved(self, hashes: list[str], texts: Mapping[str, str]) -> Made:
+        middle = len(hashes) // 2
+        first, second = (self._call(half, texts) for half in (hashes[:middle], hashes[middle:]))
+        made = Made(
+            first.vectors | second.vectors,
+            first.tokens | second.tokens,
+            first.reasons | second.reasons,
+        )
+        if not made.vectors and not self._rests():  # it is not the text: nothing is accepted
+            return self._gone(hashes, next(iter(made.reasons.values())))
+        return made
+
+    def _ask(self, hashes: Sequence[str], texts: list[str]) -> Made:
+        self.texts += len(texts)
+        tokens: dict[str, TokenVectors] = {}
+        if self._token_embedder is not None:
+            vectors, packed = self._token_embedder.embed_with_tokens(texts)
+            tokens = {hash_: one for hash_, one in zip(hashes, packed, strict=True) if one}
+        else:
+            vectors = self._embedder.embed_documents(texts)
+        self.failed, self.is_failing = None, False
+        return Made(dict(zip(hashes, vectors, strict=True)), tokens)
+
+    def _gone(self, hashes: Sequence[str], reason: ModelUnavailable) -> Made:
+        self.failed, self._failed_at = reason, monotonic()
+        return self._lost(hashes, reason)
+
+    def _lost(self, hashes: Sequence[str], reason: ModelUnavailable | None) -> Made:
+        assert reason is not None
+        self.is_failing = True
+        return Made(reasons=dict.fromkeys(hashes, reason))

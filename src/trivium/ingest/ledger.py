@@ -1,0 +1,76 @@
+"""Keeps the queue's books while documents are on their way, few entries at a time.
+
+A thousand unchanged files are a thousand tasks that end within seconds: written one by one that
+would be a thousand commits of several milliseconds. Knows nothing of documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from time import monotonic
+
+from trivium.ports import Queue
+from trivium.work import JobId, Offered, TaskEnd, TaskId
+
+OFTEN = 0.25  # seconds between two looks at what others want, and two entries about steps
+MOST = 256  # ends that wait to be written: what a kill makes a worker look at once more
+_NUMBERS = 64  # task numbers taken at a time
+
+
+class Ledger:
+    """For the thread that writes to the store. Without a queue it keeps nothing."""
+
+    def __init__(self, queue: Queue | None) -> None:
+        self._queue = queue
+        self._met: list[tuple[TaskId, JobId, TaskId, Offered]] = []
+        self._ends: list[TaskEnd] = []
+        self._numbers = range(0)
+        self._written = self._looked = monotonic()
+        self._steps: dict[TaskId, str] = {}
+
+    def meet(self, job: JobId, parent: TaskId, offered: Offered) -> TaskId:
+        """A document that nobody knew of when the job was made; its number comes back."""
+        if self._queue is None or not job:
+            return 0
+        if not self._numbers:
+            self._numbers = self._queue.reserve(_NUMBERS)
+        task, self._numbers = self._numbers[0], self._numbers[1:]
+        self._met.append((task, job, parent, offered))
+        return task
+
+    def end(self, end: TaskEnd) -> None:
+        if end.task:
+            self._ends.append(end)
+
+    def settle(self, *, now: bool = False) -> None:
+        """Write what has come together, where there is enough of it or enough time has passed."""
+        due = now or len(self._ends) >= MOST or monotonic() - self._written > OFTEN
+        if self._queue is not None and due:
+            met, self._met = self._met, []
+            ends, self._ends = self._ends, []
+            self._queue.extend(met)
+            self._queue.end(ends)
+            self._written = monotonic()
+
+    def is_due(self) -> bool:
+        """Whether it is time to `look`."""
+        return self._queue is not None and monotonic() - self._looked >= OFTEN
+
+    def look(self, steps: Mapping[TaskId, str], jobs: Iterable[JobId]) -> set[JobId]:
+        """Tell those who watch where the documents are; which of the jobs were cancelled comes
+        back."""
+        if self._queue is None:
+            return set()
+        self._looked = monotonic()
+        self.settle(now=True)
+        changed = {t: step for t, step in steps.items() if t and self._steps.get(t) != step}
+        self._queue.note_steps(changed)
+        self._steps = dict(steps)
+        asked = sorted({job for job in jobs if job})
+        return self._queue.cancelled(asked) if asked else set()
+
+    def release(self, tasks: Iterable[TaskId]) -> None:
+        """What was begun and will not be finished here."""
+        if self._queue is not None:
+            self.settle(now=True)
+            self._queue.release([task for task in tasks if task])

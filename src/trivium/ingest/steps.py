@@ -1,0 +1,31 @@
+"""Where a document is on its way, and how long it was in each step. Knows nothing of documents."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from trivium.work import Step
+
+
+class Steps:
+    """A stopwatch that one document carries. Only one thread has the document at a time."""
+
+    def __init__(self) -> None:
+        self.now: str = ""
+        self.seconds: dict[str, float] = {}
+        self._since = 0.0
+
+    def enter(self, step: Step) -> None:
+        self.leave()
+        self.now, self._since = step.value, perf_counter()
+
+    def leave(self) -> None:
+        """Waiting for its turn is no step."""
+        if self._since:
+            self.spend(self.now, perf_counter() - self._since)
+            self._since = 0.0
+
+    def spend(self, step: str, seconds: float) -> None:
+        """A share of what was done for several documents at once."""
+        self.now = step
+        self.seconds[step] = round(self.seconds.get(step, 0.0) + seconds, 6)

@@ -1,0 +1,78 @@
+"""One document under way: what was offered, who prepares it, what has become of it so far.
+
+Knows nothing of threads; the pipeline moves it along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from trivium.errors import TriviumError
+from trivium.ingest.outcomes import Fate
+from trivium.ingest.preparing import Prepared, Preparer
+from trivium.ingest.steps import Steps
+from trivium.ports import SourceItem
+from trivium.types import Document, Labels
+from trivium.work import JobId, Priority, TaskEnd, TaskId, TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An item, who prepares it, and the task it belongs to, if to any."""
+
+    item: SourceItem
+    labels: Labels
+    preparer: Preparer
+    job: JobId = 0
+    task: TaskId = 0
+    priority: int = Priority.BULK
+    anew: bool = False  # look at what it holds within, though its bytes are known
+
+
+@dataclass(slots=True, eq=False)
+class Way:
+    """A document between being offered and being done."""
+
+    offer: Offer
+    parent: Way | None = None
+    depth: int = 0
+    steps: Steps = field(default_factory=Steps)
+    prepared: Prepared | None = None
+    number: int = 0  # in the order offered
+    opened: bool = False  # what it holds within is under way, or done
+    within: int = 0  # documents in it that are not done
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Of these only one may be under way at a time."""
+        return self.offer.labels.collection, self.offer.item.uri
+
+    @property
+    def ready(self) -> Prepared:
+        assert self.prepared is not None
+        return self.prepared
+
+    @property
+    def fate(self) -> Fate:
+        """What becomes of it once the store has it."""
+        return Fate.UPDATED if self.ready.before else Fate.ADDED
+
+    @property
+    def tokens(self) -> int:
+        return sum(chunk.tokens for chunk in self.ready.processed.chunks)
+
+    def ending(
+        self, fate: Fate, error: TriviumError | None, document: Document | None = None
+    ) -> TaskEnd:
+        state = TaskState.DONE if error is None else TaskState.FAILED
+        cancelled = fate is Fate.CANCELLED
+        return TaskEnd(
+            task=self.offer.task,
+            state=TaskState.CANCELLED if cancelled else state,
+            fate="" if cancelled else fate.value,
+            step=self.steps.now if error else "",
+            code=error.code if error else "",
+            message=str(error) if error else "",
+            document=document.id if document else None,
+            seconds=dict(self.steps.seconds),
+        )

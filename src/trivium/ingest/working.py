@@ -1,0 +1,79 @@
+"""Which document is next: the queue's tasks as offers to the pipeline, by priority and by age.
+
+The process that holds the writer's lock asks; a new job that a person waits for goes before the
+rest of a large one. Knows neither sources nor settings: who turns a task into an offer is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import monotonic
+
+from trivium.errors import TriviumError
+from trivium.ingest.ledger import OFTEN, Ledger
+from trivium.ingest.outcomes import Fate
+from trivium.ingest.way import Offer
+from trivium.ports import Queue, SourceItem
+from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskState
+
+CLAIM = 64  # tasks claimed at once: a commit for a second of embedding
+
+
+class Agenda:
+    """The offers of a queue. A task whose document only lacks vectors is no offer: it is left in
+    `unembedded`, to be worked on when all is read."""
+
+    def __init__(self, queue: Queue, offer: Callable[[Job, Task], Offer]) -> None:
+        self._queue = queue
+        self._offer = offer
+        self._jobs: dict[JobId, Job] = {}
+        self._looked = monotonic()
+        self.unembedded: list[Task] = []
+
+    def until(self, last: Job | None) -> Iterator[Offer]:
+        """Everything that comes before the end of this job; None: everything."""
+        while tasks := self._queue.claim(CLAIM, _after(last)):
+            yield from self._offers(tasks)
+
+    def stream(
+        self, job: Job, ledger: Ledger, items: Iterator[SourceItem], offer: Callable[..., Offer]
+    ) -> Iterator[Offer]:
+        """What a source offers here and now, and before it whatever is more urgent."""
+        for item in items:
+            yield from self._urgent(job)
+            task = ledger.meet(job.id, 0, Offered(item.uri, item.name, item.size))
+            yield offer(item, task)
+
+    def _offers(self, tasks: list[Task]) -> Iterator[Offer]:
+        for task in tasks:
+            job = self._job(task.job)
+            if job is None:  # cancelled and cleared away this instant
+                continue
+            yield from self._urgent(job)
+            if task.step == Step.EMBED and task.document is not None:
+                self.unembedded.append(task)
+                continue
+            try:
+                offer = self._offer(job, task)
+            except TriviumError as why:  # it asks for what this process does not have
+                said = (why.code, str(why))
+                self._queue.end([TaskEnd(task.id, TaskState.FAILED, Fate.FAILED, "", *said)])
+                continue
+            yield offer
+
+    def _urgent(self, job: Job) -> Iterator[Offer]:
+        """What has come meanwhile and goes before this job."""
+        if monotonic() - self._looked < OFTEN:
+            return
+        self._looked = monotonic()
+        while tasks := self._queue.claim(CLAIM, (job.priority, job.id)):
+            yield from self._offers(tasks)
+
+    def _job(self, number: JobId) -> Job | None:
+        if number not in self._jobs and (found := self._queue.job(number)):
+            self._jobs = {number: found}  # tasks come job by job
+        return self._jobs.get(number)
+
+
+def _after(last: Job | None) -> tuple[int, JobId] | None:
+    return None if last is None else (last.priority, last.id + 1)

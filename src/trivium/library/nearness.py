@@ -1,0 +1,50 @@
+"""Documents that are nearly equal: all of them in groups, and those that were just added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trivium.errors import BadSetting
+from trivium.library.parts import Parts
+from trivium.text.nearness import groups, near
+from trivium.types import OWNER, Document, DocumentId, Where
+
+NEARLY_EQUAL = 0.8  # a word in thirty changed; drafts of one letter, yes; letters of one form, no
+_NAMED = 5  # in a note
+_SLICE = 500  # documents at a time, so that a large import needs no more memory than a small one
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A document, and how much of its text it shares with the first of its group."""
+
+    document: Document
+    similarity: float  # 0 to 1
+
+
+class Nearness(Parts):
+    def duplicates(
+        self, threshold: float = NEARLY_EQUAL, within: Where = OWNER
+    ) -> list[tuple[Alike, ...]]:
+        """Groups of documents whose texts are nearly equal, each led by its oldest."""
+        if not 0 < threshold <= 1:
+            raise BadSetting(f"`threshold` is {threshold}.", fix="It takes more than 0, up to 1.")
+        known = {document.id: document for document in self._store.documents(within)}
+        found = groups(self._store.sketches(within), threshold)
+        return [
+            tuple(Alike(known[id_], score) for id_, score in group if id_ in known)
+            for group in found
+        ]
+
+    def _near_notes(self, new: Sequence[DocumentId]) -> list[str]:
+        """What a person should know about documents that were just added."""
+        found: dict[DocumentId, DocumentId] = {}
+        for start in range(0, len(new), _SLICE):
+            ids = new[start : start + _SLICE]
+            found |= near(ids, self._store.sketches(OWNER, ids), NEARLY_EQUAL)
+        if not found:
+            return []
+        named = ", ".join(f"#{one} and #{other}" for one, other in [*found.items()][:_NAMED])
+        few = "1 document is" if len(found) == 1 else f"{len(found):,} documents are"
+        return [f"{few} nearly equal to others ({named}); `trivium duplicates` lists all."]

@@ -1,0 +1,137 @@
+"""One stretch of work by the process that holds the writer's lock: documents, then vectors.
+
+Made for as long as the lock is held, and thrown away. What is worked on and for whom is the
+caller's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from trivium.config import Settings
+from trivium.errors import ModelUnavailable
+from trivium.ingest.embedding import Embedding
+from trivium.ingest.ledger import Ledger
+from trivium.ingest.outcomes import Outcome
+from trivium.ingest.pipeline import Pipeline
+from trivium.ingest.way import Offer
+from trivium.ingest.working import Agenda
+from trivium.library.assembly import readers_for, token_embedder_for
+from trivium.library.workshop import Workshop
+from trivium.ports import Embedder, Source
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.work import Job, Task, TaskEnd, TaskState
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+_SETTLE = 5.0  # seconds between two entries about vectors that were missing
+
+
+class Shift:
+    def __init__(
+        self,
+        store: EmbeddedStore,
+        embedder: Embedder,
+        settings: Settings,
+        on_outcome: Callable[[Outcome], None],
+        on_note: Callable[[str], None],
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._on_outcome = on_outcome
+        self._on_note = on_note
+        self._embedding = Embedding(store, embedder, token_embedder_for(settings, embedder))
+
+    @property
+    def embedding_seconds(self) -> float:
+        return self._embedding.seconds
+
+    def work_off(self, last: Job | None) -> None:
+        """The queue, up to the end of this job; None: all of it."""
+        shop = Workshop(self._store, self._embedder, self._settings)
+        agenda = Agenda(self._store.queue, shop.offer)
+        self._run(agenda, agenda.until(last), Ledger(self._store.queue), shop)
+
+    def work_on(self, job: Job, source: Source) -> None:
+        """What only this process can offer."""
+        queue = self._store.queue
+        queue.start(job.id)
+        ledger = Ledger(queue)
+        shop = Workshop(self._store, self._embedder, self._settings)
+        agenda = Agenda(queue, shop.offer)
+
+        def offers() -> Iterator[Offer]:
+            yield from agenda.stream(
+                job, ledger, source.items(), lambda item, task: shop.offer_here(job, item, task)
+            )
+            ledger.settle(now=True)
+            queue.complete(job.id)
+
+        self._run(agenda, offers(), ledger, shop)
+
+    def _run(self, agenda: Agenda, offers: Iterator[Offer], ledger: Ledger, shop: Workshop) -> None:
+        readers = readers_for(self._settings) + 1  # one chunks while the others read
+        pipeline = Pipeline(
+            self._store, self._embedding, readers=readers, ledger=ledger, on_note=self._on_note
+        )
+        try:
+            with pipeline, shop:  # the readers end first, then the threads that wait for them
+                for outcome in pipeline.run(offers):
+                    self._on_outcome(outcome)
+            self._embed_missing(agenda.unembedded)
+        finally:
+            self._store.queue.release([task.id for task in agenda.unembedded])
+
+    # --- vectors of documents that were added while the model gave none
+
+    def _embed_missing(self, waiting: Sequence[Task]) -> None:
+        if self._embedding.is_failing and not waiting:
+            return  # that was said already
+        reasons: list[ModelUnavailable] = []
+        settled = monotonic()
+
+        def embed(texts: Mapping[str, str]) -> Mapping[str, Vector]:
+            nonlocal settled
+            if monotonic() - settled > _SETTLE:
+                self._end_embedded()
+                settled = monotonic()
+            made = self._embedding.embed(texts)
+            reasons.extend(made.reasons.values())
+            return made.vectors
+
+        self._store.embed_missing(self._embedding.model, embed)
+        self._end_embedded()
+        if reasons:
+            self._on_note(f"Some documents are found by words and spelling only. {reasons[0]}")
+            self._give_up(waiting, reasons[0])
+
+    def _end_embedded(self) -> None:
+        """Tasks that lacked nothing but vectors, and have them now, are done."""
+        queue = self._store.queue
+        tasks = queue.unembedded()
+        documents = [task.document for task in tasks if task.document is not None]
+        lacking = self._store.lacking(self._embedding.model, documents)
+        queue.end_again(
+            [
+                TaskEnd(task.id, TaskState.DONE, task.fate, "", "", "", task.document, task.seconds)
+                for task in tasks
+                if task.document not in lacking
+            ]
+        )
+
+    def _give_up(self, waiting: Sequence[Task], reason: ModelUnavailable) -> None:
+        left = {task.id for task in self._store.queue.unembedded()}
+        self._store.queue.end(
+            [
+                TaskEnd(
+                    task.id, TaskState.FAILED, task.fate, task.step, reason.code, str(reason),
+                    task.document, task.seconds,
+                )
+                for task in waiting
+                if task.id in left
+            ]
+        )  # fmt: skip

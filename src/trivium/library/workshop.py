@@ -1,0 +1,133 @@
+"""Everything it takes to work on a job's documents, made as that job asks for it.
+
+A job may be worked off by another process than the one that was asked: what it was asked with
+(labels, and the settings that decide what comes out) is kept with it as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+from trivium.config import Settings
+from trivium.extract.detect import read
+from trivium.extract.sandbox import Sandbox
+from trivium.ingest.preparing import Preparer
+from trivium.ingest.reading import extractors
+from trivium.ingest.way import Offer
+from trivium.library.assembly import (
+    chunker_for,
+    generator_for,
+    reader_for,
+    reading,
+    sandbox_for,
+    summariser_for,
+)
+from trivium.ports import Embedder, LastingSource, SourceItem, Store
+from trivium.sources.folder import FolderSource
+from trivium.types import Labels, MetaValue
+from trivium.work import Job, Priority, Task, TaskId
+
+# Settings that decide what becomes of a document. The model is the library's, not the job's.
+_KEPT = ("read.", "chunk.")
+_SOURCES: Mapping[str, Callable[[Mapping[str, Any]], LastingSource]] = {
+    FolderSource.kind: FolderSource.made_again
+}
+
+
+def options_for(labels: Labels, settings: Settings, source: LastingSource | None) -> dict[str, Any]:
+    """What a job keeps of what it was asked with."""
+    default = Settings()
+    changed = {
+        f.metadata["name"]: getattr(settings, f.name)
+        for f in fields(Settings)
+        if f.metadata["name"].startswith(_KEPT)
+        and getattr(settings, f.name) != getattr(default, f.name)
+    }
+    made = {"kind": source.kind, **source.options()} if source else {}
+    return {"labels": asdict(labels), "settings": changed, "source": made}
+
+
+def check(settings: Settings, embedder: Embedder) -> None:
+    """Raise now what a worker would meet at the first document."""
+    extractors(reading(settings))
+    chunker_for(settings, embedder)
+    summariser_for(settings, generator_for(settings))
+    reader_for(settings, generator_for(settings), read)
+
+
+class Workshop:
+    """Use it as a context manager: it ends the processes that read files."""
+
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._generator = generator_for(settings)
+        self._open = ExitStack()
+        self._sandboxes: dict[str, Sandbox] = {}
+        self._benches: dict[str, tuple[Labels, Preparer]] = {}
+        self._sources: dict[int, LastingSource] = {}
+
+    def __enter__(self) -> Workshop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def offer(self, job: Job, task: Task) -> Offer:
+        """A task of any process."""
+        if job.id not in self._sources:
+            told = job.options["source"]
+            self._sources = {job.id: _SOURCES[told["kind"]](told)}
+        item = self._sources[job.id].again(task.key)
+        return replace(self.offer_here(job, item, task.id), anew=task.anew)
+
+    def offer_here(self, job: Job, item: SourceItem, task: TaskId) -> Offer:
+        """An item that this process has from its source."""
+        labels, preparer = self._bench(job)
+        return Offer(item, labels, preparer, job.id, task, Priority(job.priority))
+
+    def _bench(self, job: Job) -> tuple[Labels, Preparer]:
+        asked = repr((job.options["labels"], job.options["settings"]))
+        if asked not in self._benches:
+            settings = self._recalled(job.options["settings"])
+            labels = _labels(job.options["labels"])
+            chunker = self._store.chunker(labels.collection)
+            preparer = Preparer(
+                self._store,
+                chunker_for(settings, self._embedder, chunker),
+                reader_for(settings, self._generator, self._sandbox(settings).read),
+                extractors(reading(settings)),
+                max_bytes=settings.read_max_bytes,
+                summariser=summariser_for(settings, self._generator),
+                keep_originals=settings.archive_keep,
+            )
+            self._benches = {asked: (labels, preparer)}
+        return self._benches[asked]
+
+    def _sandbox(self, settings: Settings) -> Sandbox:
+        asked = repr([getattr(settings, f.name) for f in fields(settings)])
+        if asked not in self._sandboxes:
+            self._sandboxes[asked] = self._open.enter_context(sandbox_for(settings))
+        return self._sandboxes[asked]
+
+    def _recalled(self, kept: Mapping[str, Any]) -> Settings:
+        """This process's settings with those that the job was made with."""
+        default = Settings()
+        values = {
+            f.name: kept.get(f.metadata["name"], getattr(default, f.name))
+            for f in fields(Settings)
+            if f.metadata["name"].startswith(_KEPT)
+        }
+        return replace(self._settings, **values)
+
+
+def _labels(kept: Mapping[str, Any]) -> Labels:
+    metadata: dict[str, MetaValue] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in kept["metadata"].items()
+    }
+    return Labels(**{**kept, "metadata": metadata})

@@ -1,0 +1,55 @@
+"""Every seam of Trivium: what a part must do to take another's place.
+
+Protocols only, in the order of a document's way: `reading` (sources, readers, chunkers), `models`,
+`keeping` (stores, archives, queues). `trivium.testing` holds the suites that an implementation must
+pass.
+"""
+
+from trivium.ports.keeping import Blobs, ConversationStore, ModelStore, Queue, Store, Waiting
+from trivium.ports.models import (
+    LONGEST_PASSAGE,
+    CalledEmbedder,
+    Embedder,
+    Generated,
+    Generator,
+    Lexicon,
+    Message,
+    Reranker,
+    TokenEmbedder,
+)
+from trivium.ports.reading import (
+    Blob,
+    Chunker,
+    Extractor,
+    LastingSource,
+    Source,
+    SourceItem,
+    Summariser,
+    Tokens,
+)
+
+__all__ = [
+    "LONGEST_PASSAGE",
+    "Blob",
+    "Blobs",
+    "CalledEmbedder",
+    "Chunker",
+    "ConversationStore",
+    "Embedder",
+    "Extractor",
+    "Generated",
+    "Generator",
+    "LastingSource",
+    "Lexicon",
+    "Message",
+    "ModelStore",
+    "Queue",
+    "Reranker",
+    "Source",
+    "SourceItem",
+    "Store",
+    "Summariser",
+    "TokenEmbedder",
+    "Tokens",
+    "Waiting",
+]

@@ -1,0 +1,103 @@
+"""Models: who turns text into vectors, judges passages, writes text."""
+
+from __future__ import annotations
+
+from collections.abc import Generator as Pieces
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+from trivium.types import (
+    StoredChunk,
+    TokenVectors,
+)
+
+if TYPE_CHECKING:
+    from trivium.types import Vector, Vectors
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    fingerprint: str  # names model, weights and arithmetic: equal means interchangeable vectors
+    dimensions: int
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors: ...
+
+    def embed_query(self, text: str) -> Vector: ...
+
+
+@runtime_checkable
+class CalledEmbedder(Embedder, Protocol):
+    """An embedder that is asked in calls: what one call gave is kept when another fails."""
+
+    batch: int  # texts of a call
+    parallel: int  # calls at the same time
+
+
+@runtime_checkable
+class Lexicon(Protocol):
+    """An embedder that can say which words it was taught as a whole."""
+
+    def knows(self, word: str) -> bool: ...
+
+
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that can give its vector of every token too, out of the same pass."""
+
+    def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
+        """What `embed_documents` gives, and each text's token vectors, packed; empty bytes where
+        the model gives none."""
+        ...
+
+    def embed_query_tokens(self, text: str) -> tuple[Vectors, Sequence[str]]:
+        """A unit vector for each token of a query, and the text of the word it belongs to; empty
+        for marks. Raises ModelUnavailable where the model gives vectors of whole texts only."""
+        ...
+
+
+LONGEST_PASSAGE = 4_000  # characters of a passage that a reranker reads
+
+
+class Reranker(Protocol):
+    """Judges how well passages answer a query, by reading both."""
+
+    fingerprint: str
+
+    def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
+        """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation with a language model."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+    images: tuple[tuple[str, bytes], ...] = ()  # media type and file, for a model that sees
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a language model wrote, and the tokens it took; 0 where nobody counted them."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Generator(Protocol):
+    """Writes text from messages."""
+
+    name: str
+    window: int  # tokens that prompt and answer may have together
+
+    def generate(self, messages: Sequence[Message], most_tokens: int) -> Generated:
+        """Raises ModelError."""
+        ...
+
+    def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
+        """Piece by piece; the return value is the whole, with its tokens. Raises ModelError,
+        perhaps in the middle; close it to stop early."""
+        ...

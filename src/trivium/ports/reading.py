@@ -1,0 +1,105 @@
+"""From where documents come to passages: sources, readers, chunkers, summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from trivium.types import (
+    Chunk,
+    Extraction,
+    Metadata,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """Something a source offers: bytes to extract, or a text that needs no extraction."""
+
+    uri: str
+    name: str
+    content: Callable[[], bytes] | Extraction  # called once; raises ReadError
+    size: int = 0  # bytes, for progress; 0 when unknown
+    enclosed: bool = False  # it lies within another item that was offered before
+    title: str = ""  # where the source knows it better than the file
+    metadata: Metadata = field(default_factory=dict)  # the same
+    key: bytes = b""  # how a LastingSource finds it again; empty: only here and now
+    # A file that this one names, where the source finds it and may read it; else None.
+    beside: Callable[[str], SourceItem | None] | None = None
+    # Whether another uri of this source is still there; without it, or in doubt: it is.
+    exists: Callable[[str], bool] | None = None
+
+
+class Source(Protocol):
+    """Where documents come from."""
+
+    def items(self) -> Iterator[SourceItem]: ...
+
+
+@runtime_checkable
+class LastingSource(Source, Protocol):
+    """A source whose items another process can have as well, after this one has died."""
+
+    kind: str  # names who can make it again
+
+    def options(self) -> Mapping[str, Any]:
+        """What it takes to make it again, as JSON."""
+        ...
+
+    def again(self, key: bytes) -> SourceItem:
+        """The item with this key. One that is gone raises ReadError when it is read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """The bytes of one document, and the name they came under."""
+
+    name: str
+    data: bytes
+
+
+class Extractor(Protocol):
+    """Turns bytes into text with structure. Pure: the same bytes give the same extraction."""
+
+    version: str  # part of the pipeline's fingerprint: bump it when the output changes
+
+    def accepts(self, blob: Blob) -> bool: ...
+
+    def extract(self, blob: Blob) -> Extraction:
+        """Raises ReadError when the bytes cannot be read."""
+        ...
+
+
+class Tokens(Protocol):
+    """Counts tokens the way some model does."""
+
+    name: str
+
+    def count(self, text: str) -> int: ...
+
+
+class Chunker(Protocol):
+    """Cuts an extraction into passages that cover its text in order."""
+
+    fingerprint: str
+
+    def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]: ...
+
+    def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+        """What a person must know about this chunking, such as what was left out; else nothing."""
+        ...
+
+
+class Summariser(Protocol):
+    """Says in a line or two what a document is about, for the model that embeds its chunks."""
+
+    fingerprint: str
+
+    def summarise(self, extraction: Extraction) -> str:
+        """One paragraph, or nothing where there is nothing to say. May raise ModelError."""
+        ...

@@ -1,0 +1,149 @@
+"""A library as it was: a store of its own, filled from the interpretations of some instant.
+
+    as-of/<digest>/     a library like any other, with the same ids; the digest says of what
+    as-of/new-*         being made
+
+Derived from the registry's rows, so thrown away at will: a few are kept for the next search, and
+any removal takes them all away. Labels are today's: the past brings back no wider audience. Knows
+nothing of searching.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, func, select
+
+from trivium.store.sql.conditions import visible
+from trivium.store.sql.rows import field_values, metadata_of
+from trivium.store.sql.tables import documents, interpretations
+from trivium.store.where import kind_of
+from trivium.types import Where
+
+AS_OF = "as-of"
+MOST = 3  # kept at a time: each takes the space of a library
+# Copied as they are; `documents` and `fields` are put together from two tables.
+_COPIES = (
+    "INSERT INTO names SELECT * FROM src.names WHERE document IN (SELECT id FROM documents)",
+    "INSERT INTO interpretations SELECT * FROM src.interpretations WHERE id IN chosen",
+    "UPDATE interpretations SET state = 'active', retired_at = ''",
+    "INSERT INTO chunks SELECT * FROM src.chunks WHERE interpretation IN chosen",
+    "INSERT INTO embeddings SELECT * FROM src.embeddings WHERE hash IN"
+    " (SELECT embedding FROM chunks)",
+    "INSERT INTO token_vectors SELECT * FROM src.token_vectors WHERE hash IN"
+    " (SELECT embedding FROM chunks)",
+    "INSERT OR REPLACE INTO settings SELECT * FROM src.settings WHERE name <> 'schema'",
+    "UPDATE settings SET value = (SELECT coalesce(max(chunks.id), 0) FROM chunks JOIN embeddings"
+    " ON embeddings.hash = chunks.embedding WHERE embeddings.model ="
+    " (SELECT value FROM settings WHERE name = 'model')) WHERE name = 'embedded_upto'",
+    "UPDATE counters SET value = 1 WHERE name = 'sequence'",
+)
+
+
+class Chosen:
+    """Which interpretation of each document, and what is said of the documents now."""
+
+    def __init__(self, engine: Engine, when: int | str, where: Where) -> None:
+        """`when`: an interpretation's number, or an instant in the registry's own form."""
+        number, made = interpretations.c.number, interpretations.c.created_at
+        retired = interpretations.c.retired_at
+        if isinstance(when, int):
+            then = number <= when
+        else:
+            then = (made <= when) & ((retired == "") | (retired > when))
+        kept = interpretations.c.state.in_(("active", "retired"))
+        last = (
+            select(interpretations.c.document, func.max(number).label("number"))
+            .where(kept, then)
+            .group_by(interpretations.c.document)
+            .subquery()
+        )
+        past = [c.label(f"then_{c.name}") for c in interpretations.c if c.name != "text"]
+        query = (
+            select(documents, *past)
+            .join(last, last.c.document == documents.c.id)
+            .join(
+                interpretations,
+                (interpretations.c.document == last.c.document) & (number == last.c.number),
+            )
+            .where(visible(where))
+            .order_by(documents.c.id)
+        )
+        with engine.connect() as connection:
+            self.rows = [_as_it_was(dict(row)) for row in connection.execute(query).mappings()]
+            held = connection.exec_driver_sql("SELECT name, value FROM settings").all()
+            self.ids = [row.pop("chosen") for row in self.rows]
+        said = json.dumps([self.rows, self.ids, sorted(map(tuple, held))], default=str)
+        self.digest = hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+
+
+def _as_it_was(row: dict[str, Any]) -> dict[str, Any]:
+    """A row for `documents`: labels and names of today, the rest of then."""
+    then = {name.removeprefix("then_"): row.pop(name) for name in [*row] if name[:5] == "then_"}
+    shown = ("title", "media_type", "language", "content_hash", "size", "fingerprint", "chunks",
+             "metadata", "original", "first_chunk")  # fmt: skip
+    return (
+        row
+        | {name: then[name] for name in shown}
+        | {
+            "kind": kind_of(then["media_type"]),
+            "interpretation": then["number"],
+            "updated_at": then["created_at"],
+            "changed": 1,
+            "chosen": then["id"],
+        }
+    )
+
+
+def fill(database: Path, source: Path, chosen: Chosen) -> None:
+    """Copy what was chosen into an empty library's database."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("ATTACH ? AS src", (str(source),))
+        connection.execute("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)")
+        connection.executemany("INSERT INTO chosen VALUES (?)", [(i,) for i in chosen.ids])
+        _insert(connection, "documents", [_plain(row) for row in chosen.rows])
+        fields = (field_values(row["id"], metadata_of(row["metadata"])) for row in chosen.rows)
+        _insert(connection, "fields", [field for some in fields for field in some])
+        for statement in _COPIES:
+            connection.execute(statement)
+        connection.commit()
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[dict[str, Any]]) -> None:
+    if rows:
+        names, marks = ", ".join(rows[0]), ", ".join(f":{name}" for name in rows[0])
+        connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {name: json.dumps(row[name]) for name in ("metadata", "names")}
+
+
+def place(folder: Path) -> Path:
+    """A new folder for a view that is being made."""
+    (folder / AS_OF).mkdir(exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix="new-", dir=folder / AS_OF))
+
+
+def settle(made: Path, target: Path) -> None:
+    """Give a finished view its name; the oldest make room."""
+    with suppress(OSError):  # another process was quicker
+        made.rename(target)
+    shutil.rmtree(made, ignore_errors=True)
+    others = [path for path in target.parent.iterdir() if path.name[:4] != "new-"]
+    others.sort(key=lambda path: (path != target, -path.stat().st_mtime))
+    for path in others[MOST:]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def discard(folder: Path) -> None:
+    """No view outlives a document that was in it."""
+    shutil.rmtree(folder / AS_OF, ignore_errors=True)

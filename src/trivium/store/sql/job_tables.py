@@ -1,0 +1,73 @@
+"""The tables of jobs and their tasks, beside those of the registry: one transaction spans both."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+)
+
+from trivium.store.sql.tables import metadata
+
+_Id = BigInteger().with_variant(Integer, "sqlite")
+
+# Counts are kept here and not counted: progress is asked for several times a second.
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", _Id, primary_key=True, autoincrement=False),
+    Column("kind", String, nullable=False),
+    Column("what", String, nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("state", String, nullable=False),
+    Column("created_at", String, nullable=False),
+    Column("started_at", String, nullable=False),
+    Column("ended_at", String, nullable=False),
+    Column("tasks", Integer, nullable=False),
+    Column("size", _Id, nullable=False),
+    Column("ended", Integer, nullable=False),
+    Column("ended_size", _Id, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("unchanged", Integer, nullable=False),  # tasks that are no longer listed
+    Column("notes", JSON, nullable=False),
+    Column("lasting", Boolean, nullable=False),
+    Column("complete", Boolean, nullable=False),  # all its tasks are known
+    # Since when the process that works on it does, and what had ended by then: for the rate.
+    Column("run_at", String, nullable=False),
+    Column("run_ended", Integer, nullable=False),
+    Column("run_size", _Id, nullable=False),
+    Index("jobs_by_state", "state"),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("id", _Id, primary_key=True, autoincrement=False),
+    Column("job", ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("parent", _Id, nullable=False),  # 0: none
+    Column("uri", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("size", _Id, nullable=False),
+    Column("key", LargeBinary, nullable=False),
+    Column("state", String, nullable=False),
+    Column("step", String, nullable=False),
+    Column("fate", String, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("anew", Boolean, nullable=False),  # look at what it holds within, though it is known
+    Column("code", String, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("document", _Id),
+    Column("seconds", JSON, nullable=False),
+    Index("tasks_by_job", "job", "state", "id"),
+    Index("tasks_by_document", "document"),
+)

@@ -1,0 +1,294 @@
+"""The queue that workers work off: tasks are offered, claimed, and end with their document.
+
+It lies in the registry's own database, so that the end of a task and the switch to its document are
+one transaction (`end_tasks` is called from there). Offering needs no lock beyond the database's;
+claiming is for the one process that writes. Knows nothing of what a task asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    bindparam,
+    cast,
+    delete,
+    func,
+    select,
+    update,
+)
+
+from trivium.errors import JobInterrupted
+from trivium.store.clock import now
+from trivium.store.sql.job_tables import jobs, tasks
+from trivium.store.sql.jobs import UNFINISHED, JobBook, drop_tasks, job_of, reopen, task_of
+from trivium.store.sql.statements import insert_all, slices, take
+from trivium.work import (
+    Job,
+    JobId,
+    JobState,
+    Offered,
+    Priority,
+    Task,
+    TaskEnd,
+    TaskId,
+    TaskState,
+)
+
+
+class JobQueue(JobBook):
+    # --- offering: by any process
+
+    def create(
+        self,
+        kind: str,
+        what: str,
+        options: Mapping[str, Any],
+        priority: Priority,
+        offered: Sequence[Offered] | None,
+    ) -> JobId:
+        """A job with all its tasks at once; or, where these are None, one whose tasks come as they
+        are met by this process and by no other (`extend`, `complete`)."""
+        with self._engine.begin() as connection:
+            job = take(connection, "job", 1).start
+            row = {
+                "id": job, "kind": kind, "what": what, "options": dict(options),
+                "priority": int(priority), "state": JobState.QUEUED, "created_at": now(),
+                "started_at": "", "ended_at": "", "tasks": 0, "size": 0, "ended": 0,
+                "ended_size": 0, "failed": 0, "unchanged": 0, "notes": [],
+                "lasting": offered is not None, "complete": offered is not None,
+                "run_at": "", "run_ended": 0, "run_size": 0,
+            }  # fmt: skip
+            insert_all(connection, jobs, [row])
+            ids = take(connection, "task", len(offered or ()))
+            rows = zip(ids, offered or (), strict=True)
+            _insert(connection, [(id_, job, 0, one) for id_, one in rows], TaskState.WAITING)
+            self.trim(connection)
+            _close_ended(connection, [job])
+        return job
+
+    # --- working: by the one process that writes
+
+    def recover(self) -> list[Job]:
+        """Take over what a dead worker left: its documents wait again, or fail where only that
+        process could have had them. The unfinished jobs come back, first to be worked on first."""
+        with self._engine.begin() as connection:
+            order = (jobs.c.priority, jobs.c.id)
+            found = connection.execute(
+                select(jobs).where(jobs.c.state.in_(UNFINISHED)).order_by(*order)
+            ).all()
+            for row in found:
+                ours = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
+                if row.complete:
+                    _put_back(connection, row.id, ours)
+                else:
+                    _interrupt(connection, row.id)
+            _drop_cancelled(connection)
+            _close_ended(connection, [row.id for row in found])
+            left = select(jobs).where(jobs.c.state.in_(UNFINISHED)).order_by(*order)
+            return [job_of(row) for row in connection.execute(left)]
+
+    def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
+        """The next tasks of the job that comes first, by priority, then by age. `before`: only of
+        jobs that come before this priority and number."""
+        with self._engine.begin() as connection:
+            for job in self._in_order(connection, before):
+                mine = (tasks.c.job == job) & (tasks.c.state == TaskState.WAITING)
+                query = select(tasks.c.id).where(mine).order_by(tasks.c.id).limit(limit)
+                ids = list(connection.scalars(query))
+                if ids:
+                    return self._take_up(connection, job, ids)
+        return []
+
+    @staticmethod
+    def _in_order(connection: Connection, before: tuple[int, JobId] | None) -> list[JobId]:
+        query = select(jobs.c.id).where(jobs.c.state.in_(UNFINISHED))
+        if before is not None:
+            earlier = (jobs.c.priority == before[0]) & (jobs.c.id < before[1])
+            query = query.where((jobs.c.priority < before[0]) | earlier)
+        return list(connection.scalars(query.order_by(jobs.c.priority, jobs.c.id)))
+
+    def _take_up(self, connection: Connection, job: JobId, ids: list[TaskId]) -> list[Task]:
+        found: list[Task] = []
+        for some in slices(ids):
+            mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WAITING)
+            taken = {"state": TaskState.WORKING, "attempts": tasks.c.attempts + 1}
+            connection.execute(update(tasks).where(mine).values(**taken))
+            # Not those that someone cancelled between the two.
+            query = select(tasks).where(tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING)
+            found += [task_of(row) for row in connection.execute(query.order_by(tasks.c.id))]
+        _start(connection, job)
+        return found
+
+    def start(self, job: JobId) -> None:
+        """This process works on it from now on: what its rate is measured from."""
+        with self._engine.begin() as connection:
+            _start(connection, job)
+
+    def reserve(self, count: int) -> range:
+        """Numbers for tasks that are about to be kept with `extend`."""
+        with self._engine.begin() as connection:
+            return take(connection, "task", count)
+
+    def extend(self, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
+        """Tasks (with job and parent) that this process has met and works on already."""
+        if met:
+            with self._engine.begin() as connection:
+                _insert(connection, met, TaskState.WORKING)
+
+    def complete(self, job: JobId) -> None:
+        """No more tasks will come."""
+        with self._engine.begin() as connection:
+            connection.execute(update(jobs).where(jobs.c.id == job).values(complete=True))
+            _close_ended(connection, [job])
+
+    def abandon(self, job: JobId) -> None:
+        """The process that alone knew its documents does not go on with it."""
+        with self._engine.begin() as connection:
+            open_ = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
+            if connection.execute(select(jobs.c.id).where(open_)).first():
+                _interrupt(connection, job)
+
+    def note(self, job: JobId, notes: Sequence[str]) -> None:
+        """What people should know about it."""
+        with self._engine.begin() as connection:
+            connection.execute(update(jobs).where(jobs.c.id == job).values(notes=list(notes)))
+
+    def end(self, ends: Sequence[TaskEnd]) -> None:
+        if ends:
+            with self._engine.begin() as connection:
+                end_tasks(connection, ends)
+
+    def end_again(self, ends: Sequence[TaskEnd]) -> None:
+        """Tasks that failed, or are worked on, have come to a good end after all."""
+        with self._engine.begin() as connection:
+            for some in slices([end.task for end in ends]):
+                reopen(connection, tasks.c.id.in_(some) & (tasks.c.state == TaskState.FAILED))
+            end_tasks(connection, ends)
+
+    def release(self, ids: Sequence[TaskId]) -> None:
+        """Tasks that this process does not finish wait for another."""
+        with self._engine.begin() as connection:
+            for some in slices(ids):
+                mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WORKING)
+                of = connection.scalars(select(tasks.c.job).where(mine).distinct()).all()
+                for job in of:
+                    _put_back(connection, job, mine & (tasks.c.job == job))
+
+    def note_steps(self, steps: Mapping[TaskId, str]) -> None:
+        """Where tasks are, for people who watch."""
+        if steps:
+            rows = [{"of": task, "at": step} for task, step in steps.items()]
+            told = update(tasks).where(tasks.c.id == bindparam("of")).values(step=bindparam("at"))
+            with self._engine.begin() as connection:
+                connection.execute(told, rows)
+
+    def cancelled(self, some: Sequence[JobId]) -> set[JobId]:
+        """Those of the jobs that someone has cancelled, or cleared away."""
+        running = select(jobs.c.id).where(jobs.c.id.in_(some), jobs.c.state.in_(UNFINISHED))
+        with self._engine.connect() as connection:
+            return set(some) - set(connection.scalars(running))
+
+
+def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
+    """Part of a transaction that does what the tasks asked for."""
+    if not ends:
+        return
+    names = ("state", "fate", "step", "code", "message", "document", "seconds")
+    rows = [{f"_{name}": getattr(end, name) for name in names} | {"_id": end.task} for end in ends]
+    values = {name: bindparam(f"_{name}", type_=tasks.c[name].type) for name in names}
+    connection.execute(update(tasks).where(tasks.c.id == bindparam("_id")).values(**values), rows)
+    failed = func.sum(cast(tasks.c.state == TaskState.FAILED, Integer))
+    touched: set[JobId] = set()
+    for some in slices([end.task for end in ends]):
+        sums = select(tasks.c.job, func.count(), func.sum(tasks.c.size), failed)
+        counted = connection.execute(sums.where(tasks.c.id.in_(some)).group_by(tasks.c.job))
+        for job, count, size, lost in counted.all():
+            added = {
+                "ended": jobs.c.ended + count,
+                "ended_size": jobs.c.ended_size + size,
+                "failed": jobs.c.failed + lost,
+            }
+            connection.execute(update(jobs).where(jobs.c.id == job).values(**added))
+            touched.add(job)
+    _close_ended(connection, sorted(touched))
+
+
+def _start(connection: Connection, job: JobId) -> None:
+    begun = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.QUEUED)
+    running = {"run_at": now(), "run_ended": jobs.c.ended, "run_size": jobs.c.ended_size}
+    connection.execute(begun.values(state=JobState.RUNNING, **running))
+    first = update(jobs).where(jobs.c.id == job, jobs.c.started_at == "")
+    connection.execute(first.values(started_at=now()))
+
+
+def _close_ended(connection: Connection, some: Sequence[JobId]) -> None:
+    """Jobs whose last task has ended are done."""
+    over = jobs.c.state.in_(UNFINISHED) & (jobs.c.ended >= jobs.c.tasks) & jobs.c.complete
+    query = select(jobs.c.id, jobs.c.failed).where(jobs.c.id.in_(some), over)
+    for job, failed in connection.execute(query).all():
+        unchanged = (tasks.c.job == job) & (tasks.c.fate == "unchanged")
+        gone = connection.execute(
+            delete(tasks).where(unchanged, tasks.c.state == TaskState.DONE, tasks.c.parent == 0)
+        )
+        state = JobState.FAILED if failed else JobState.DONE
+        ended = {"state": state, "ended_at": now(), "unchanged": jobs.c.unchanged + gone.rowcount}
+        connection.execute(update(jobs).where(jobs.c.id == job).values(**ended))
+
+
+def _insert(
+    connection: Connection,
+    met: Sequence[tuple[TaskId, JobId, TaskId, Offered]],
+    state: TaskState,
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": id_, "job": job, "parent": parent, "uri": one.uri, "name": one.name,
+            "size": one.size, "key": one.key, "state": state, "step": "", "fate": "",
+            "attempts": int(state is TaskState.WORKING), "anew": False, "code": "", "message": "",
+            "document": None, "seconds": {},
+        }
+        for id_, job, parent, one in met
+    ]  # fmt: skip
+    insert_all(connection, tasks, rows)
+    for job in {row["job"] for row in rows}:
+        sizes = [row["size"] for row in rows if row["job"] == job]
+        grown = {"tasks": jobs.c.tasks + len(sizes), "size": jobs.c.size + sum(sizes)}
+        connection.execute(update(jobs).where(jobs.c.id == job).values(**grown))
+
+
+def _put_back(connection: Connection, job: JobId, which: ColumnElement[bool]) -> None:
+    """Let tasks wait again; those within others come again with what holds them."""
+    drop_tasks(connection, which & (tasks.c.parent > 0))
+    connection.execute(update(tasks).where(which).values(state=TaskState.WAITING))
+    idle = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.RUNNING)
+    connection.execute(idle.values(state=JobState.QUEUED))
+
+
+def _interrupt(connection: Connection, job: JobId) -> None:
+    """A job whose documents only a process knew that is gone: nobody knows what else it had."""
+    mine = (tasks.c.job == job) & tasks.c.state.in_((TaskState.WAITING, TaskState.WORKING))
+    why = JobInterrupted("The process that offered it ended before it was done.")
+    lost = [
+        TaskEnd(task, TaskState.FAILED, "failed", "", why.code, str(why))
+        for task in connection.scalars(select(tasks.c.id).where(mine))
+    ]
+    end_tasks(connection, lost)
+    ended = {"complete": True, "state": JobState.FAILED, "ended_at": now(), "notes": [str(why)]}
+    connection.execute(update(jobs).where(jobs.c.id == job).values(**ended))
+
+
+def _drop_cancelled(connection: Connection) -> None:
+    """What a worker had in its hands when its job was cancelled and it died."""
+    query = (
+        select(tasks.c.id)
+        .join(jobs, tasks.c.job == jobs.c.id)
+        .where(jobs.c.state == JobState.CANCELLED, tasks.c.state == TaskState.WORKING)
+    )
+    end_tasks(
+        connection, [TaskEnd(task, TaskState.CANCELLED) for task in connection.scalars(query)]
+    )

@@ -1,0 +1,134 @@
+"""The nouns of work that outlives a process: jobs, and the documents they are made of.
+
+A job is what a person asked for, a task is one document of it. Frozen dataclasses, standard library
+only. Knows nothing of where they are kept or of who works them off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any, TypeAlias
+
+JobId: TypeAlias = int
+TaskId: TypeAlias = int
+
+
+class Priority(IntEnum):
+    """Who goes first: the smaller number. Equal ones go by age."""
+
+    INTERACTIVE = 0  # a person waits for these few
+    BULK = 10
+
+
+class JobState(StrEnum):
+    QUEUED = "queued"  # nobody is at it
+    RUNNING = "running"  # a process is at it, unless that died
+    DONE = "done"
+    FAILED = "failed"  # at its end, with at least one task that failed
+    CANCELLED = "cancelled"
+
+    @property
+    def has_ended(self) -> bool:
+        return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class TaskState(StrEnum):
+    WAITING = "waiting"
+    WORKING = "working"  # in the hands of a process, which may have died
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Step(StrEnum):
+    """The way of a document, in order."""
+
+    EXTRACT = "extract"
+    CHUNK = "chunk"
+    REGISTER = "register"
+    ARCHIVE = "archive"
+    INTERPRET = "interpret"
+    EMBED = "embed"
+    STORE = "store"
+
+
+# What becomes of a document is for those who work on it to say (`ingest.outcomes`), but for this:
+# a store finds out when it keeps it.
+DUPLICATE = "duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A document that a job is to work on, as its source offers it."""
+
+    uri: str
+    name: str
+    size: int = 0
+    key: bytes = b""  # how its source finds it again in another process; empty: it cannot
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One document of a job."""
+
+    id: TaskId
+    job: JobId
+    uri: str
+    name: str
+    size: int
+    state: TaskState
+    parent: TaskId = 0  # the task whose document holds this one within; 0: none
+    step: str = ""  # where it is, or where it failed
+    fate: str = ""  # what became of it
+    attempts: int = 0
+    anew: bool = False  # what it holds within is looked at, though its bytes are known
+    code: str = ""  # of the error it failed with
+    message: str = ""
+    document: int | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)  # by step
+    key: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnd:
+    """How a task ended. A store writes it in the instant in which the document is there."""
+
+    task: TaskId
+    state: TaskState
+    fate: str = ""
+    step: str = ""  # where it failed
+    code: str = ""
+    message: str = ""
+    document: int | None = None  # a store fills in the one it keeps
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What was asked for and how far it is, at one instant."""
+
+    id: JobId
+    kind: str  # add, remove
+    what: str  # a line for people
+    state: JobState
+    priority: Priority
+    created_at: str  # ISO 8601, UTC
+    started_at: str = ""
+    ended_at: str = ""
+    tasks: int = 0
+    size: int = 0  # bytes of all tasks
+    ended: int = 0  # tasks that are done, failed or cancelled
+    ended_size: int = 0
+    failed: int = 0
+    rate: float = 0.0  # tasks a second, since a process last took it up
+    seconds_left: float | None = None  # None: nobody can say
+    notes: tuple[str, ...] = ()
+    lasting: bool = True  # another process can go on with it
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that have not ended."""
+        return self.tasks - self.ended

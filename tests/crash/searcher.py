@@ -1,0 +1,43 @@
+"""A process that searches until its standard input ends, and checks every answer.
+
+Run as `python searcher.py LIBRARY`. Every document has three passages, each with the word lantern
+and the same mark; those called `same` and `changed` are always there.
+"""
+
+import re
+import sys
+import threading
+from collections import defaultdict
+from pathlib import Path
+
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
+
+PARTS = 3
+
+
+def main(place: Path) -> None:
+    ended = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    searches, lasting = 0, 0
+    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+        print("ready", flush=True)
+        while not ended.is_set():
+            marks = defaultdict(list)
+            for result in library.search("lantern", 1000):
+                (mark,) = re.findall(r"mark\d+", result.found.chunk.text)
+                marks[result.found.document.uri].append(mark)
+            for uri, found in marks.items():
+                assert len(found) == PARTS, f"{uri}: {len(found)} passages of {PARTS}"
+                assert len(set(found)) == 1, f"{uri}: a mixture of {set(found)}"
+            stay = sum(not uri.startswith("new") for uri in marks)
+            assert stay >= lasting, f"{lasting} documents before, {stay} now"
+            lasting = stay
+            searches += 1
+    print(searches, flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

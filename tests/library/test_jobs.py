@@ -1,0 +1,275 @@
+"""Jobs as a caller of the library sees them: followed, cancelled, resumed, preferred."""
+
+import multiprocessing
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from trivium.config import Settings
+from trivium.errors import JobNotFound
+from trivium.ingest import batches
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.library import Library
+from trivium.ports import SourceItem
+from trivium.sources.folder import FolderSource
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY, sample
+from trivium.types import Labels
+from trivium.work import JobState, Priority, TaskState
+
+
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch is one document."""
+    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
+
+
+def write(folder: Path, *names: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / f"{name}.txt").write_text(f"A note about {name}.")
+    return folder
+
+
+def enqueue(library: Library, folder: Path, priority: Priority | None = None) -> int:
+    return library.enqueue(FolderSource([folder]), Labels(), priority=priority).id
+
+
+class Texts:
+    """What only this process can offer."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+    def items(self) -> Iterator[SourceItem]:
+        for text in self.texts:
+            yield SourceItem(f"text:{text}", text, sample("", text).extraction)
+
+
+def test_a_job_and_its_documents(library: Library, files: Path) -> None:
+    write(files, "amber", "birch")
+    (files / "empty.txt").write_text(" ")
+    report = library.add(files)
+    assert report.job is not None
+    job = library.job(report.job.id)
+    assert (job.kind, job.state, job.tasks, job.ended, job.failed) == (
+        "add", JobState.FAILED, 3, 3, 1,
+    )  # fmt: skip
+    assert str(files) in job.what
+    assert library.fates(job.id) == {"added": 2, "failed": 1}
+    amber, birch, empty = library.tasks(job.id)
+    assert (amber.state, amber.fate, amber.attempts) == (TaskState.DONE, "added", 1)
+    assert {"extract", "chunk", "embed"} <= set(amber.seconds)
+    assert {amber.document, birch.document} == {d.id for d in library.documents()}
+    assert (empty.state, empty.step, empty.code) == (TaskState.FAILED, "extract", "file.empty")
+    assert "empty.txt is empty" in empty.message
+    assert library.tasks(job.id, states=(TaskState.FAILED,)) == [empty]
+    with pytest.raises(JobNotFound):
+        library.job(99)
+
+
+def test_unchanged_documents_are_counted_and_not_listed(library: Library, files: Path) -> None:
+    write(files, "amber", "birch")
+    library.add(files)
+    report = library.add(files)
+    assert report.count(Fate.UNCHANGED) == 2
+    assert report.job is not None
+    assert library.fates(report.job.id) == {"unchanged": 2}
+    assert library.tasks(report.job.id) == []
+
+
+def test_what_waits_is_worked_off_by_another_process(tmp_path: Path, files: Path) -> None:
+    write(files, "amber", "birch")
+    settings = Settings(chunk_size=60)
+    with Library(EmbeddedStore(tmp_path / "l"), TOY, settings) as library:
+        labels = Labels("game", "lore", "dm-only", {"tag": ("a", "b")})
+        job = library.enqueue(FolderSource([files]), labels).id
+    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
+        assert library.work().count(Fate.ADDED) == 2
+        assert library.job(job).state is JobState.DONE
+        document = library.documents()[0]
+        assert (document.collection, document.category, document.audience) == (
+            "game", "lore", "dm-only",
+        )  # fmt: skip
+        assert document.metadata["tag"] == ("a", "b")
+        assert "60" in document.fingerprint, "cut as the one who asked wanted it"
+
+
+@pytest.mark.usefixtures("one_by_one")
+def test_a_person_goes_before_a_bulk_import(library: Library, files: Path, tmp_path: Path) -> None:
+    write(files, *(f"bulk{n:02}" for n in range(40)))
+    bulk = enqueue(library, files, Priority.BULK)
+    done: list[tuple[int, str]] = []
+
+    def on_outcome(outcome: Outcome) -> None:
+        done.append((outcome.job, outcome.uri))
+        if len(done) == 1:
+            enqueue(library, write(tmp_path / "mine", "urgent"), Priority.INTERACTIVE)
+
+    report = library.work(on_outcome=on_outcome)
+    assert report.count(Fate.ADDED) == 41
+    order = [job for job, _ in done]
+    assert order[0] == order[-1] == bulk
+    assert sum(job != bulk for job in order) == 1
+
+
+def test_cancelling_stops_at_the_next_document(
+    library: Library, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "BATCH_DOCUMENTS", 1)
+    write(files, *(f"n{n:03}" for n in range(80)))
+    job = enqueue(library, files)
+
+    def on_outcome(outcome: Outcome) -> None:
+        if outcome.fate is Fate.ADDED:
+            library.cancel(job)
+
+    report = library.work(job, on_outcome=on_outcome)
+    kept = len(library.documents())
+    assert 1 <= kept < 80
+    assert report.count(Fate.ADDED) == kept
+    ended = library.job(job)
+    assert (ended.state, ended.ended) == (JobState.CANCELLED, 80)
+    monkeypatch.undo()
+    assert library.retry(job) == 80 - kept
+    assert library.work().count(Fate.ADDED) == 80 - kept
+    assert library.job(job).state is JobState.DONE
+
+
+def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -> None:
+    child = multiprocessing.get_context("fork").Process(target=_die, args=(tmp_path / "l",))
+    child.start()
+    child.join()
+    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
+        (before,) = library.jobs()
+        assert before.state is JobState.RUNNING
+        library.work()
+        (job,) = library.jobs()
+        assert (job.state, job.lasting) == (JobState.FAILED, False)
+        assert "Offer it again." in job.notes[0]
+        assert library.retry(job.id) == 0, "nobody has them any more"
+        again = library.add_from(Texts("amber", "birch"), Labels())
+        assert again.count(Fate.ADDED) + again.count(Fate.UNCHANGED) == 2
+
+
+def _die(place: Path) -> None:
+    import os
+
+    class Deadly(Texts):
+        def items(self) -> Iterator[SourceItem]:
+            yield from super().items()
+            os._exit(9)
+
+    library = Library(EmbeddedStore(place), TOY, Settings())
+    library.add_from(Deadly("amber", "birch"), Labels())
+
+
+def test_a_second_process_follows_and_takes_over(tmp_path: Path, files: Path) -> None:
+    """While another one writes, a job is followed; when that one is gone, it is worked on here."""
+    write(files, "amber")
+    said: list[str] = []
+    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
+        other = FileLock(tmp_path / "l" / "writer.lock", thread_local=False)
+        other.acquire()
+
+        def on_wait(text: str) -> None:
+            said.append(text)
+            threading.Timer(0.3, other.release).start()
+
+        assert library.add(files, on_wait=on_wait).count(Fate.ADDED) == 1
+    assert len(said) == 1
+    assert "waiting" in said[0]
+
+
+def test_a_job_that_another_process_worked_off_is_reported(tmp_path: Path, files: Path) -> None:
+    write(files, "amber", "birch")
+    (files / "empty.txt").write_text(" ")
+    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
+        done = threading.Event()
+        entered = threading.Event()
+        threading.Thread(target=_hold_and_work, args=(tmp_path / "l", entered, done)).start()
+        assert entered.wait(30)
+        report = library.add(files, on_wait=lambda text: done.set())
+    assert report.count(Fate.ADDED) == 2
+    assert [o.error.code for o in report.failed if o.error] == ["file.empty"]
+    assert report.chunks == 2
+
+
+def _hold_and_work(place: Path, entered: threading.Event, go: threading.Event) -> None:
+    with Library(EmbeddedStore(place), TOY, Settings()) as library, library._store.writing():
+        entered.set()
+        go.wait(30)
+        library.work()
+
+
+def test_following_ends_with_the_job(library: Library, files: Path) -> None:
+    write(files, "amber", "birch")
+    job = enqueue(library, files)
+    states = []
+    worker = threading.Thread(target=library.work, args=(job,))
+    for seen in library.follow(job, 0.01):
+        states.append((seen.state, seen.ended))
+        if len(states) == 1:
+            worker.start()
+    worker.join()
+    assert states[0] == (JobState.QUEUED, 0)
+    assert states[-1] == (JobState.DONE, 2)
+
+
+def test_jobs_are_forgotten_with_their_documents(library: Library, files: Path) -> None:
+    write(files, "amber", "birch")
+    one = library.add(files / "amber.txt").job
+    both = library.add(files).job
+    assert one is not None
+    assert both is not None
+    (amber,) = [d for d in library.documents() if "amber" in d.uri]
+    library.remove([amber.id])
+    assert [job.id for job in library.jobs()] == [both.id]
+    assert not [t for job in library.jobs() for t in library.tasks(job.id) if "amber" in t.uri]
+    assert library.clear_jobs() == 1
+    assert library.jobs() == []
+
+
+@pytest.mark.usefixtures("one_by_one")
+def test_members_of_an_archive_survive_an_interruption(library: Library, files: Path) -> None:
+    """It is put after them: whoever finds it there need not look into it again."""
+    with zipfile.ZipFile(files / "box.zip", "w") as box:
+        for name in ("amber", "birch", "cedar"):
+            box.writestr(f"{name}.txt", f"A note about {name}.")
+
+    def stop(outcome: Outcome) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        library.add(files, on_outcome=stop)
+    assert len(library.documents()) == 1
+    (job,) = library.jobs()
+    assert (job.state, job.ended, job.tasks) == (JobState.QUEUED, 1, 2)
+    report = library.work()
+    assert [Path(o.uri).name for o in report.outcomes][-1] == "box.zip"
+    assert len(library.documents()) == 4
+    assert library.job(job.id).state is JobState.DONE
+
+
+def test_a_member_that_failed_is_tried_again(library: Library, files: Path) -> None:
+    with zipfile.ZipFile(files / "box.zip", "w") as box:
+        box.writestr("amber.txt", "A note about amber.")
+        box.writestr("empty.txt", " ")
+    job = library.add(files).job
+    assert job is not None
+    assert (job.tasks, job.failed) == (3, 1)
+    assert library.retry(job.id) == 1
+    again = library.work()
+    fates = {Path(o.uri).name: o.fate for o in again.outcomes}
+    assert fates == {
+        "box.zip": Fate.UNCHANGED,
+        "amber.txt": Fate.UNCHANGED,
+        "empty.txt": Fate.FAILED,
+    }
+    ended = library.job(job.id)
+    assert (ended.state, ended.tasks, ended.ended, ended.failed) == (JobState.FAILED, 3, 3, 1)
+    assert [d.interpretation for d in library.documents()] == [1, 1]

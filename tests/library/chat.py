@@ -1,7 +1,7 @@
 """A chat endpoint that answers each kind of question as a test says: guess, rewrite, answer."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from trivium.library import Library
 from trivium.search.hyde import PROMPT as HYDE
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
+from trivium.types import Processed
 
 USED = {"prompt_tokens": 50, "completion_tokens": 7}
 
@@ -52,19 +53,15 @@ def _as_reply(told: str | Reply) -> Reply:
 
 @contextmanager
 def asked(
-    folder: Path, chat: Chat, documents: dict[str, str], **settings: str
+    folder: Path, chat: Chat, documents: Sequence[Processed], **settings: str
 ) -> Iterator[Library]:
     """A library of these documents whose model is the chat."""
-    files = folder / "files"
-    files.mkdir(exist_ok=True)
-    for name, text in documents.items():
-        (files / name).write_text(text, encoding="utf-8")
     with ScriptedEndpoint(chat) as server:
         given = {"generate.url": server.url, "generate.model": "writer"}
         given |= {name.replace("_", ".", 1): value for name, value in settings.items()}
         store = EmbeddedStore(folder / "library")
         with Library(store, TOY, load(given).settings) as library:
-            library.add(files)
+            store.put(documents, TOY.fingerprint)
             yield library
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.library.chat import Chat, asked, dumped
 
 from trivium.library import where
+from trivium.testing.samples import sample
 
 AUDIENCES = ("all", "player", "dm-only")
 _DOCUMENTS = st.lists(st.sampled_from(AUDIENCES), min_size=1, max_size=5)
@@ -20,10 +21,10 @@ _CALLERS = st.lists(st.frozensets(st.sampled_from(AUDIENCES)), min_size=1, max_s
 def test_nothing_outside_the_callers_audience(
     audiences: list[str], callers: list[frozenset[str]], model: bool
 ) -> None:
-    documents = {
-        f"{n}.md": f"---\naudience: {audience}\n---\n# Title{n}\n\nFog tells secret{n} of fog.\n"
+    documents = [
+        sample(f"{n}.md", f"Fog tells secret{n} of fog.", title=f"Title{n}", audience=audience)
         for n, audience in enumerate(audiences)
-    }
+    ]
     chat = Chat()
     chat.answer = "Fog tells a secret [1][2][3][4][5]. It is fog [9]."
     chat.rewrite = "What does fog tell?"

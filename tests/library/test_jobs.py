@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from trivium.config import Settings
 from trivium.errors import JobNotFound
-from trivium.ingest import batches
+from trivium.ingest import batches, pipeline, working
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
 from trivium.ports import SourceItem
@@ -100,7 +100,11 @@ def test_what_waits_is_worked_off_by_another_process(tmp_path: Path, files: Path
 
 
 @pytest.mark.usefixtures("one_by_one")
-def test_a_person_goes_before_a_bulk_import(library: Library, files: Path, tmp_path: Path) -> None:
+def test_a_person_goes_before_a_bulk_import(
+    library: Library, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "MOST_DOCUMENTS", 4)  # under way when the person comes
+    monkeypatch.setattr(working, "OFTEN", 0.0)
     write(files, *(f"bulk{n:02}" for n in range(40)))
     bulk = enqueue(library, files, Priority.BULK)
     done: list[tuple[int, str]] = []
@@ -113,8 +117,8 @@ def test_a_person_goes_before_a_bulk_import(library: Library, files: Path, tmp_p
     report = library.work(on_outcome=on_outcome)
     assert report.count(Fate.ADDED) == 41
     order = [job for job, _ in done]
-    assert order[0] == order[-1] == bulk
-    assert sum(job != bulk for job in order) == 1
+    assert next(n for n, job in enumerate(order) if job != bulk) <= 8
+    assert order.count(bulk) == 40
 
 
 def test_cancelling_stops_at_the_next_document(

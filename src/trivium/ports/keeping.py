@@ -54,8 +54,12 @@ class Unembedded:
 class Blobs(Protocol):
     """Keeps bytes, each once, under an address that a document remembers."""
 
+    def address(self, data: bytes) -> str:
+        """Where these bytes would be, or are. The same bytes have the same address."""
+        ...
+
     def put(self, data: bytes) -> str:
-        """Durably, before its address comes back. The same bytes have the same address."""
+        """Durably, before their address comes back."""
         ...
 
     def get(self, address: str) -> bytes:

@@ -22,12 +22,14 @@ class Originals:
 
     def keep(self, data: bytes) -> str:
         """Bytes that are about to be registered; their address comes back."""
-        while True:
-            address = self.blobs.put(data)
-            with self._turn:
-                if self.blobs.has(address):  # else it was dropped this instant
-                    self._pinned[address] += 1
-                    return address
+        address = self.blobs.address(data)
+        with self._turn:  # pinned first: whoever drops it meanwhile leaves it alone
+            self._pinned[address] += 1
+        try:
+            return self.blobs.put(data)
+        except BaseException:
+            self.registered([address])
+            raise
 
     def registered(self, addresses: Iterable[str]) -> None:
         """They are referred to now, or never will be."""

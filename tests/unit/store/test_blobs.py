@@ -93,8 +93,8 @@ def test_keeping_and_dropping_at_once_loses_nothing(tmp_path: Path) -> None:
         while not done.is_set():
             originals.drop([address])
 
-    dropper = threading.Thread(target=drop)
-    workers = [threading.Thread(target=prepare) for _ in range(3)]
+    dropper = threading.Thread(target=drop, daemon=True)
+    workers = [threading.Thread(target=prepare, daemon=True) for _ in range(3)]
     for thread in (dropper, *workers):
         thread.start()
     for thread in workers:

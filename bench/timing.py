@@ -40,7 +40,7 @@ def measure(
     """Call once for each item, one after another, until time is up. `cpu`: processor seconds that
     the engine has used; of this process, unless it has others."""
     took: list[float] = []
-    before, used, started = _busy_seconds(), cpu(), perf_counter()
+    before, used, started = processor_seconds(), cpu(), perf_counter()
     for item in asked:
         begun = perf_counter()
         call(item)
@@ -49,12 +49,12 @@ def measure(
         if spent > seconds and (len(took) >= LEAST or spent > _LONGEST * seconds):
             break
     wall, own = perf_counter() - started, cpu() - used
-    others = max(0.0, (_busy_seconds() - before - own) / wall)
+    others = max(0.0, (processor_seconds() - before - own) / wall)
     took.sort()
     return Timing(
-        p50=round(_at(took, 0.50), 2),
-        p95=round(_at(took, 0.95), 2),
-        p99=round(_at(took, 0.99), 2),
+        p50=round(percentile(took, 0.50), 2),
+        p95=round(percentile(took, 0.95), 2),
+        p99=round(percentile(took, 0.99), 2),
         mean=round(sum(took) / len(took), 2),
         calls=len(took),
         cpu_mean=round(own * 1000 / len(took), 2),
@@ -90,12 +90,12 @@ def throughput(
             at += 1
             done[number] += 1
 
-    before, used, started = _busy_seconds(), cpu(), perf_counter()
+    before, used, started = processor_seconds(), cpu(), perf_counter()
     with ThreadPoolExecutor(clients) as threads:
         for finished in [threads.submit(client, number) for number in range(clients)]:
             finished.result()
     wall, own = perf_counter() - started, cpu() - used
-    others = max(0.0, (_busy_seconds() - before - own) / wall)
+    others = max(0.0, (processor_seconds() - before - own) / wall)
     return Throughput(clients, round(sum(done) / wall, 2), sum(done), round(others, 2))
 
 
@@ -135,12 +135,12 @@ def as_json(timing: Timing | Memory) -> dict[str, float]:
     return asdict(timing)
 
 
-def _at(ordered: Sequence[float], share: float) -> float:
+def percentile(ordered: Sequence[float], share: float) -> float:
     """The nearest rank: a value that was measured, not one between two."""
     return ordered[min(len(ordered) - 1, max(0, -int(-share * len(ordered) // 1) - 1))]
 
 
-def _busy_seconds() -> float:
+def processor_seconds() -> float:
     """Processor time that all processes of the machine have used."""
     user, nice, system = map(int, Path("/proc/stat").read_text().split(maxsplit=4)[1:4])
     return (user + nice + system) / os.sysconf("SC_CLK_TCK")

@@ -54,6 +54,7 @@ class Step(StrEnum):
     STORE = "store"
 
 
+REEMBED = "reembed"  # the kind of a job that changes the embedding model: it counts passages
 # What becomes of a document is for those who work on it to say (`ingest.outcomes`), but for this:
 # a store finds out when it keeps it.
 DUPLICATE = "duplicate"
@@ -110,7 +111,7 @@ class Job:
     """What was asked for and how far it is, at one instant."""
 
     id: JobId
-    kind: str  # add, remove
+    kind: str  # add, reembed
     what: str  # a line for people
     state: JobState
     priority: Priority
@@ -132,3 +133,8 @@ class Job:
     def waiting(self) -> int:
         """Tasks that have not ended."""
         return self.tasks - self.ended
+
+    @property
+    def unit(self) -> str:
+        """What it counts, for people."""
+        return "passages" if self.kind == REEMBED else "documents"

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -37,30 +38,32 @@ def events(stream: IO[str]) -> Iterator[tuple[str, str]]:
         yield told["event"], Path(told["uri"]).name
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """What is started here can be interrupted, though the tests run in the background of a shell,
-    which has its children ignore that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
+@contextmanager
+def watching(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """The program in a process of its own, which is gone at the end whatever happens."""
+    # A shell's background jobs ignore Ctrl-C, and so would what tests start that run in one.
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trivium.cli.main", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
     signal.signal(signal.SIGINT, before)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
-@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_watching_until_it_is_stopped(
     notes: Path, tmp_path: Path, named: list[str], how: signal.Signals
 ) -> None:
-    command = [sys.executable, "-m", "trivium.cli.main", "--library", str(tmp_path / "l"), "watch"]
-    options = [str(notes), "--quiet", "0.05", "--ignore", "*.tmp.md", "--json", *named]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        [*command, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
+    options = ["--quiet", "0.05", "--ignore", "*.tmp.md", "--json", *named]
+    with watching("--library", str(tmp_path / "l"), "watch", str(notes), *options) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         seen = events(process.stdout)

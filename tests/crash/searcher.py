@@ -1,7 +1,7 @@
 """A process that searches until its standard input ends, and checks every answer.
 
 Run as `python searcher.py LIBRARY`. Every document has three passages, each with the word lantern
-and the same mark; those called `same` and `changed` are always there.
+and the same mark; those whose name does not begin with `new` are always there.
 """
 
 import re
@@ -32,7 +32,7 @@ def main(place: Path) -> None:
             for uri, found in marks.items():
                 assert len(found) == PARTS, f"{uri}: {len(found)} passages of {PARTS}"
                 assert len(set(found)) == 1, f"{uri}: a mixture of {set(found)}"
-            stay = sum(not uri.startswith("new") for uri in marks)
+            stay = sum(not uri.rpartition("/")[2].startswith("new") for uri in marks)
             assert stay >= lasting, f"{lasting} documents before, {stay} now"
             lasting = stay
             searches += 1

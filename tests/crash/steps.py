@@ -93,7 +93,9 @@ def fork(act: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def kill_at(number: int, told: int) -> None:
+def kill_at(
+    number: int, told: int, writing: Sequence[tuple[type, Sequence[str]]] = WRITING
+) -> None:
     """From now on: die at this boundary. Its name is written to `told` first."""
     passed = 0
 
@@ -113,7 +115,7 @@ def kill_at(number: int, told: int) -> None:
 
         return call
 
-    for owner, names in WRITING:
+    for owner, names in writing:
         for name in names:
             setattr(owner, name, wrapped(name, getattr(owner, name)))
 

@@ -16,6 +16,7 @@ from trivium.library import Library
 from trivium.ports import SourceItem
 from trivium.testing.samples import OTHER, sample
 from trivium.types import Labels, Signal
+from trivium.work import JobState
 
 MANY = 150  # more than one batch
 
@@ -199,6 +200,45 @@ def test_given_up_nothing_is_left_of_it(
         assert beside.stop_reembedding() == ""
     assert models_in(tmp_path / "l") == {"toy"}
     assert nearest(filled, "Lantern number 7 burns.") == "Lantern number 7 burns."
+
+
+def job_of(library: Library) -> tuple[JobState, int, int]:
+    (job,) = [job for job in library.jobs() if job.kind == "reembed"]
+    return job.state, job.ended, job.tasks
+
+
+def test_it_is_a_job_that_people_see_cancel_and_take_up_again(
+    filled: Library, endpoint: ScriptedEndpoint, tmp_path: Path
+) -> None:
+    seen: list[tuple[JobState, int, int]] = []
+    endpoint.answer = fail_at(28)
+    with Library.open(tmp_path / "l", settings=Settings()) as beside:
+        with pytest.raises(ModelUnavailable):
+            filled.reembed(
+                settings(endpoint.url, "other"), on_progress=lambda _: seen.append(job_of(beside))
+            )
+        assert seen[0] == (JobState.RUNNING, 0, MANY)
+        assert job_of(beside) == (JobState.FAILED, 128, MANY)
+        (job,) = [job for job in beside.jobs() if job.kind == "reembed"]
+        assert "TRIVIUM_EMBED_KEY" in job.notes[0]
+        assert beside.retry(job.id) == 1
+        assert job_of(beside)[0] is JobState.QUEUED
+        add(beside, "Adding leaves it alone.")
+        assert job_of(beside)[0] is JobState.QUEUED
+        endpoint.answer = answer
+
+        def cancel(progress: Progress) -> None:
+            if not progress.switched:
+                beside.cancel(job.id)
+
+        with pytest.raises(ReembedStopped):
+            filled.reembed(on_progress=cancel)
+        assert job_of(beside)[0] is JobState.CANCELLED
+        assert models_in(tmp_path / "l") == {"toy"}
+        assert beside.retry(job.id) == 1
+        assert filled.reembed().passages == MANY + 1
+        assert job_of(beside)[0] is JobState.DONE
+        assert beside.retry(job.id) == 0
 
 
 def test_another_choice_drops_the_first(

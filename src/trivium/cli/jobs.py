@@ -71,7 +71,9 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
         told = [_task_as_json(task) for task in tasks]
         shell.emit({"job": job_as_json(found), "fates": dict(fates), "tasks": told})
         return
-    shell.say(printable(f"Job {found.id}: {found.what} ({found.state}), {_done(found)} documents"))
+    shell.say(
+        printable(f"Job {found.id}: {found.what} ({found.state}), {_done(found)} {found.unit}")
+    )
     if fates:
         shell.say(", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items())))
     for note in found.notes:
@@ -199,9 +201,13 @@ def _task_as_json(task: Task) -> dict[str, object]:
 
 def _work(shell: Shell, library: Library) -> None:
     from trivium.cli.add import finish, work
+    from trivium.cli.reembed import go_on
+    from trivium.work import REEMBED
 
     report = work(shell, library, None)
     finish(shell, report)
+    if any(job.kind == REEMBED for job in library.jobs(ended=False)):
+        go_on(shell, library)
     if report.failed:
         raise click.exceptions.Exit(1)
 
@@ -215,7 +221,7 @@ def _tell(shell: Shell, found: list[Job]) -> None:
         shell.emit({"jobs": [job_as_json(job) for job in found]})
         return
     for job in found:
-        shell.say(f"Job {job.id}: {job.state}, {_done(job)} documents done")
+        shell.say(f"Job {job.id}: {job.state}, {_done(job)} {job.unit} done")
 
 
 def _row(job: Job) -> tuple[str, ...]:

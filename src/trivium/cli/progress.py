@@ -87,7 +87,7 @@ def _show(library: Library, job: Job, progress: Progress, bars: dict[JobId, Task
         bars[job.id],
         completed=done,
         total=max(total, 1),
-        counts=f"{job.ended:,}/{job.tasks:,} documents",
+        counts=f"{job.ended:,}/{job.tasks:,} {job.unit}",
         pace=pace(job),
         description=_short(under_way[0].name) if under_way else printable(job.what),
     )

@@ -11,6 +11,7 @@ import click
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
+    from trivium.config import Settings
     from trivium.ingest.reembed import Progress
     from trivium.library import Library, Reembedded
     from trivium.types import Manifest
@@ -50,18 +51,28 @@ def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
             _stop(shell, library)
             return
         wanted = wanted_settings(settings, library.manifest(), model)
-        try:
-            with _progress(shell) as advance:
-                report = library.reembed(wanted, on_progress=advance, on_wait=shell.note)
-        except KeyboardInterrupt:
-            shell.fail(
-                "interrupted",
-                "Interrupted; what is embedded is kept, and the model of before serves on.",
-                "`trivium reembed` goes on, `trivium reembed --stop` gives it up.",
-            )
-            raise click.exceptions.Exit(130) from None
-        _say(shell, report)
+        _say(shell, _worked(shell, library, wanted))
         _warn_of_settings(shell, library.manifest())
+
+
+def go_on(shell: Shell, library: Library) -> None:
+    """With a change that was begun and not finished."""
+    report = _worked(shell, library, None)
+    if not shell.json:
+        _say(shell, report)
+
+
+def _worked(shell: Shell, library: Library, wanted: Settings | None) -> Reembedded:
+    try:
+        with _progress(shell) as advance:
+            return library.reembed(wanted, on_progress=advance, on_wait=shell.note)
+    except KeyboardInterrupt:
+        shell.fail(
+            "interrupted",
+            "Interrupted; what is embedded is kept, and the model of before serves on.",
+            "`trivium reembed` goes on, `trivium reembed --stop` gives it up.",
+        )
+        raise click.exceptions.Exit(130) from None
 
 
 def _stop(shell: Shell, library: Library) -> None:

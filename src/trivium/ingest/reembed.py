@@ -67,6 +67,7 @@ class Reembedder:
             else:
                 self._store.begin_model(model, self._settings)
                 self._change(model, waiting)
+            self._store.drop_other_models()
         return self._tell(switched=True)
 
     def _change(self, model: str, waiting: Waiting | None) -> None:
@@ -77,7 +78,6 @@ class Reembedder:
         with self._store.writing(waiting):
             self._embed_lacking()
             self._store.switch_model(model)
-        self._store.drop_other_models()
 
     def _embed_lacking(self) -> int:
         """Embed what has no vector of the model; how many passages that were comes back."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import TracebackType
 
 from trivium.config import Settings
-from trivium.errors import BadSetting
+from trivium.errors import BadSetting, ReembedStopped, TriviumError
 from trivium.ingest.reembed import Progress, Reembedder
 from trivium.library.assembly import embedder_for, token_embedder_for
 from trivium.library.model import description, with_model
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
+from trivium.store.sql.queue import JobQueue
+from trivium.types import Manifest
+from trivium.work import REEMBED, Job, JobState
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +43,18 @@ class Reembedding(Parts):
         model that was begun."""
         manifest = self._store.manifest()
         if settings is None:
-            if not manifest.next_model:
-                raise BadSetting("There is no change of the model to go on with.", fix=_HOW)
-            settings = with_model(self._settings, manifest.next_settings)
-        embedder = embedder_for(settings)
+            settings = with_model(self._settings, self._begun(manifest))
+        embedder, told = embedder_for(settings), description(settings)
+        job = _Job(self._store.queue, embedder.fingerprint, told, on_progress)
         work = Reembedder(
             self._store,
             embedder,
-            description(settings),
+            told,
             token_embedder=token_embedder_for(settings, embedder),
-            on_progress=on_progress,
+            on_progress=job.tell,
         )
-        done = work.run(on_wait)
+        with job:
+            done = work.run(on_wait)
         self._follow()
         return Reembedded(manifest.model, embedder.fingerprint, done.done, done.seconds)
 
@@ -59,8 +63,60 @@ class Reembedding(Parts):
         model that was to come comes back, or nothing where there was none."""
         model = self._store.manifest().next_model
         if model:
+            for job in self._reembedding():
+                self._store.queue.cancel(job.id)
             self._store.abandon_model()
         return model
+
+    def _begun(self, manifest: Manifest) -> Mapping[str, str]:
+        """How to load the model that the library is on its way to, or is to be once more."""
+        if manifest.next_model:
+            return manifest.next_settings
+        for job in self._reembedding():
+            told: Mapping[str, str] = job.options["settings"]
+            return told
+        raise BadSetting("There is no change of the model to go on with.", fix=_HOW)
+
+    def _reembedding(self) -> list[Job]:
+        return [job for job in self._store.queue.jobs(ended=False) if job.kind == REEMBED]
+
+
+class _Job:
+    """The change as people see it in the list of jobs. A context for the time of the work."""
+
+    def __init__(
+        self,
+        queue: JobQueue,
+        model: str,
+        told: Mapping[str, str],
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self._queue = queue
+        self._on_progress = on_progress
+        self._job = queue.begin_reembed(model, told)
+
+    def tell(self, progress: Progress) -> None:
+        before = self._job.ended  # by a process that did not finish it
+        self._queue.advance(self._job.id, before + progress.done, before + progress.total)
+        self._on_progress(progress)
+
+    def __enter__(self) -> None:
+        self._queue.take_up(self._job.id)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self._queue.leave(self._job.id, JobState.DONE)
+        elif isinstance(error, ReembedStopped):
+            self._queue.leave(self._job.id, JobState.CANCELLED)
+        elif isinstance(error, TriviumError):
+            self._queue.leave(self._job.id, JobState.FAILED, str(error))
+        else:
+            self._queue.leave(self._job.id, JobState.QUEUED)
 
 
 _HOW = "Name the model, or set the embed settings to it."

@@ -15,7 +15,7 @@ from trivium.library.nearness import Nearness
 from trivium.library.report import MOST_OUTCOMES, Report, Tally
 from trivium.library.shift import Shift
 from trivium.ports import Source, Waiting
-from trivium.work import Job, JobId, Task, TaskId, TaskState
+from trivium.work import REEMBED, Job, JobId, Task, TaskId, TaskState
 
 _POLL = 0.2  # seconds between two looks at the work of another process
 _BUSY = (
@@ -57,8 +57,10 @@ class Working(Nearness):
 
     def cancel(self, job: JobId) -> Job:
         """What it has done stays. Whoever works on it stops at the next document."""
-        self.job(job)
+        found = self.job(job)
         self._store.queue.cancel(job)
+        if found.kind == REEMBED and not found.state.has_ended:
+            self._store.abandon_model()  # whoever works on it meets that at its next batch
         return self.job(job)
 
     def retry(self, job: JobId, task: TaskId | None = None) -> int:
@@ -145,7 +147,7 @@ class Working(Nearness):
     def _is_open(self, job: JobId | None) -> bool:
         if job is not None:
             return not self.job(job).state.has_ended
-        return bool(self._store.queue.jobs(ended=False, limit=1))
+        return any(left.kind != REEMBED for left in self._store.queue.jobs(ended=False))
 
     def _report(self, job: JobId | None, tally: Tally, seconds: float, spent: float) -> Report:
         tally.notes += self._near_notes(tally.fresh)

@@ -99,6 +99,21 @@ class StoreContract(SearchContract, NamesContract, PastContract, ModelContract):
             store.remove(d.id for d in store.documents(OWNER))
         assert store.embeddings(TOY.fingerprint, document.hashes) == {}
 
+    def test_vectors_of_a_document_that_lacks_others(self, store: Store) -> None:
+        document = sample("a.md", "Amber bell.", "Copper bell.", embedded=False)
+        put(store, document)
+        amber, copper = document.hashes
+        vector = TOY.embed_query("Amber bell.")
+        with store.writing():
+            store.keep_vectors(TOY.fingerprint, {amber: vector})
+        found = store.embeddings(TOY.fingerprint, [amber, copper])
+        assert list(found) == [amber]
+        assert float(found[amber] @ vector) > 0.999
+        assert store.manifest().model == TOY.fingerprint
+        with store.writing():
+            store.remove([1])
+        assert store.embeddings(TOY.fingerprint, [amber]) == {}
+
     def test_token_vectors_are_kept_for_chunks_and_go_with_them(self, store: Store) -> None:
         document = sample("a.md", "Amber bell.", "Copper bell.", audience="dm-only")
         amber, copper = document.hashes

@@ -27,7 +27,7 @@ from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.statements import slices
 from trivium.store.sql.tables import documents
-from trivium.work import Job, JobId, JobState, Priority, Step, Task, TaskId, TaskState
+from trivium.work import REEMBED, Job, JobId, JobState, Priority, Step, Task, TaskId, TaskState
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
@@ -125,6 +125,8 @@ class JobBook:
             row = connection.execute(select(jobs).where(jobs.c.id == job)).first()
             if row is None:
                 return 0
+            if row.kind == REEMBED:
+                return _requeue(connection, job)
             over = [TaskState.FAILED]
             if row.state == JobState.CANCELLED:
                 over.append(TaskState.CANCELLED)
@@ -217,6 +219,13 @@ def _pace(row: Row[Any]) -> tuple[float, float | None]:
     if done <= 0 or left <= 0:
         done, left = row.ended - row.run_ended, row.tasks - row.ended
     return rate, left * elapsed / done if done > 0 else None
+
+
+def _requeue(connection: Connection, job: JobId) -> int:
+    """Let a job without tasks be gone on with; 1, unless it is under way or went well."""
+    over = (jobs.c.id == job) & jobs.c.state.in_((JobState.FAILED, JobState.CANCELLED))
+    again = {"state": JobState.QUEUED, "ended_at": "", "complete": False}
+    return connection.execute(update(jobs).where(over).values(**again)).rowcount
 
 
 def _is_embedding(row: Any) -> bool:

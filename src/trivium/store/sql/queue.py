@@ -25,9 +25,11 @@ from sqlalchemy import (
 from trivium.errors import JobInterrupted
 from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
-from trivium.store.sql.jobs import UNFINISHED, JobBook, drop_tasks, job_of, reopen, task_of
+from trivium.store.sql.jobs import UNFINISHED, drop_tasks, job_of, reopen, task_of
+from trivium.store.sql.model_jobs import ModelJobs
 from trivium.store.sql.statements import insert_all, slices, take
 from trivium.work import (
+    REEMBED,
     Job,
     JobId,
     JobState,
@@ -40,7 +42,7 @@ from trivium.work import (
 )
 
 
-class JobQueue(JobBook):
+class JobQueue(ModelJobs):
     # --- offering: by any process
 
     def create(
@@ -78,18 +80,17 @@ class JobQueue(JobBook):
         process could have had them. The unfinished jobs come back, first to be worked on first."""
         with self._engine.begin() as connection:
             order = (jobs.c.priority, jobs.c.id)
-            found = connection.execute(
-                select(jobs).where(jobs.c.state.in_(UNFINISHED)).order_by(*order)
-            ).all()
+            ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
+            found = connection.execute(select(jobs).where(ours).order_by(*order)).all()
             for row in found:
-                ours = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
+                held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
                 if row.complete:
-                    _put_back(connection, row.id, ours)
+                    _put_back(connection, row.id, held)
                 else:
                     _interrupt(connection, row.id)
             _drop_cancelled(connection)
             _close_ended(connection, [row.id for row in found])
-            left = select(jobs).where(jobs.c.state.in_(UNFINISHED)).order_by(*order)
+            left = select(jobs).where(ours).order_by(*order)
             return [job_of(row) for row in connection.execute(left)]
 
     def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:

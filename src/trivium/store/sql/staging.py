@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from trivium.store.clock import now
 from trivium.store.identity import is_shareable, meets, parts_from, successor
@@ -252,12 +252,7 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
         )
     ).all()
     sequence = take(connection, "sequence", 1).start
-    for one in staged:
-        connection.execute(
-            update(documents)
-            .where(documents.c.id == one.document)
-            .values(**one.values, interpretation=one.number, changed=sequence)
-        )
+    _update(connection, staged, sequence)
     mine, state = interpretations.c.document.in_(ids), interpretations.c.state
     retired = update(interpretations).where(mine, state == "active")
     connection.execute(retired.values(state="retired", retired_at=now()))
@@ -276,6 +271,19 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
     embedded = [c.id for one in staged for c in one.indexed if c.vector is not None]
     if embedded:
         set_setting(connection, EMBEDDED_UPTO, str(max(embedded)))
+
+
+def _update(connection: Connection, staged: Sequence[Staged], sequence: int) -> None:
+    """The rows of the documents, in one statement: one for each would take a quarter of the time
+    that goes into putting a batch of small documents (1.1 of 4.2 ms)."""
+    rows = [
+        {**one.values, "interpretation": one.number, "changed": sequence, "id": one.document}
+        for one in staged
+    ]
+    names = [name for name in rows[0] if name != "id"]
+    values = {name: bindparam(f"_{name}", type_=documents.c[name].type) for name in names}
+    statement = update(documents).where(documents.c.id == bindparam("_id")).values(**values)
+    connection.execute(statement, [{f"_{name}": row[name] for name in row} for row in rows])
 
 
 def _range(one: Staged) -> dict[str, int]:

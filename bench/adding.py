@@ -1,0 +1,235 @@
+"""What adding costs beside the model: files that are there already, and very many small ones.
+
+    python -m bench.adding unchanged                     1,000 files added again
+    python -m bench.adding many --documents 100000       memory, rate, and searches meanwhile
+
+`many` adds documents of about 40 words, real sentences, each a file of its own, in one process,
+and searches in another for a while in the middle of it. The rate is compared with the model's own
+on the same texts, timed before and after in the same run; what was added while the other process
+searched is left out of it. Stop it and run it again with the same --place to go on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+from bench.corpus import SEED, Corpus, load_corpus
+from bench.surroundings import surroundings
+from bench.timing import memory, percentile, processor_seconds
+from trivium.config import load
+from trivium.ingest.batches import BATCH_DOCUMENTS
+from trivium.ingest.outcomes import Fate
+from trivium.library import Library, embedder_for
+from trivium.models.local import LocalEmbedder
+
+WORDS = 40
+MODEL_TEXTS = 1024  # that the model is timed with
+A_FOLDER = 1000  # files
+SEARCHES_FROM = 0.5  # share of the documents that are in when the other process searches
+PAUSE = 0.1  # seconds between two searches: a person who types, not a load test
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("what", choices=("unchanged", "many", "add", "search", "model"))
+    parser.add_argument("--documents", type=int, default=1000)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--place", type=Path, help="kept, to go on there; else a temporary folder")
+    parser.add_argument("--seconds", type=float, default=30, help="of searching, each time")
+    given = parser.parse_args()
+    roles = {"add": add, "search": search, "model": model}
+    if given.what in roles:  # processes of `many`
+        roles[given.what](given)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        given.place = given.place or Path(temporary)
+        found = {"unchanged": unchanged, "many": many}[given.what](given)
+        print(json.dumps({"measured": given.what, **found, **surroundings()}, indent=2))
+
+
+# --- files that are there already
+
+
+def unchanged(given: argparse.Namespace) -> dict[str, Any]:
+    files = written(given)
+    with Library.open(given.place / "library", settings=load().settings) as library:
+        first = library.add(files)
+        again = library.add(files)
+    assert again.count(Fate.UNCHANGED) == given.documents
+    return {
+        "documents": given.documents,
+        "first_per_second": round(given.documents / first.seconds, 1),
+        "again_per_second": round(given.documents / again.seconds, 1),
+        "again_embedding_seconds": again.embedding_seconds,
+    }
+
+
+# --- very many small ones
+
+
+def many(given: argparse.Namespace) -> dict[str, Any]:
+    written(given)
+    before = _ask(given, "model")
+    busy, own, started = processor_seconds(), sum(os.times()[2:4]), perf_counter()
+    seen, meanwhile = _watched(given)
+    others = processor_seconds() - busy - (sum(os.times()[2:4]) - own)
+    wall = perf_counter() - started
+    idle = _ask(given, "search")
+    rates = [before["texts_per_second"], _ask(given, "model")["texts_per_second"]]
+    tenth = next(line for line in seen if line["done"] >= given.documents / 10)
+    rate = _rate(seen, meanwhile)
+    return {
+        "documents": given.documents,
+        "per_second": round(rate, 1),
+        "model_per_second": rates,
+        "share_of_model": round(rate / (sum(rates) / 2), 3),
+        "megabytes": {"tenth": tenth["resident"], "end": seen[-1]["resident"]},
+        "growth": round(seen[-1]["resident"] / tenth["resident"], 2),
+        "search_ms": {"idle": idle, "meanwhile": meanwhile["found"]},
+        "slower": round(meanwhile["found"]["p95"] / idle["p95"], 2),
+        "others": round(max(0.0, others / wall), 2),
+    }
+
+
+def _watched(given: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """What the adding process said of itself, and what searching beside it found, and when."""
+    seen: list[dict[str, Any]] = []
+    meanwhile: dict[str, Any] = {}
+    with _role(given, "add") as adding:
+        assert adding.stdout is not None
+        searching: subprocess.Popen[str] | None = None
+        for line in adding.stdout:
+            seen.append(json.loads(line))
+            print(line, end="", file=sys.stderr, flush=True)
+            if searching is None and seen[-1]["done"] >= given.documents * SEARCHES_FROM:
+                searching = _role(given, "search")
+                meanwhile["from"] = seen[-1]["at"]
+            if searching is not None and "to" not in meanwhile and searching.poll() is not None:
+                meanwhile["to"] = seen[-1]["at"]
+    assert adding.returncode == 0
+    assert searching is not None
+    assert searching.stdout is not None
+    meanwhile["found"] = json.loads(searching.stdout.read())
+    assert "to" in meanwhile, "it was done before the searches were: more documents, fewer seconds"
+    return seen, meanwhile
+
+
+def _rate(seen: list[dict[str, Any]], meanwhile: dict[str, Any]) -> float:
+    """Documents a second while nobody searched."""
+    parts = [
+        [line for line in seen if line["done"] and line["at"] <= meanwhile["from"]],
+        [line for line in seen if line["at"] >= meanwhile["to"]],
+    ]
+    spans = [(p[-1]["done"] - p[0]["done"], p[-1]["at"] - p[0]["at"]) for p in parts if p]
+    return float(sum(done for done, _ in spans) / sum(seconds for _, seconds in spans))
+
+
+def _role(given: argparse.Namespace, what: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "bench.adding", what]
+    for name in ("documents", "data", "place", "seconds"):
+        command += [f"--{name}", str(getattr(given, name))]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _ask(given: argparse.Namespace, what: str) -> dict[str, Any]:
+    out, _ = _role(given, what).communicate()
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+# --- the processes
+
+
+def add(given: argparse.Namespace) -> None:
+    """Says once a second how far it is and what memory it holds."""
+    started = said = perf_counter()
+    with Library.open(given.place / "library", settings=load().settings) as library:
+        done = len(library.documents())
+
+        def say() -> None:
+            line = {"at": round(perf_counter() - started, 2), "done": done}
+            print(json.dumps(line | {"resident": memory().resident}), flush=True)
+
+        def on_outcome(_: object) -> None:
+            nonlocal done, said
+            done += 1
+            if perf_counter() - said >= 1:
+                said = perf_counter()
+                say()
+
+        if library.jobs(ended=False):
+            library.work(on_outcome=on_outcome)
+        else:
+            library.add(given.place / "files", on_outcome=on_outcome)
+        say()
+
+
+def search(given: argparse.Namespace) -> None:
+    """One query after another, with a pause between them."""
+    asked = load_corpus(given.data).queries()
+    took: list[float] = []
+    with Library.open(given.place / "library", settings=load().settings) as library:
+        for query in asked[:20]:
+            library.search(query)
+        until = perf_counter() + given.seconds
+        while perf_counter() < until:
+            begun = perf_counter()
+            library.search(asked[len(took) % len(asked)])
+            took.append((perf_counter() - begun) * 1000)
+            sleep(PAUSE)
+    took.sort()
+    found = {f"p{n}": round(percentile(took, n / 100), 2) for n in (50, 95)}
+    print(json.dumps(found | {"calls": len(took)}))
+
+
+def model(given: argparse.Namespace) -> None:
+    """The rate of the model alone, in batches like those of an add."""
+    embedder = embedder_for(load().settings)
+    assert isinstance(embedder, LocalEmbedder)
+    texts = list(islice(small_texts(load_corpus(given.data)), MODEL_TEXTS))
+    embedder.embed_with_tokens(texts[:64])
+    started = perf_counter()
+    for first in range(0, len(texts), BATCH_DOCUMENTS):
+        embedder.embed_with_tokens(texts[first : first + BATCH_DOCUMENTS])
+    print(json.dumps({"texts_per_second": round(len(texts) / (perf_counter() - started), 1)}))
+
+
+def written(given: argparse.Namespace) -> Path:
+    """The documents as files, once."""
+    folder: Path = given.place / "files"
+    if not (folder / ".written").exists():
+        for number, text in enumerate(small_texts(load_corpus(given.data))):
+            if number == given.documents:
+                break
+            part = folder / f"{number // A_FOLDER:04}"
+            part.mkdir(parents=True, exist_ok=True)
+            (part / f"{number:06}.txt").write_text(text, encoding="utf-8")
+        (folder / ".written").touch()
+    return folder
+
+
+def small_texts(corpus: Corpus) -> Iterator[str]:
+    """Real sentences, about 40 words together, and a number, so that no two are the same."""
+    chance = random.Random(SEED)
+    number = 0
+    while True:
+        number += 1
+        words = f"Note {number}.".split()
+        while len(words) < WORDS:
+            words += chance.choice(corpus.sentences).split()
+        yield " ".join(words[: WORDS + 10])
+
+
+if __name__ == "__main__":
+    main()

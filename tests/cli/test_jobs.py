@@ -1,0 +1,86 @@
+"""`trivium jobs`: listed, shown, followed, cancelled, tried again, worked off, forgotten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.program import Program, call
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text("# One\n\nA note about one.\n", encoding="utf-8")
+    (folder / "empty.md").write_text("", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def trivium(tmp_path: Path) -> Program:
+    return lambda *arguments: call("--library", tmp_path / "library", *arguments)
+
+
+def test_the_life_of_a_job(notes: Path, trivium: Program) -> None:
+    queued = trivium("add", notes, "--background", "--json")
+    assert (queued.code, queued.json["job"]["state"]) == (0, "queued")
+    assert "options" not in queued.json["job"]
+    (listed,) = trivium("jobs", "--json").json["jobs"]
+    assert (listed["id"], listed["tasks"], listed["ended"]) == (1, 2, 0)
+    assert trivium("list", "--json").json["documents"] == []
+
+    ran = trivium("jobs", "run", "--json")
+    assert (ran.code, ran.json["added"], ran.json["failed"]) == (1, 1, 1)
+    plain = trivium("jobs").out.splitlines()
+    assert plain[0].split() == ["job", "what", "state", "done", "failed", "pace", "created"]
+    assert "failed" in plain[1]
+    assert "2/2" in plain[1]
+
+    shown = trivium("jobs", "show", 1)
+    assert "1 added, 1 failed" in shown.out
+    assert "[file.empty]" in shown.out
+    only = trivium("jobs", "show", 1, "--failed", "--json").json
+    (task,) = only["tasks"]
+    assert (task["code"], task["state"]) == ("file.empty", "failed")
+    assert "key" not in task
+
+    (notes / "empty.md").write_text("Now there is something.", encoding="utf-8")
+    again = trivium("jobs", "retry", 1, "--json")
+    assert (again.code, again.json["added"]) == (0, 1)
+    assert trivium("jobs", "--json").json["jobs"][0]["state"] == "done"
+    assert trivium("jobs", "clear", "--json").json == {"cleared": 1}
+    assert "There is no job" in trivium("jobs").err
+
+
+def test_following_says_every_change_on_a_line(notes: Path, trivium: Program) -> None:
+    trivium("add", notes)
+    (line,) = trivium("jobs", "watch", 1).out.splitlines()
+    assert json.loads(line)["ended"] == 2
+    assert trivium("jobs", "watch").out == ""
+
+
+def test_cancelling(notes: Path, trivium: Program) -> None:
+    trivium("add", notes, "--background")
+    assert "Job 1: cancelled" in trivium("jobs", "cancel", 1).out
+    ran = trivium("jobs", "run", "--json")
+    assert (ran.code, ran.json["added"]) == (0, 0)
+    (job,) = trivium("jobs", "--json").json["jobs"]
+    assert (job["state"], job["ended"]) == ("cancelled", 2)
+    assert trivium("jobs", "retry", "--all", "--background").code == 0
+
+
+def test_what_is_not_there(notes: Path, trivium: Program) -> None:
+    trivium("add", notes)
+    answer = trivium("jobs", "show", 99, "--json")
+    assert (answer.code, answer.error["code"]) == (2, "job.not_found")
+    assert trivium("jobs", "retry").code == 2
+    assert trivium("jobs", "retry", 1, "--all").code == 2
+
+
+def test_a_queued_job_is_named_by_the_next_add(notes: Path, trivium: Program) -> None:
+    trivium("add", notes, "--background", "--priority", "bulk")
+    answer = trivium("add", notes / "one.md")
+    assert answer.code == 0
+    assert "`trivium jobs run` goes on" in answer.err

@@ -76,7 +76,8 @@ class Ours:
         model, queries = local_embedder_for(settings), at.prepared.queries
         vectors = at.prepared.query_vectors
         given = Precomputed(model, queries, vectors)
-        probes = [Probe(parse(q), v) for q, v in zip(queries, vectors, strict=True)]
+        name = store.manifest().model
+        probes = [Probe(parse(q), v, model=name) for q, v in zip(queries, vectors, strict=True)]
         searchers = Searcher(store, model), Searcher(store, given)
         name = model.fingerprint
         return cls(store, settings, name, *searchers, queries, probes, limit, seconds)

@@ -49,7 +49,10 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
     place = settings.cache / "bench" / "rerank" / dataset.name
     store = EmbeddedStore(place)
     _index(store, embedder, dataset, settings)
-    reranker = LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER), store.rarities)
+    model = embedder.fingerprint
+    reranker = LateReranker(
+        embedder, lambda ids: store.token_vectors(ids, OWNER, model), store.rarities
+    )
     searcher = Searcher(store, embedder)
     asked = sorted(dataset.queries.items())
     if len(asked) > queries:
@@ -123,7 +126,7 @@ def _time(
 def _space(store: EmbeddedStore, place: Path) -> dict[str, float]:
     documents = store.documents(OWNER)
     ids = [p.id for d in documents for p in store.passages(d.id, OWNER)]
-    kept = store.token_vectors(ids, OWNER)
+    kept = store.token_vectors(ids, OWNER, store.manifest().model)
     return {
         "chunks": len(ids),
         "token_bytes_a_chunk": round(sum(map(len, kept.values())) / len(ids)),

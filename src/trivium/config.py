@@ -231,11 +231,15 @@ def load(given: Mapping[str, str] | None = None) -> Effective:
                 values.pop(names()[name])
                 origins[name] = "default"
         for told, named in ((f"preset, {origin}", _preset(layer, origin)), (origin, layer)):
-            for name, text in named.items():
-                attribute, type_ = _known(name, origin)
-                values[attribute] = _convert(name, text, type_, origin)
-                origins[name] = told
+            values |= converted(named, origin)
+            origins |= dict.fromkeys(named, told)
     return Effective(Settings(**values), origins)
+
+
+def converted(given: Mapping[str, str], origin: str) -> dict[str, Any]:
+    """Values by attribute of Settings, from texts by name."""
+    known = {name: _known(name, origin) for name in given}
+    return {known[n][0]: _convert(n, text, known[n][1], origin) for n, text in given.items()}
 
 
 def _preset(layer: Mapping[str, str], origin: str) -> Mapping[str, str]:

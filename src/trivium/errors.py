@@ -7,6 +7,7 @@
      │   ├─ BadSetting             setting.bad
      │   ├─ BadFilter              filter.bad
      │   ├─ PathNotFound           path.not_found
+     │   ├─ FolderEmpty            folder.empty
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
      │   ├─ TokenRefused           token.refused
@@ -59,6 +60,7 @@
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
+         ├─ ReembedStopped         library.reembed_stopped
          ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
@@ -108,6 +110,11 @@ class BadFilter(InputError):
 class PathNotFound(InputError):
     code = "path.not_found"
     fix = "Check the spelling, or quote the pattern if your shell expanded it."
+
+
+class FolderEmpty(InputError):
+    code = "folder.empty"
+    fix = "Is its disk there? --force removes all that came from it."
 
 
 class DocumentNotFound(InputError):
@@ -357,6 +364,12 @@ class LibraryReadOnly(StoreError):
 
 class ModelChanged(StoreError):
     code = "library.model_changed"
+    fix = "Open the library again, or run `trivium reembed`."
+
+
+class ReembedStopped(StoreError):
+    code = "library.reembed_stopped"
+    fix = "Run `trivium reembed` with the model you want."
 
 
 class OriginalDamaged(StoreError):

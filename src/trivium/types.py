@@ -277,11 +277,14 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a library was made with. A store refuses to open under another."""
+    """What a library was made with."""
 
     schema: int
     model: str  # fingerprint of the embedding model, empty before the first vector
     dimensions: int  # 0 before the first vector
+    settings: Mapping[str, str] = field(default_factory=dict)  # how to load it; no secrets
+    next_model: str = ""  # whose vectors are being made beside those that serve
+    next_settings: Mapping[str, str] = field(default_factory=dict)
 
 
 # --- asking --------------------------------------------------------------------------------------
@@ -341,6 +344,7 @@ class Probe:
     query: Query
     vector: Vector | None = None
     threshold: float = -1.0  # least similarity for a vector hit
+    model: str = ""  # fingerprint of what made the vector: a store refuses those of another
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,10 +118,12 @@ def test_an_interruption_keeps_what_was_done(
     assert again.code == 130
     assert again.error["code"] == "interrupted"
     _, first = call("jobs", "--library", place, "--json").json["jobs"]
-    assert (first["state"], first["ended"]) == ("queued", 2), "gone on with by the second"
+    assert first["state"] == "queued"
     rest = call("jobs", "run", "--library", place, "--json")
     assert rest.code == 0
-    assert counts(rest.json) == {"added": 1, "unchanged": 3}
+    # How far the second got with the first's job before its own was interrupted is chance.
+    assert counts(rest.json).get("added", 0) == 3 - first["ended"]
+    assert len(call("list", "--library", place, "--json").json["documents"]) == 3
     states = [job["state"] for job in call("jobs", "--library", place, "--json").json["jobs"]]
     assert states == ["done", "done"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, pairs, pass_shell, shared_options
+from trivium.cli.output import Shell, ignoring, pairs, pass_shell, shared_options
 from trivium.cli.progress import drawn
 
 if TYPE_CHECKING:
@@ -51,6 +51,13 @@ MOST_NOTES = 20  # likewise
     help="Who goes first. Else 100 documents or fewer go before more.",
 )
 @click.option("--background", is_flag=True, help="Only queue it; `trivium jobs run` works it off.")
+@ignoring
+@click.option(
+    "--prune",
+    is_flag=True,
+    help="Then remove what came from these folders and is no longer there, or is ignored now.",
+)
+@click.option("--force", is_flag=True, help="Prune even where a folder is missing or empty.")
 @shared_options
 @pass_shell
 def add_command(
@@ -65,6 +72,9 @@ def add_command(
     languages: str | None,
     priority: str | None,
     background: bool,
+    ignore: tuple[str, ...],
+    prune: bool,
+    force: bool,
 ) -> None:
     """Add files, folders (to the bottom) or quoted patterns.
 
@@ -80,6 +90,7 @@ def add_command(
     trivium add papers/ --collection papers --chunker sections
     trivium add secrets.md --audience dm-only --metadata year=2024
     trivium add scans/ --ocr force --languages eng+deu
+    trivium add ~/notes --prune --ignore 'drafts/' --ignore '*.tmp'
     """
     from trivium.library.adding import line
     from trivium.sources.folder import FolderSource
@@ -88,8 +99,12 @@ def add_command(
 
     asked = {"read.ocr": ocr, "read.languages": languages}
     shell.given.update({name: value for name, value in asked.items() if value is not None})
-    source = FolderSource(paths)  # before a library is made: a wrong path leaves nothing behind
-    labels = Labels(collection, category, audience, _metadata(metadata))
+    given = [path for path in paths if not (prune and force) or os.path.lexists(path)]
+    # Before a library is made: a wrong path leaves nothing behind.
+    source = FolderSource(given, ignore, [shell.settings().settings.library])
+    if prune and (background or not all(map(os.path.isdir, given))):
+        raise click.UsageError("--prune takes folders, and not --background: it comes last.")
+    labels = Labels(collection, category, audience, metadata_of(metadata))
     with shell.library(create=True) as library:
         if chunker is not None:
             library.set_chunker(collection, chunker, on_wait=shell.note)
@@ -99,8 +114,9 @@ def add_command(
             _say_queued(shell, job)
             return
         report = work(shell, library, job.id)
+        removed = _pruned(shell, library, paths, collection, ignore, force) if prune else None
         left = [j for j in library.jobs(ended=False) if j.id != job.id]
-    finish(shell, report)
+    finish(shell, report, removed)
     if left and not shell.json:
         plural = "s" if len(left) > 1 else ""
         numbers = ", ".join(str(j.id) for j in left)
@@ -126,12 +142,14 @@ def work(shell: Shell, library: Library, job: JobId | None) -> Report:
         raise click.exceptions.Exit(130) from None
 
 
-def finish(shell: Shell, report: Report) -> None:
+def finish(shell: Shell, report: Report, removed: list[str] | None = None) -> None:
     """Say what was done."""
     if shell.json:
-        shell.emit(as_json(report))
+        shell.emit(as_json(report) | ({} if removed is None else {"removed": removed}))
     else:
         _summarise(shell, report)
+        if removed:
+            shell.say(f"{len(removed):,} removed: no longer there.")
 
 
 def _say_queued(shell: Shell, job: Job) -> None:
@@ -143,7 +161,20 @@ def _say_queued(shell: Shell, job: Job) -> None:
         shell.say(f"Job {job.id}: {job.tasks:,} documents wait; `trivium jobs run` works them off.")
 
 
-def _metadata(given: dict[str, list[MetaScalar]]) -> Metadata:
+def _pruned(
+    shell: Shell,
+    library: Library,
+    folders: tuple[str, ...],
+    collection: str,
+    ignore: tuple[str, ...],
+    force: bool,
+) -> list[str]:
+    return library.drop_gone(
+        folders, collection=collection, ignore=ignore, force=force, on_wait=shell.note
+    )
+
+
+def metadata_of(given: dict[str, list[MetaScalar]]) -> Metadata:
     return {key: v[0] if len(v) == 1 else tuple(v) for key, v in given.items()}
 
 
@@ -171,7 +202,7 @@ def _summarise(shell: Shell, report: Report) -> None:
     from trivium.ingest.outcomes import Fate
 
     if report.failed:
-        rows = [(_short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]
+        rows = [(short(o.uri), str(o.error), o.error.code) for o in report.failed if o.error]
         shell.table(("failed", "reason", "code"), rows[:MOST_FAILURES])
         if len(rows) > MOST_FAILURES:
             shell.say(f"and {len(rows) - MOST_FAILURES:,} more; --json lists all.")
@@ -197,6 +228,6 @@ def _summarise(shell: Shell, report: Report) -> None:
         shell.note(f"and {len(report.notes) - MOST_NOTES:,} more notes; --json lists all.")
 
 
-def _short(uri: str) -> str:
+def short(uri: str) -> str:
     """A path as seen from here, where that is shorter."""
     return min(uri, os.path.relpath(uri), key=len) if os.path.isabs(uri) else uri

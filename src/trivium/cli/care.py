@@ -28,7 +28,7 @@ def compact_command(shell: Shell) -> None:
     Searching goes on meanwhile. Afterwards no file of the library holds a byte of what was removed.
 
     \b
-    trivium remove secrets.md && trivium compact
+    trivium compact
     trivium prune --keep 3 && trivium compact
     """
     with shell.library() as library, spinner(shell, "Rewriting the library"):

@@ -50,7 +50,7 @@ def doctor_command(shell: Shell, repair: bool, rebuild: bool) -> None:
     trivium doctor --repair       mend what the checks say can be mended
     trivium doctor --rebuild      make the indexes anew, whatever the checks say
     """
-    settings = shell.settings().settings
+    settings = _with_model_of_the_library(shell.settings().settings)
     if rebuild:
         with shell.library() as library, spinner(shell, "Making the indexes anew"):
             library.rebuild(on_wait=shell.note)
@@ -108,6 +108,22 @@ def versions() -> dict[str, str]:
     return found
 
 
+def _with_model_of_the_library(settings: Settings) -> Settings:
+    """What the settings leave open about the model is as the library's manifest says."""
+    from trivium.errors import TriviumError
+    from trivium.library.model import settings_for
+    from trivium.store.embedded.store import EmbeddedStore
+
+    try:
+        store = EmbeddedStore(settings.library, create=False)
+    except TriviumError:
+        return settings  # `_library` says what is wrong with it
+    try:
+        return settings_for(settings, store.manifest())
+    finally:
+        store.close()
+
+
 def _model(settings: Settings) -> tuple[dict[str, object], Check]:
     from trivium.errors import TriviumError
     from trivium.library import embedder_for
@@ -147,13 +163,15 @@ def _library(
         message = f"{error.message} [{error.code}]"
         return facts, {}, [Check("library", False, message, error.fix)]
     facts |= {"exists": True, "format": manifest.schema, "model": manifest.model}
+    if manifest.next_model:
+        facts["next_model"] = manifest.next_model
     opened = Check("library", True, f"It opens; its format is {manifest.schema}.")
     if manifest.model and fingerprint and manifest.model != fingerprint:
         opened = Check(
             "library",
             False,
             f"It was embedded with {manifest.model}, the settings name {fingerprint}.",
-            "Set the embed settings back, or make a new library.",
+            "`trivium reembed` embeds it anew with that model; or set the embed settings back.",
         )
     return facts, health, [opened, *map(judged, findings)]
 

@@ -20,6 +20,7 @@ from trivium.cli.output import Shell, shared_options
 # Name: where it lives, and its line in `trivium --help`, which is read without loading anything.
 COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
+    "watch": ("watch", "Keep up with folders: what comes, changes, moves and goes."),
     "search": ("search", "Search by meaning, words and spelling."),
     "similar": ("similar", "Find documents or passages like a given one."),
     "duplicates": ("duplicates", "List documents that are nearly equal."),
@@ -38,6 +39,7 @@ COMMANDS = {
     "compact": ("care", "Rewrite the library without what was removed."),
     "backup": ("care", "Write the library into one file."),
     "recover": ("care", "Make a library from a backup."),
+    "reembed": ("reembed", "Change the embedding model while the library serves on."),
     "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),
     "config": ("config", "Show every setting, its value and where that comes from."),
     "eval": ("evaluate", "Measure the search on a judged set of queries."),

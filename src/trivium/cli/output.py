@@ -190,6 +190,17 @@ def shared_options(command: F) -> F:
     return command
 
 
+def ignoring(command: F) -> F:
+    """The option that leaves files below a folder out."""
+    return click.option(
+        "--ignore",
+        metavar="RULE",
+        multiple=True,
+        help="Leave out files, by a rule as in .gitignore. Repeatable; .triviumignore files count"
+        " too.",
+    )(command)
+
+
 def _json(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     ctx.ensure_object(Shell).json |= value
 

@@ -40,6 +40,7 @@ class Adding(Working):
         category: str | None = None,
         audience: str | None = None,
         metadata: Metadata | None = None,
+        ignore: Sequence[str] = (),
         priority: Priority | None = None,
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
@@ -47,11 +48,13 @@ class Adding(Working):
         """Add files, folders or patterns. What is there already and unchanged costs no work.
 
         A label that is not given is taken from the document's front matter, else from what it had.
+        `ignore`: rules as in a .gitignore file, beside those of .triviumignore files.
         It is a job: if the process dies, `work` goes on with it, in any process.
         """
         listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         labels = Labels(collection, category, audience, metadata or {})
-        job = self.enqueue(FolderSource(listed), labels, what=line(listed), priority=priority)
+        source = FolderSource(listed, ignore, [self._store.folder])
+        job = self.enqueue(source, labels, what=line(listed), priority=priority)
         return self.work(job.id, on_outcome=on_outcome, on_wait=on_wait)
 
     def enqueue(

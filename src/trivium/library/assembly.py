@@ -110,7 +110,11 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Store) -> Rerank
         return CrossEncoder(settings.rerank_folder, settings.embed_threads)
     if isinstance(embedder, LocalEmbedder):
         # The chunks were found under the caller's own filter.
-        return LateReranker(embedder, lambda ids: store.token_vectors(ids, OWNER), store.rarities)
+        return LateReranker(
+            embedder,
+            lambda ids: store.token_vectors(ids, OWNER, embedder.fingerprint),
+            store.rarities,
+        )
     return None
 
 

@@ -11,19 +11,21 @@ from pathlib import Path
 from types import TracebackType
 
 from trivium.config import Settings, load
-from trivium.errors import ModelChanged, ModelUnavailable
-from trivium.library.assembly import blobs_for, embedder_for, generator_for, reranker_for
+from trivium.errors import ModelUnavailable
+from trivium.library.assembly import blobs_for
 from trivium.library.care import Care
 from trivium.library.granting import Granting
+from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
 from trivium.library.picturing import Picturing
 from trivium.library.receiving import Receiving
+from trivium.library.reembedding import Reembedding
+from trivium.library.watching import Watching
 from trivium.models.missing import MissingEmbedder
 from trivium.ports import Embedder
-from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Receiving, Picturing, Granting, Care):
+class Library(Watching, Receiving, Picturing, Granting, Care, Reembedding):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP
@@ -34,12 +36,8 @@ class Library(Receiving, Picturing, Granting, Care):
 
     def __init__(self, store: EmbeddedStore, embedder: Embedder, settings: Settings) -> None:
         self._store = store
-        self._embedder = embedder
-        self._settings = settings
         self._views = OrderedDict()
-        self._searcher = Searcher(
-            store, embedder, generator_for(settings), reranker_for(settings, embedder, store)
-        )
+        self._use(embedder, settings)
 
     @classmethod
     def open(
@@ -48,28 +46,32 @@ class Library(Receiving, Picturing, Granting, Care):
         *,
         settings: Settings | None = None,
         create: bool = True,
+        as_made: bool = False,
     ) -> Library:
         """The library in this folder, made if there is none. Without a path, the one that the
-        settings name."""
+        settings name.
+
+        The model is the one that it was embedded with; settings that name another raise
+        ModelChanged, unless `as_made` says that they play no part.
+        """
         settings = settings or load().settings
-        embedder: Embedder
-        try:
-            embedder = embedder_for(settings)
-        except ModelUnavailable as reason:
-            embedder = MissingEmbedder(reason)
+        # Before there is a folder: it raises BadSetting. A model's identity is .1 s of reading.
+        embedder = None if as_made else embedder_or_missing(settings)
         folder = settings.library if path is None else Path(path).expanduser()
         store = EmbeddedStore(folder, create=create, blobs=blobs_for(settings))
-        manifest = store.manifest()
-        made_with = manifest.model
-        if made_with and embedder.fingerprint and made_with != embedder.fingerprint:
+        try:
+            manifest = store.manifest()
+            known = settings_for(settings, manifest)
+            if as_made:
+                known = with_model(settings, manifest.settings)
+            if embedder is None or known != settings:
+                settings, embedder = known, embedder_or_missing(known)
+            if as_made and manifest.model not in ("", embedder.fingerprint):
+                embedder = MissingEmbedder(ModelUnavailable(f"{manifest.model} cannot be loaded."))
+            refuse_another(embedder, manifest)
+        except BaseException:
             store.close()
-            raise ModelChanged(
-                f"This library was embedded with {made_with}, the settings name"
-                f" {embedder.fingerprint}.",
-                fix="Set embed.folder and the other embed settings back, or make a new library.",
-            )
-        # A remote model's are known from its first answer on: here, that of an earlier day.
-        embedder.dimensions = embedder.dimensions or manifest.dimensions
+            raise
         return cls(store, embedder, settings)
 
     def close(self) -> None:

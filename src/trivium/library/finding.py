@@ -76,19 +76,23 @@ class Finding(AsOf):
         before it), or at a date or time. Filters look at what they were then, audiences are
         today's, what was removed since is not found. The first such search builds indexes.
         """
-        store, searcher = self._store, self._searcher
-        if as_of is not None:
-            # With a source, only that: the view of one document is made in no time.
-            store, searcher = self._as_of(as_of, filtered(None, source=source))
-        within = self._within(
-            within, audiences, where, collection, source, category, metadata, store
-        )
         queries = tuple(query) if isinstance(query, list | tuple) else (query,)
         options = Options(
             limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
         )
-        model = self._embedder.fingerprint
-        return searcher.search(request_for(self._settings, model, queries, within, options))
+
+        def search() -> Results:
+            store, searcher = self._store, self._searcher
+            if as_of is not None:
+                # With a source, only that: the view of one document is made in no time.
+                store, searcher = self._as_of(as_of, filtered(None, source=source))
+            seen = self._within(
+                within, audiences, where, collection, source, category, metadata, store
+            )
+            request = request_for(self._settings, searcher.model, queries, seen, options)
+            return searcher.search(request)
+
+        return self._following(search)
 
     def similar(
         self,
@@ -109,12 +113,9 @@ class Finding(AsOf):
         if passage is not None:
             like = self._passage(found, passage, seen)
         default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
-        return self._searcher.similar(
-            like,
-            within,
-            self._settings.search_limit if limit is None else limit,
-            one_of(Granularity, "by", by or default),
-        )
+        most = self._settings.search_limit if limit is None else limit
+        by = one_of(Granularity, "by", by or default)
+        return self._following(lambda: self._searcher.similar(like, within, most, by))
 
     def documents(
         self,

@@ -7,13 +7,20 @@ base class of its own and knows the others only through what stands here.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import TypeVar
 
 from trivium.config import Settings
-from trivium.errors import DocumentNotFound
+from trivium.errors import DocumentNotFound, ModelChanged
+from trivium.library.assembly import generator_for, reranker_for
+from trivium.library.model import embedder_or_missing, with_model
 from trivium.ports import Embedder
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.types import AnyOf, Compare, Document, DocumentId, Where
+
+T = TypeVar("T")
+_SWITCHES = 3  # of the model during one search; even two would take someone in a great hurry
 
 
 class Parts:
@@ -21,6 +28,37 @@ class Parts:
     _embedder: Embedder
     _settings: Settings
     _searcher: Searcher
+
+    def _use(self, embedder: Embedder, settings: Settings) -> None:
+        # A remote model's are known from its first answer on: here, that of an earlier day.
+        manifest = self._store.manifest()
+        if embedder.fingerprint == manifest.model:
+            embedder.dimensions = embedder.dimensions or manifest.dimensions
+        self._embedder = embedder
+        self._settings = settings
+        self._searcher = Searcher(
+            self._store,
+            embedder,
+            generator_for(settings),
+            reranker_for(settings, embedder, self._store),
+        )
+
+    def _follow(self) -> None:
+        """Use the model that the library's vectors are of by now, whatever the settings named when
+        it was opened: another process has embedded it anew."""
+        manifest = self._store.manifest()
+        if manifest.model and manifest.model != self._embedder.fingerprint:
+            settings = with_model(self._settings, manifest.settings)
+            self._use(embedder_or_missing(settings), settings)
+
+    def _following(self, search: Callable[[], T]) -> T:
+        """What a search gives, begun anew with the new model where that changed on the way."""
+        for _ in range(_SWITCHES):
+            try:
+                return search()
+            except ModelChanged:
+                self._follow()
+        return search()
 
     def _one(self, document: DocumentId | str, within: Where) -> Document:
         name = f"#{document}" if isinstance(document, int) else document

@@ -73,6 +73,7 @@ class Past(Parts):
         is read; labels stay. Adding the unchanged file again leaves it so."""
         found = self._one(document, within)
         with self._store.writing(on_wait):
+            self._follow()
             restored = self._store.restore(found.id, number)
             embedding = Embedding(self._store, self._embedder)
             # Where the model fails, the next `add` embeds what is missing.

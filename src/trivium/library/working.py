@@ -10,6 +10,7 @@ from time import perf_counter
 from trivium import errors
 from trivium.errors import JobNotFound, LibraryBusy, TriviumError
 from trivium.ingest.outcomes import Fate, Outcome
+from trivium.library.model import description
 from trivium.library.nearness import Nearness
 from trivium.library.report import MOST_OUTCOMES, Report, Tally
 from trivium.library.shift import Shift
@@ -127,6 +128,8 @@ class Working(Nearness):
             if job is None or outcome.job == job:
                 tally.take(outcome)
 
+        self._follow()  # the model may be another than when the library was opened
+        self._store.describe_model(self._embedder.fingerprint, description(self._settings))
         return Shift(self._store, self._embedder, self._settings, mine, tally.notes.append)
 
     def _work_on(self, job: Job, source: Source, tally: Tally) -> float:

@@ -5,7 +5,7 @@ Protocols only, in the order of a document's way: `reading` (sources, readers, c
 pass.
 """
 
-from trivium.ports.keeping import Blobs, Queue, Store, Waiting
+from trivium.ports.keeping import Blobs, ModelStore, Queue, Store, Unembedded, Waiting
 from trivium.ports.models import (
     LONGEST_PASSAGE,
     CalledEmbedder,
@@ -41,6 +41,7 @@ __all__ = [
     "LastingSource",
     "Lexicon",
     "Message",
+    "ModelStore",
     "Queue",
     "Reranker",
     "Source",
@@ -49,5 +50,6 @@ __all__ = [
     "Summariser",
     "TokenEmbedder",
     "Tokens",
+    "Unembedded",
     "Waiting",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.access import AccessToken
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 
 Waiting: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """An active chunk without a vector of some model."""
+
+    id: ChunkId
+    hash: str  # of what is embedded
+    text: str  # that
 
 
 class Blobs(Protocol):
@@ -106,7 +116,56 @@ class AccessTokens(Protocol):
         ...
 
 
-class Store(AccessTokens, Protocol):
+class ModelStore(Protocol):
+    """How a library comes to another embedding model: the vectors of the new one are made beside
+    those that serve, and then all of them serve at once."""
+
+    def describe_model(self, model: str, settings: Mapping[str, str]) -> None:
+        """How to load the model of the vectors, for the manifest. No secrets."""
+        ...
+
+    def changing_model(self, waiting: Waiting | None = None) -> AbstractContextManager[None]:
+        """One process at a time makes vectors of another model; the others wait, and are told."""
+        ...
+
+    def begin_model(self, model: str, settings: Mapping[str, str]) -> None:
+        """Name the model whose vectors are to come. Those made for a third are dropped."""
+        ...
+
+    def unembedded(self, model: str, after: ChunkId, limit: int) -> list[Unembedded]:
+        """Active chunks above this id that `model` has no vector of, by id."""
+        ...
+
+    def count_unembedded(self, model: str) -> int:
+        """How many different texts that are in all."""
+        ...
+
+    def keep_beside(
+        self, model: str, vectors: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
+    ) -> None:
+        """By the hash of what was embedded; what no chunk needs any more is not kept. Needs no
+        `writing`. Raises ReembedStopped where this model is not the one to come."""
+        ...
+
+    def prepare_model(self, model: str) -> None:
+        """Make ready what can be before the switch. Needs no `writing`."""
+        ...
+
+    def switch_model(self, model: str) -> None:
+        """From one instant to the next all searches use the vectors of this model. Raises
+        NotEmbedded where a chunk has none. Only inside `writing()`."""
+        ...
+
+    def abandon_model(self) -> None:
+        """No other model is to come; what was made for it is dropped."""
+        ...
+
+    def drop_other_models(self) -> None:
+        """Delete the vectors of models that neither serve nor are to."""
+        ...
+
+
+class Store(AccessTokens, ModelStore, Protocol):
     """Keeps documents and answers one signal at a time. Fusion is not its business."""
 
     def manifest(self) -> Manifest: ...
@@ -122,8 +181,9 @@ class Store(AccessTokens, Protocol):
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
         """Keep every document of the batch; each becomes a new active interpretation, and the one
-        before it is hidden in the same instant. `model` names the embedder of the vectors. One
-        that only repeats another under a new uri becomes a name of it (`store.identity`)."""
+        before it is hidden in the same instant. `model` names the embedder of the vectors: raises
+        ModelChanged where that is not the library's. One that only repeats another under a new uri
+        becomes a name of it (`store.identity`)."""
         ...
 
     def relabel(
@@ -202,6 +262,10 @@ class Store(AccessTokens, Protocol):
         """By id: those whose source was last seen with these bytes."""
         ...
 
+    def below(self, prefix: str, collection: str) -> list[str]:
+        """Every uri that begins so, other names of documents among them, sorted."""
+        ...
+
     def within(self, uri: str, collection: str) -> list[Document]:
         """By id: those that lie within this file, such as attachments."""
         ...
@@ -237,7 +301,8 @@ class Store(AccessTokens, Protocol):
 
     # searching
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
-        """The k best active chunks that pass `where`, score descending, then chunk id."""
+        """The k best active chunks that pass `where`, score descending, then chunk id. Raises
+        ModelChanged for a vector of another model than the library's."""
         ...
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
@@ -269,8 +334,10 @@ class Store(AccessTokens, Protocol):
         it takes no `where`."""
         ...
 
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
-        """What was kept for late interaction, of the library's model; unknown ones are left out."""
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> Mapping[ChunkId, TokenVectors]:
+        """What was kept of this model for late interaction; unknown ones are left out."""
         ...
 
     def field_names(self, where: Where) -> frozenset[str]:

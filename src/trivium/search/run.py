@@ -77,7 +77,13 @@ class Searcher:
         self._reranker = reranker
         self._signals = Signals(store, embedder)
 
+    @property
+    def model(self) -> str:
+        """Fingerprint of the embedder."""
+        return self._embedder.fingerprint
+
     def search(self, request: SearchRequest) -> Results:
+        """Raises ModelChanged where the store's vectors are of another model than the embedder."""
         request.check()
         progress = Progress()
         self._store.refresh()

@@ -67,7 +67,8 @@ class Signals:
         if Signal.VECTOR in wanted:
             vector = self._embed(asked.meaning, progress, alone=not running)
             if vector is not None:
-                lists[Signal.VECTOR] = ask(Signal.VECTOR, Probe(asked.query, vector, threshold))
+                probe = Probe(asked.query, vector, threshold, self._embedder.fingerprint)
+                lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
         lists |= {signal: future.result() for signal, future in running.items()}
         progress.clock.skip()
         return lists

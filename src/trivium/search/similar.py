@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trivium.errors import LibraryBusy, NotEmbedded
+from trivium.errors import LibraryBusy, ModelChanged, NotEmbedded
 from trivium.ports import Store
 from trivium.results import SignalPart
 from trivium.search.fuse import Fused
@@ -41,7 +41,10 @@ def similar(
     request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
     request.check()
     progress = Progress()
+    model = store.manifest().model
     vector = _vector_of(store, like, where.access)
+    if store.manifest().model != model:
+        raise ModelChanged("The library's model changed while documents were compared.")
     within = where
     if isinstance(like, Document):
         other = Not(Compare("source", "eq", f"#{like.id}"))
@@ -49,7 +52,7 @@ def similar(
     depth = max(_FIRST_DEPTH, 2 * limit)
     for _ in range(_ATTEMPTS):
         store.refresh()
-        found = _nearest(store, vector, within, depth, request)
+        found = _nearest(store, vector, model, within, depth, request)
         progress.clock.lap("vector")
         own = like.id if isinstance(like, StoredChunk) else None
         candidates = [c for c in found or () if c.found.id != own]
@@ -60,10 +63,10 @@ def similar(
 
 
 def _nearest(
-    store: Store, vector: Vector, where: Where, depth: int, request: SearchRequest
+    store: Store, vector: Vector, model: str, where: Where, depth: int, request: SearchRequest
 ) -> list[Candidate] | None:
     query = Query("")
-    hits = store.search(Signal.VECTOR, Probe(query, vector), where, depth)
+    hits = store.search(Signal.VECTOR, Probe(query, vector, model=model), where, depth)
     fused = [
         Fused(hit.chunk_id, hit.score, {Signal.VECTOR: SignalPart(rank, hit.score, 1.0, hit.score)})
         for rank, hit in enumerate(hits, start=1)

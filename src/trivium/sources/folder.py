@@ -6,23 +6,33 @@ import glob
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from trivium.errors import FileUnreadable, PathNotFound
 from trivium.ports import SourceItem
+from trivium.sources.ignore import Rules
 
 
 class FolderSource:
     """Files by name, by pattern (`notes/**/*.md`) or by folder, which is walked to the bottom.
 
-    Hidden files and folders are left out, as `ls` does, unless they are named themselves.
+    Hidden files and folders are left out, as `ls` does, and what `ignore` and .triviumignore files
+    say (see `Rules`), unless they are named themselves.
     """
 
     kind = "folder"
 
-    def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
-        self._files = list(dict.fromkeys(f for path in paths for f in _files(os.fspath(path))))
+    def __init__(
+        self,
+        paths: Sequence[str | os.PathLike[str]],
+        ignore: Sequence[str] = (),
+        without: Sequence[Path] = (),
+    ) -> None:
+        """`without` are folders that are no part of it, such as the library's own."""
+        found = (f for path in paths for f in _files(os.fspath(path), ignore, without))
+        self._files = list(dict.fromkeys(found))
         named = [Path(path).expanduser() for path in paths]
         self._roots = [os.path.realpath(path) for path in named if path.is_dir()]
 
@@ -69,12 +79,16 @@ class FolderSource:
 
 
 def _item(path: Path, beside: Callable[[str], SourceItem | None] | None = None) -> SourceItem:
-    uri, name = _printable(os.path.abspath(path)), _printable(path.name)
-    read, key = partial(_read, path), os.fsencode(os.path.abspath(path))
-    return SourceItem(uri, name, read, _size(path), beside=beside, exists=_exists, key=key)
+    name, key = _printable(path.name), os.fsencode(os.path.abspath(path))
+    read, size = partial(_read, path), _size(path)
+    return SourceItem(uri_of(path), name, read, size, beside=beside, exists=is_there, key=key)
 
 
-def _exists(uri: str) -> bool:
+def uri_of(path: str | os.PathLike[str]) -> str:
+    return _printable(os.path.abspath(path))
+
+
+def is_there(uri: str) -> bool:
     """Whether a file is still there; in doubt, it is: what is no path of ours, and names whose
     bytes are no text and stand escaped in the uri."""
     path = uri.partition("!/")[0]
@@ -86,24 +100,30 @@ def _is_visible_below(root: str, path: str) -> bool:
     return parts[0] != os.pardir and not any(part.startswith(".") for part in parts)
 
 
-def _files(path: str) -> Iterator[Path]:
+def _files(path: str, ignore: Sequence[str], without: Sequence[Path]) -> Iterator[Path]:
     found = Path(path).expanduser()
     if found.is_dir():
-        yield from _walk(found)
+        yield from _below(found, Rules(found, ignore, without))
     elif found.exists() or found.is_symlink():
         yield found
     else:
         matches = sorted(glob.glob(str(found), recursive=True)) if glob.has_magic(path) else []
         if not matches:
             raise PathNotFound(f"There is no file or folder {path}.")
+        rules = Rules(_start(found), ignore, without)
         for match in map(Path, matches):
-            yield from _walk(match) if match.is_dir() else (match,)
+            below = _below(match, Rules(match)) if match.is_dir() else (match,)
+            yield from (path for path in below if rules.allow(path, hidden=True))
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place, name) for name in sorted(files) if not name.startswith("."))
+def _below(folder: Path, rules: Rules) -> Iterator[Path]:
+    """By the name that the folder was given under."""
+    return (folder / path.relative_to(rules.root) for path in rules.walk())
+
+
+def _start(pattern: Path) -> Path:
+    """The folder that a pattern begins in."""
+    return Path(*takewhile(lambda part: not glob.has_magic(part), pattern.parts))
 
 
 def _read(path: Path) -> bytes:

@@ -108,16 +108,19 @@ class MemoryStore(MemoryRegistry, MemoryTokens):
     def rarities(self, words: Sequence[str]) -> Sequence[float]:
         return [self._idf(word, "spellings") for word in words]
 
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
-        keys = {c.id: (self._model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> Mapping[ChunkId, TokenVectors]:
+        keys = {c.id: (model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
         return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}
 
     def field_names(self, where: Where) -> frozenset[str]:
         return frozenset(name for d in self.documents(where) for name in d.metadata)
 
     def _vector_scores(self, probe: Probe) -> dict[ChunkId, float]:
-        if probe.vector is None:
+        if probe.vector is None or not self._dimensions:
             return {}
+        self._refuse_other(probe.model)
         scores = {
             i: float(np.dot(entry.vector, probe.vector))
             for i, entry in self._entries.items()

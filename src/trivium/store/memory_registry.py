@@ -21,6 +21,7 @@ from trivium.store.identity import (
     parts_from,
     successor,
 )
+from trivium.store.memory_models import Entry, MemoryModels
 from trivium.store.where import matches, name_of
 from trivium.text.nearness import keys, sketch
 from trivium.text.normalise import words
@@ -37,24 +38,11 @@ from trivium.types import (
     Metadata,
     Processed,
     StoredChunk,
-    TokenVectors,
     Where,
 )
 
 if TYPE_CHECKING:
     from trivium.types import Vector
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An active chunk with everything the signals look at."""
-
-    document: DocumentId
-    chunk: Chunk
-    embedded: str
-    vector: Vector | None
-    stems: list[str]
-    spellings: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +55,21 @@ class _Kept:
     chunks: tuple[tuple[Chunk, str], ...]  # with the hash of what is embedded
 
 
-class MemoryRegistry:
+class MemoryRegistry(MemoryModels):
     def __init__(self) -> None:
         super().__init__()
         self._documents: dict[DocumentId, Document] = {}
         self._past: dict[DocumentId, list[_Kept]] = {}
-        self._entries: dict[ChunkId, Entry] = {}
-        self._embeddings: dict[tuple[str, str], Vector] = {}
-        self._tokens: dict[tuple[str, str], TokenVectors] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
         self._originals: dict[str, bytes] = {}  # by address
         self._last_document = 0
-        self._last_chunk = 0
-        self._model = ""
-        self._dimensions = 0
 
     # writing
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        if any(processed.vectors is not None for processed in batch):
+            self._refuse_other(model)
         return [self._put(processed, model) for processed in batch]
 
     def _put(self, processed: Processed, model: str) -> Document:
@@ -104,6 +88,8 @@ class MemoryRegistry:
         extraction = processed.extraction
         document = successor(processed, before, self._last_document)
         self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
+        texts = (chunk.embedded_under(processed.summary) for chunk in processed.chunks)
+        self._embedded_texts |= dict(zip(processed.hashes, texts, strict=True))
         if processed.vectors is not None:
             self._model, self._dimensions = model, processed.vectors.shape[1]
             vectors = zip(processed.hashes, processed.vectors, strict=True)
@@ -348,7 +334,15 @@ class MemoryRegistry:
     # the registry
 
     def manifest(self) -> Manifest:
-        return Manifest(schema=0, model=self._model, dimensions=self._dimensions)
+        described, settings = self._model_settings
+        return Manifest(
+            schema=0,
+            model=self._model,
+            dimensions=self._dimensions,
+            settings=settings if described == self._model else {},
+            next_model=self._next[0],
+            next_settings=self._next[1],
+        )
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         return {h: self._embeddings[model, h] for h in hashes if (model, h) in self._embeddings}
@@ -374,6 +368,11 @@ class MemoryRegistry:
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         wanted = (content_hash, collection)
         return [d for d in self.documents(OWNER) if (d.seen_hash, d.collection) == wanted]
+
+    def below(self, prefix: str, collection: str) -> list[str]:
+        held = [d for d in self.documents(OWNER) if d.collection == collection]
+        uris = {uri for d in held for uri in (d.uri, *d.names)}
+        return sorted(uri for uri in uris if uri.startswith(prefix))
 
     def within(self, uri: str, collection: str) -> list[Document]:
         return [

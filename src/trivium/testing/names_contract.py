@@ -171,6 +171,23 @@ class NamesContract:
         assert store.documents(OWNER) == []
         assert found(store, Signal.KEYWORD, "amber") == []
 
+    def test_what_is_called_something_below_a_folder(self, store: Store) -> None:
+        put(
+            store,
+            sample("/notes/a.md", "Amber."),
+            sample("/notes/a.zip!/b.md", "Inner."),
+            sample("/Notes/c.md", "Other case."),
+            sample("/notes%/d.md", "No wildcard."),
+            sample("/notes-old/e.md", "Beside it."),
+            sample("/notes/f.md", "Elsewhere.", collection="other"),
+        )
+        with store.writing():
+            store.add_name(3, "/notes/z.md")
+        inside = ["/notes/a.md", "/notes/a.zip!/b.md", "/notes/z.md"]
+        assert store.below("/notes/", "default") == inside
+        assert store.below("/notes/", "other") == ["/notes/f.md"]
+        assert store.below("/notes/a.md/", "default") == []
+
     def test_forgetting_a_file_forgets_what_lies_within(self, store: Store) -> None:
         put(store, sample("a.zip", "Names."), copy("a.zip!/n.md", "Amber."))
         put(store, copy("a.zip!/o.md", "Fog."), copy("p.md", "Fog."))

@@ -146,7 +146,7 @@ class PastContract:
             store.prune(OWNER)
         assert set(store.embeddings(TOY.fingerprint, old.hashes)) == {copper}
         (kept,) = store.passages(2, OWNER)
-        assert store.token_vectors([kept.id], OWNER) == {kept.id: b"c"}
+        assert store.token_vectors([kept.id], OWNER, TOY.fingerprint) == {kept.id: b"c"}
 
     def test_relabelling_reaches_the_active_interpretation(self, store: Store) -> None:
         (id_,) = put(store, sample("a.md", "Amber.", metadata={"year": 2001}))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trivium.ports import Store
 from trivium.text.normalise import words
 from trivium.text.query import parse
 from trivium.types import EVERYONE, Chunk, Element, Extraction, Metadata, Probe, Processed
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
 
 
 class ToyEmbedder:
-    """Words hashed into 64 dimensions: texts that share words are near. No model, no weights."""
+    """Words hashed into dimensions: texts that share words are near. No model, no weights."""
 
     fingerprint = "toy-64"
     dimensions = 64
+    salt = ""
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         return np.stack([self.embed_query(text) for text in texts])
@@ -28,12 +31,21 @@ class ToyEmbedder:
     def embed_query(self, text: str) -> Vector:
         vector = np.full(self.dimensions, 0.01, dtype=np.float32)
         for word in words(text):
-            vector[zlib.crc32(word.encode()) % self.dimensions] += 1
+            vector[zlib.crc32(f"{self.salt}{word}".encode()) % self.dimensions] += 1
         unit: Vector = vector / np.linalg.norm(vector)
         return unit.astype(np.float16).astype(np.float32)  # as a store keeps it
 
 
+class OtherEmbedder(ToyEmbedder):
+    """Hashes words to other places: its vectors and those of the first mean nothing together."""
+
+    fingerprint = "other-48"
+    dimensions = 48
+    salt = "other "
+
+
 TOY = ToyEmbedder()
+OTHER = OtherEmbedder()
 
 
 def sample(
@@ -46,6 +58,7 @@ def sample(
     metadata: Metadata | None = None,
     language: str = "en",
     embedded: bool = True,
+    embedder: ToyEmbedder = TOY,
     reader: str = "",
     fingerprint: str = "sample",
     original: str = "",
@@ -75,11 +88,25 @@ def sample(
         ),
         chunks=tuple(chunks),
         hashes=tuple(f"{zlib.crc32(t.encode()):08x}{len(t):x}" for t in texts),
-        vectors=TOY.embed_documents(texts) if embedded and texts else None,
+        vectors=embedder.embed_documents(texts) if embedded and texts else None,
         fingerprint=fingerprint,
         original=original,
     )
 
 
-def probe(query: str, threshold: float = -1.0) -> Probe:
-    return Probe(parse(query), TOY.embed_query(query), threshold)
+def embedded_by(embedder: ToyEmbedder, document: Processed) -> Processed:
+    """The same document with vectors of this embedder."""
+    texts = [chunk.embedded_text for chunk in document.chunks]
+    return replace(document, vectors=embedder.embed_documents(texts))
+
+
+def embed_beside(store: Store, embedder: ToyEmbedder, limit: int = 1000) -> int:
+    """Make vectors of a model beside those that serve; how many comes back."""
+    lacking = {one.hash: one.text for one in store.unembedded(embedder.fingerprint, 0, limit)}
+    vectors = {hash_: embedder.embed_query(text) for hash_, text in lacking.items()}
+    store.keep_beside(embedder.fingerprint, vectors, dict.fromkeys(lacking, b"\x01"))
+    return len(lacking)
+
+
+def probe(query: str, threshold: float = -1.0, embedder: ToyEmbedder = TOY) -> Probe:
+    return Probe(parse(query), embedder.embed_query(query), threshold, embedder.fingerprint)

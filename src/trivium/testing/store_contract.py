@@ -8,6 +8,7 @@ import pytest
 
 from trivium.ports import Store
 from trivium.testing.access_contract import AccessContract
+from trivium.testing.model_contract import ModelContract
 from trivium.testing.names_contract import NamesContract
 from trivium.testing.past_contract import PastContract
 from trivium.testing.samples import TOY, probe, sample
@@ -31,7 +32,7 @@ def uris(store: Store, condition: Condition, audiences: frozenset[str] | None = 
     return {document.uri for document in store.documents(Where(audiences, condition))}
 
 
-class StoreContract(AccessContract, SearchContract, NamesContract, PastContract):
+class StoreContract(AccessContract, SearchContract, NamesContract, PastContract, ModelContract):
     """Override `store`; see tests/contract for an example."""
 
     @pytest.fixture
@@ -104,26 +105,28 @@ class StoreContract(AccessContract, SearchContract, NamesContract, PastContract)
         amber, copper = document.hashes
         put(store, replace(document, tokens={amber: b"\x01amber", copper: b"\x01copper"}))
         put(store, sample("b.md", "Amber bell."), sample("c.md", "Fog."))
-        assert store.token_vectors([2, 1, 3, 4, 99], OWNER) == {
+        assert store.token_vectors([2, 1, 3, 4, 99], OWNER, TOY.fingerprint) == {
             1: b"\x01amber",
             2: b"\x01copper",
             3: b"\x01amber",
         }
-        assert store.token_vectors([1, 2, 3], Where(frozenset())) == {3: b"\x01amber"}
+        assert store.token_vectors([1, 2, 3], Where(frozenset()), TOY.fingerprint) == {
+            3: b"\x01amber"
+        }
         with store.writing():
             store.remove([1])
-        assert store.token_vectors([1, 2, 3], OWNER) == {3: b"\x01amber"}
+        assert store.token_vectors([1, 2, 3], OWNER, TOY.fingerprint) == {3: b"\x01amber"}
         with store.writing():
             store.remove([2])
         put(store, sample("d.md", "Amber bell.", "Copper bell."))
-        assert store.token_vectors([5, 6], OWNER) == {}
+        assert store.token_vectors([5, 6], OWNER, TOY.fingerprint) == {}
 
     def test_token_vectors_of_another_model_are_not_given(self, store: Store) -> None:
         document = sample("a.md", "Amber bell.")
         put(store, sample("b.md", "Fog."))
         with store.writing():
             store.put([replace(document, vectors=None, tokens={document.hashes[0]: b"x"})], "other")
-        assert store.token_vectors([2], OWNER) == {}
+        assert store.token_vectors([2], OWNER, TOY.fingerprint) == {}
 
     def test_rarer_words_are_rarer(self, store: Store) -> None:
         put(store, *(sample(f"{n}.md", "lamp bell" if n else "lamp") for n in range(4)))

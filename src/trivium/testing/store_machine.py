@@ -16,7 +16,15 @@ from trivium.access import mint
 from trivium.history import Interpretation
 from trivium.ports import Store
 from trivium.store.memory import MemoryStore
-from trivium.testing.samples import TOY, probe, sample
+from trivium.testing.samples import (
+    OTHER,
+    TOY,
+    ToyEmbedder,
+    embed_beside,
+    embedded_by,
+    probe,
+    sample,
+)
 from trivium.text.normalise import words as split
 from trivium.types import (
     EVERYONE,
@@ -121,6 +129,7 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.store = type(self).make()
         self.reference = MemoryStore()
+        self.embedder: ToyEmbedder = TOY
 
     @rule(
         batch=st.lists(
@@ -131,9 +140,10 @@ class StoreMachine(RuleBasedStateMachine):
         self._put(batch)
 
     def _put(self, batch: list[Processed]) -> None:
+        batch = [embedded_by(self.embedder, one) for one in batch]
         with self.store.writing():
-            ours = self.store.put(batch, TOY.fingerprint)
-        theirs = self.reference.put(batch, TOY.fingerprint)
+            ours = self.store.put(batch, self.embedder.fingerprint)
+        theirs = self.reference.put(batch, self.embedder.fingerprint)
         assert [document.id for document in ours] == [document.id for document in theirs]
 
     @rule(batch=st.lists(_COPIES, min_size=1, max_size=4, unique_by=lambda d: d.uri))
@@ -176,6 +186,24 @@ class StoreMachine(RuleBasedStateMachine):
             ours = self.store.prune(where, keep=keep)
         assert ours == self.reference.prune(where, keep=keep)
 
+    @rule(adding=_DOCUMENTS, early=st.booleans())
+    def change_the_model(self, adding: Processed, early: bool) -> None:
+        """With a document that comes in between."""
+        before, after = self.embedder, OTHER if self.embedder is TOY else TOY
+        for store in (self.store, self.reference):
+            store.begin_model(after.fingerprint, {"embed.model": after.fingerprint})
+            embed_beside(store, after, limit=2)
+            if early:
+                store.prepare_model(after.fingerprint)
+            with store.writing():
+                store.put([embedded_by(before, adding)], before.fingerprint)
+            embed_beside(store, after)
+            with store.writing():
+                store.switch_model(after.fingerprint)
+            store.drop_other_models()
+        assert self.store.manifest().model == self.reference.manifest().model
+        self.embedder = after
+
     @rule(ids=st.lists(st.integers(1, 12), max_size=3))
     def remove(self, ids: list[int]) -> None:
         with self.store.writing():
@@ -192,8 +220,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(query=_QUERIES, where=_WHERES, signal=st.sampled_from(list(Signal)))
     def search(self, query: str, where: Where, signal: Signal) -> None:
-        ours = self.store.search(signal, probe(query), where, _ALL)
-        theirs = self.reference.search(signal, probe(query), where, _ALL)
+        ours = self.store.search(signal, probe(query, embedder=self.embedder), where, _ALL)
+        theirs = self.reference.search(signal, probe(query, embedder=self.embedder), where, _ALL)
         assert {hit.chunk_id for hit in ours} == {hit.chunk_id for hit in theirs}
         assert ours == sorted(ours, key=lambda hit: (-hit.score, hit.chunk_id))
         if signal is Signal.VECTOR:

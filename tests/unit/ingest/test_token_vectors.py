@@ -61,7 +61,10 @@ def run(store: Store, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> No
 def test_token_vectors_come_out_of_the_embedding_pass() -> None:
     store, embedder = MemoryStore(), ToyTokenEmbedder()
     run(store, embedder, "amber bell", "copper bell", "? fog", keep=True)
-    assert store.token_vectors([1, 2, 3], OWNER) == {1: b"amber", 2: b"copper"}
+    assert store.token_vectors([1, 2, 3], OWNER, embedder.fingerprint) == {
+        1: b"amber",
+        2: b"copper",
+    }
     assert len(embedder.seen) == 3
 
 
@@ -70,11 +73,11 @@ def test_what_is_known_is_not_computed_again() -> None:
     run(store, embedder, "amber bell", keep=True)
     run(store, embedder, "amber bell", "copper bell", keep=True)
     assert embedder.seen == ["amber bell", "copper bell"]
-    assert store.token_vectors([1, 2], OWNER) == {1: b"amber", 2: b"copper"}
+    assert store.token_vectors([1, 2], OWNER, embedder.fingerprint) == {1: b"amber", 2: b"copper"}
 
 
 def test_none_are_kept_unless_asked_for() -> None:
     store, embedder = MemoryStore(), ToyTokenEmbedder()
     run(store, embedder, "amber bell", keep=False)
-    assert store.token_vectors([1], OWNER) == {}
+    assert store.token_vectors([1], OWNER, embedder.fingerprint) == {}
     assert embedder.seen == []

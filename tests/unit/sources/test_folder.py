@@ -95,3 +95,21 @@ def test_a_folder_that_was_given_may_be_reached_and_nothing_above_it(tree: Path)
     assert beside(item, str(tree / "given/near.pdf")) == "near.pdf"
     assert beside(item, "../../outside.pdf") == ""
     assert beside(item, "link.pdf") == ""
+
+
+def test_ignored_files_are_left_out_unless_they_are_named(tmp_path: Path) -> None:
+    for name in ("a.md", "b.tmp", "sub/c.md", "sub/d.tmp", "library/x.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / ".triviumignore").write_text("*.tmp")
+    library = [tmp_path / "library"]
+
+    def offered(*paths: Path, ignore: tuple[str, ...] = ()) -> list[str]:
+        source = FolderSource(paths, ignore, library)
+        return [item.uri.removeprefix(f"{tmp_path}/") for item in source.items()]
+
+    assert offered(tmp_path) == ["a.md", "sub/c.md"]
+    assert offered(tmp_path, ignore=("sub/",)) == ["a.md"]
+    assert offered(tmp_path / "**", ignore=("c.md",)) == ["a.md"]
+    assert offered(tmp_path / "*.tmp") == []
+    assert offered(tmp_path / "b.tmp") == ["b.tmp"]

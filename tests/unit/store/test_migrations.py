@@ -33,7 +33,7 @@ def test_a_library_without_token_vectors_gains_their_table(tmp_path: Path) -> No
     engine.dispose()
     store = EmbeddedStore(tmp_path)
     assert store.manifest().schema == SCHEMA
-    assert store.token_vectors([1], OWNER) == {}
+    assert store.token_vectors([1], OWNER, TOY.fingerprint) == {}
     assert [d.uri for d in store.documents(OWNER)] == ["a.md"]
     store.close()
 

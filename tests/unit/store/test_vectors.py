@@ -5,14 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from trivium.store.embedded import vectors
-from trivium.store.embedded.vectors import EXACT_ROWS, VectorIndex
+from trivium.store.embedded import generation as generations
+from trivium.store.embedded.generation import EXACT_ROWS
+from trivium.store.embedded.vectors import VectorIndex
 
 WIDE = 64
 MANY = 3 * EXACT_ROWS
@@ -163,15 +165,15 @@ def test_reopening_reads_the_codes_back(tmp_path: Path, monkeypatch: pytest.Monk
     first = filled(tmp_path, rows)
     first.close()
     encoded: list[int] = []
-    add = vectors.Codes.add
+    add = generations.Codes.add
 
-    def counted(self: vectors.Codes, rows: NDArray[np.float16]) -> None:
+    def counted(self: generations.Codes, rows: NDArray[np.float16]) -> None:
         encoded.append(len(rows))
         add(self, rows)
 
-    monkeypatch.setattr(vectors.Codes, "add", counted)
+    monkeypatch.setattr(generations.Codes, "add", counted)
     again = VectorIndex.open(tmp_path, WIDE, writable=True)
-    assert sum(encoded) == (MANY + 5) % vectors.BLOCK
+    assert sum(encoded) == (MANY + 5) % generations.BLOCK
     assert list(again.ids) == list(ids_of(MANY + 5))
     assert recall(again, rows, np.ones(len(rows), bool)) >= 0.98
 
@@ -189,21 +191,44 @@ def test_a_reader_sees_appended_rows_after_refresh(tmp_path: Path) -> None:
         assert reader.search(rows[end - 1], 1, None)[0][0] == ids_of(end)[-1]
 
 
-def test_truncate_and_reset_leave_readers_whole(tmp_path: Path) -> None:
+def test_a_rebuild_leaves_readers_whole(tmp_path: Path) -> None:
     rows = clustered(MANY)
     writer = filled(tmp_path, rows)
     reader = VectorIndex.open(tmp_path, WIDE, writable=False)
-    writer.truncate(100)
+    held = reader.generation  # as a search holds it
+
+    def batches() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        yield ids_of(60), rows[:60]
+        reader.refresh()
+        assert reader.count == MANY  # all of the old, while the new are not all there
+        yield ids_of(40, 60), rows[60:100]
+
+    writer.rebuild(batches())
     assert writer.count == 100
     assert reader.search(rows[MANY - 1], 1, None)[0][0] == ids_of(MANY)[-1]  # the old rows, still
     reader.refresh()
     assert list(reader.ids) == list(ids_of(100))
+    assert held.search(rows[MANY - 1], 1, None)[0][0] == ids_of(MANY)[-1]
     writer.append(ids_of(5, 100), rows[100:105])
     reader.refresh()
     assert reader.count == 105
-    writer.reset()
+    writer.rebuild([])
     reader.refresh()
     assert (writer.count, reader.count) == (0, 0)
+    assert len(list(tmp_path.glob("*-*"))) == 1
+
+
+def test_a_rebuild_that_died_leaves_nothing_behind(tmp_path: Path) -> None:
+    rows = clustered(60)
+    writer = filled(tmp_path, rows)
+
+    def dying() -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        yield ids_of(10), rows[:10]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        writer.rebuild(dying())
+    assert list(VectorIndex.open(tmp_path, WIDE, writable=True).ids) == list(ids_of(60))
     assert len(list(tmp_path.glob("*-*"))) == 1
 
 
@@ -211,8 +236,7 @@ def test_a_reader_that_starts_writing_takes_up_the_generation_of_now(tmp_path: P
     rows = clustered(60)
     writer = filled(tmp_path, rows[:20])
     reader = VectorIndex.open(tmp_path, WIDE, writable=False)
-    writer.reset()
-    writer.append(ids_of(40, 500), rows[20:])
+    writer.rebuild([(ids_of(40, 500), rows[20:])])
     writer.close()
     reader.start_writing()
     assert list(reader.ids) == list(ids_of(40, 500))

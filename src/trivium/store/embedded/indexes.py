@@ -6,32 +6,53 @@ lacks, since ids rise and are never used again. Knows nothing of who may see wha
 
 from __future__ import annotations
 
+import hashlib
 import shutil
+import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from trivium.store.embedded.generation import Generation
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.embedded.vocabulary import VocabularyFile
 from trivium.store.embedded.words import WordIndex, WordView
-from trivium.store.sql.reader import IndexedChunk, RegistryReader
+from trivium.store.sql.models import ModelRegistry
+from trivium.store.sql.reader import IndexedChunk
 from trivium.store.sql.statements import EMBEDDED_UPTO
 from trivium.text.trigrams import Vocabulary
 from trivium.types import ChunkId
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+VECTORS = "vectors"
 _BATCH = 2000  # chunks read from the registry at a time
+
+
+@dataclass(frozen=True, slots=True)
+class IndexView:
+    """What a search looks at. It stays whole whatever a writer does meanwhile."""
+
+    words: WordView
+    model: str  # of the vectors
+    vectors: Generation | None
 
 
 class Indexes:
     """What is written here can be found after the next `view`."""
 
-    def __init__(self, folder: Path, registry: RegistryReader) -> None:
+    def __init__(self, folder: Path, registry: ModelRegistry) -> None:
         self._folder = folder
         self._registry = registry
         self._words = WordIndex(folder / "words")
         self._vocabulary = VocabularyFile(folder / "vocabulary.txt")
         self._writing = False
+        self._opening = threading.Lock()
+        self._model = ""
         self.vectors: VectorIndex | None = None  # until there is a first vector
         self._open_vectors()
 
@@ -44,14 +65,15 @@ class Indexes:
     def vocabulary(self) -> Vocabulary:
         return self._vocabulary.words
 
-    def view(self) -> WordView:
-        """Refresh everything; the words as of now."""
+    def view(self) -> IndexView:
+        """Refresh everything; what there is as of now."""
         words = self._words.view()
         self._vocabulary.refresh()
         self._open_vectors()
-        if self.vectors is not None:
-            self.vectors.refresh()
-        return words
+        if self.vectors is None:
+            return IndexView(words, self._model, None)
+        self.vectors.refresh()
+        return IndexView(words, self._model, self.vectors.generation)
 
     def lack(self, words: WordView, last_active: ChunkId) -> bool:
         """Whether the registry calls chunks active that an index does not hold."""
@@ -64,9 +86,11 @@ class Indexes:
     # --- writing: by one process at a time
 
     def start_writing(self) -> None:
+        self._open_vectors()
         self._writing = True
         if self.vectors is not None:
             self.vectors.start_writing()
+        self._tidy()
 
     def stop_writing(self) -> None:
         self._writing = False
@@ -114,11 +138,23 @@ class Indexes:
         self._words.collect_garbage()
 
     def rebuild_vectors(self) -> None:
+        """Readers have the old ones until the end."""
         self._open_vectors()
         if self.vectors is not None:
-            self.vectors.reset()
-            for chunks in self._registry.indexed_chunks(0, _BATCH):
-                self._add_vectors(chunks)
+            self.vectors.rebuild(self._registry.vector_rows(self._model, 0))
+
+    def build_beside(self, model: str, dimensions: int, *, anew: bool = False) -> NDArray[np.int64]:
+        """Bring the vectors of a model that does not serve yet up to what is embedded by now: the
+        ids of all of them. Needs no writer's lock, but no other process may do the same."""
+        index = VectorIndex.open(self._vectors_of(model), dimensions, writable=True)
+        if anew:
+            index.rebuild(self._registry.vector_rows(model, 0))
+        last = int(index.ids[-1]) if index.count else 0
+        for ids, vectors in self._registry.vector_rows(model, last):
+            index.append(ids, vectors)
+        held = index.ids
+        index.close()
+        return held
 
     def close(self) -> None:
         self._words.abandon()
@@ -126,11 +162,30 @@ class Indexes:
             self.vectors.close()
 
     def _open_vectors(self) -> None:
-        dimensions = self._registry.manifest().dimensions if self.vectors is None else 0
-        if dimensions:
-            self.vectors = VectorIndex(self._folder / "vectors", dimensions)
+        """Those of the model that serves; another than before, where that changed."""
+        with self._opening:
+            manifest = self._registry.manifest()
+            known = self.vectors is not None and self._model == manifest.model
+            if known or not manifest.dimensions:
+                return
+            if self.vectors is not None:
+                self.vectors.stop_writing()
+            vectors = VectorIndex(self._vectors_of(manifest.model), manifest.dimensions)
             if self._writing:
-                self.vectors.start_writing()
+                vectors.start_writing()
+            self._model, self.vectors = manifest.model, vectors
+
+    def _vectors_of(self, model: str) -> Path:
+        return self._folder / VECTORS / _digest(model)
+
+    def _tidy(self) -> None:
+        """Remove the vectors of models that neither serve nor are to."""
+        manifest = self._registry.manifest()
+        kept = {_digest(manifest.model), _digest(manifest.next_model)}
+        places = self._folder / VECTORS
+        for path in places.iterdir() if places.is_dir() else ():
+            if path.name not in kept:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _add_words(self, chunks: Sequence[IndexedChunk]) -> None:
         spellings = self._words.add(chunks)
@@ -143,3 +198,8 @@ class Indexes:
             assert self.vectors is not None
             ids = np.array([id_ for id_, _ in embedded], dtype=np.int64)
             self.vectors.append(ids, np.stack([vector for _, vector in embedded]))
+
+
+def _digest(model: str) -> str:
+    """A name for a folder. A model's own name may hold anything."""
+    return hashlib.blake2b(model.encode(), digest_size=6).hexdigest()

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from trivium.errors import LibraryBusy, LibraryNotFound
+from trivium.errors import LibraryBusy, LibraryNotFound, ModelChanged
 from trivium.ports import Blobs, Waiting
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded import asof
@@ -34,7 +34,8 @@ from trivium.store.embedded.asof import AS_OF, Chosen
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import open_database, translated
-from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.indexes import Indexes, IndexView
+from trivium.store.embedded.locks import held
 from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
@@ -74,9 +75,13 @@ class _View:
     """Everything one search looks at, as of one sequence number."""
 
     census: Census
-    words: WordView
+    indexes: IndexView
     allowed: dict[Where, Allowed] = field(default_factory=dict)
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
+
+    @property
+    def words(self) -> WordView:
+        return self.indexes.words
 
 
 class EmbeddedStore(Upkeep):
@@ -127,6 +132,10 @@ class EmbeddedStore(Upkeep):
                 Indexes.discard_damaged(self._folder)
                 return Indexes(self._folder, self._registry)
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
     def _translated(self) -> AbstractContextManager[None]:
         return translated(self._folder)
 
@@ -166,26 +175,14 @@ class EmbeddedStore(Upkeep):
     @contextmanager
     def _exclusive(self, waiting: Waiting | None, patience: float | None = None) -> Iterator[None]:
         wait = self._wait if patience is None else patience
-        try:
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            if waiting:
-                waiting("Another process is writing to this library; waiting for it to finish.")
-            try:
-                self._lock.acquire(timeout=wait)
-            except Timeout as reason:
-                raise LibraryBusy(
-                    f"Another process has been writing to {self._folder} for {wait:.0f} s."
-                ) from reason
-        try:
+        with held(self._lock, wait, waiting, "writing to this library"):
             yield
-        finally:
-            self._lock.release()
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
         self._indexes.start_writing()
         self._registry.discard_staged()
+        self._registry.drop_other_models()
         self._drop_leftovers()
         if self._behind():
             self._indexes.catch_up()
@@ -207,6 +204,9 @@ class EmbeddedStore(Upkeep):
             self._indexes.drop(ranges)
             self._registry.clear_leftovers(ranges)
 
+    def _active_chunks(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self._current().census.owner)
+
     def _behind(self) -> bool:
         view = self._current()
         active = np.flatnonzero(view.census.owner)
@@ -227,13 +227,16 @@ class EmbeddedStore(Upkeep):
         by batch, whatever happens later."""
         done, after = 0, 0
         with self.writing():
+            serving = self._registry.manifest().model
+            if model and serving not in ("", model):
+                raise ModelChanged(f"The vectors of this library are of {serving}.")
             held = self._active_vectors(self._current())
             if held == np.count_nonzero(self._current().census.owner):
                 return 0
             try:
                 while chunks := self._registry.unembedded(model, after, _MISSING):
-                    after = chunks[-1][0]
-                    found = embed({hash_: text for _, hash_, text in chunks})
+                    after = chunks[-1].id
+                    found = embed({chunk.hash: chunk.text for chunk in chunks})
                     if found:
                         self._registry.keep_vectors(model, found)
                     done += len(found)
@@ -314,13 +317,19 @@ class EmbeddedStore(Upkeep):
     def _nearest(
         self, view: _View, probe: Probe, excluded: Sequence[Run], where: Where, k: int
     ) -> list[Hit]:
-        vectors = self._indexes.vectors
+        vectors = view.indexes.vectors
         if vectors is None or probe.vector is None:
             return []
+        if probe.model != view.indexes.model:
+            raise ModelChanged(
+                f"The vectors of this library are of {view.indexes.model}, the one it was asked for"
+                f" of {probe.model or 'an unnamed model'}."
+            )
         passing = self._positions(view, where)
         if excluded:
             without = ~np.isin(vectors.ids, view.words.holding(excluded))
-            passing = without if passing is None else passing & without
+            # Rows may have been added since the other mask was made.
+            passing = without if passing is None else passing & without[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
         found = zip(ids, scores, strict=True)
         return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]
@@ -335,7 +344,7 @@ class EmbeddedStore(Upkeep):
     def _positions(self, view: _View, where: Where) -> NDArray[np.bool_] | None:
         """Which rows of the vector index may be found; None: all of them."""
         if where not in view.positions:
-            vectors = self._indexes.vectors
+            vectors = view.indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self._allowed(view, where).chunks
             passing = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
@@ -346,7 +355,7 @@ class EmbeddedStore(Upkeep):
         positions = self._positions(view, OWNER)
         if positions is not None:
             return int(np.count_nonzero(positions))
-        return self._indexes.vectors.count if self._indexes.vectors is not None else 0
+        return view.indexes.vectors.count if view.indexes.vectors is not None else 0
 
     # --- as it was ------------------------------------------------------------------------------
 
@@ -388,9 +397,9 @@ class EmbeddedStore(Upkeep):
             census = view.census if view else Census.empty()
             while True:
                 census = census.after(self._registry.changes(census.sequence))
-                words = self._indexes.view()
+                indexes = self._indexes.view()
                 if self._registry.sequence() == census.sequence:
-                    self._view = _View(census, words)
+                    self._view = _View(census, indexes)
                     return self._view
 
     def close(self) -> None:

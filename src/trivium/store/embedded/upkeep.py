@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from trivium.ports import Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
-from trivium.store.embedded.changes import Changes
+from trivium.store.embedded.switching import Switching
 
 # Bytes that another process has archived and not yet registered are younger than this.
 SETTLED_SECONDS = 3600.0
@@ -40,7 +40,7 @@ class Finding:
     repair: str = ""  # empty where nothing is wrong, or nothing here can mend it
 
 
-class Upkeep(Changes):
+class Upkeep(Switching):
     _engine: Engine
 
     def rebuild(self) -> None:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     insert,
     select,
     tuple_,
+    union,
     update,
 )
 
@@ -69,6 +70,18 @@ class Names(RegistryReader):
         key = {"collection": collection, "hash": content_hash}
         with self._engine.connect() as connection:
             return [document_of(row) for row in connection.execute(_BY_BYTES, key).mappings()]
+
+    def below(self, prefix: str, collection: str) -> list[str]:
+        behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        first, others = (
+            select(table.c.uri).where(
+                table.c.collection == collection, table.c.uri >= prefix, table.c.uri < behind
+            )
+            for table in (documents, names)
+        )
+        with self._engine.connect() as connection:
+            found = connection.scalars(union(first.where(documents.c.interpretation > 0), others))
+            return sorted(found)
 
     def within(self, uri: str, collection: str) -> list[Document]:
         with self._engine.connect() as connection:

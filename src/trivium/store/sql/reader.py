@@ -5,6 +5,7 @@ Every public method sees one consistent state. Knows nothing of which database i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +17,15 @@ from trivium.errors import LibraryTooNew
 from trivium.store.sql.conditions import visible
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.rows import chunk_of, document_of
-from trivium.store.sql.statements import active, setting, slices, vector_of
+from trivium.store.sql.statements import (
+    MODEL_SETTINGS,
+    NEXT_MODEL,
+    NEXT_SETTINGS,
+    active,
+    setting,
+    slices,
+    vector_of,
+)
 from trivium.store.sql.tables import (
     chunks,
     collections,
@@ -24,8 +33,8 @@ from trivium.store.sql.tables import (
     documents,
     embeddings,
     fields,
-    interpretations,
     removals,
+    settings,
     token_vectors,
 )
 from trivium.types import (
@@ -78,12 +87,17 @@ class RegistryReader:
             return int(setting(connection, "schema") or 0)
 
     def manifest(self) -> Manifest:
-        with self._engine.connect() as connection:
-            return Manifest(
-                schema=int(setting(connection, "schema") or 0),
-                model=setting(connection, "model") or "",
-                dimensions=int(setting(connection, "dimensions") or 0),
-            )
+        with self._engine.connect() as connection:  # one statement, so one state
+            held = {row.name: row.value for row in connection.execute(select(settings))}
+        model, next_ = held.get("model", ""), held.get(NEXT_MODEL, "")
+        return Manifest(
+            schema=int(held.get("schema", 0)),
+            model=model,
+            dimensions=int(held.get("dimensions", 0)),
+            settings=_told(held.get(MODEL_SETTINGS), model),
+            next_model=next_,
+            next_settings=_told(held.get(NEXT_SETTINGS), next_),
+        )
 
     def setting(self, name: str) -> str | None:
         with self._engine.connect() as connection:
@@ -168,10 +182,11 @@ class RegistryReader:
         with self._engine.connect() as connection:
             return frozenset(connection.scalars(query))
 
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, TokenVectors]:
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> dict[ChunkId, TokenVectors]:
         found: dict[ChunkId, TokenVectors] = {}
         with self._engine.connect() as connection:
-            model = setting(connection, "model") or ""
             for some in slices(ids):
                 rows = connection.execute(_tokens_by_id(where), {"ids": some, "model": model})
                 found |= {row.id: row.vectors for row in rows}
@@ -258,25 +273,6 @@ class RegistryReader:
         with self._engine.connect() as connection:
             return connection.scalar(query) or 0
 
-    def unembedded(self, model: str, after: ChunkId, limit: int) -> list[tuple[ChunkId, str, str]]:
-        """Id, hash and text to embed of active chunks that were added while the model gave no
-        vector, in order."""
-        known = select(embeddings.c.hash).where(embeddings.c.model == model)
-        query = (
-            select(chunks, interpretations.c.summary)
-            .join(documents, chunks.c.document == documents.c.id)
-            .join(interpretations, chunks.c.interpretation == interpretations.c.id)
-            .where(active, chunks.c.id > after, chunks.c.embedding.not_in(known))
-            .order_by(chunks.c.id)
-            .limit(limit)
-        )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query).mappings().all()
-        return [
-            (row["id"], row["embedding"], chunk_of(row).embedded_under(row["summary"]))
-            for row in rows
-        ]
-
 
 _SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
 
@@ -305,6 +301,12 @@ def chunks_with_documents() -> Select[Any]:
     held = [c.label(f"document_{c.name}") for c in documents.c]
     joined = select(chunks, *held).join(documents, chunks.c.document == documents.c.id)
     return joined.order_by(chunks.c.id)
+
+
+def _told(described: str | None, model: str) -> dict[str, str]:
+    """How to load this model, where that is what was described."""
+    held = json.loads(described) if described else {}
+    return dict(held["settings"]) if held.get("model") == model else {}
 
 
 def check_schema(found: int) -> None:

@@ -1,8 +1,8 @@
 """The truth of a library in SQL: documents, interpretations, chunks and vectors.
 
 Every public method is one transaction. Made of parts, one file each: `names`, `staging`, `past`,
-`removal`, `sketches`, `checks`. Knows nothing of search indexes except the `leftovers` they have
-yet to drop, and nothing of which database it speaks to.
+`removal`, `sketches`, `checks`, `models`. Knows nothing of search indexes except the `leftovers`
+they have yet to drop, and nothing of which database it speaks to.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from sqlalchemy import delete, update
 
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.migrations import MIGRATIONS
+from trivium.store.sql.models import ModelRegistry
 from trivium.store.sql.names import Names
 from trivium.store.sql.past import Past
 from trivium.store.sql.reader import check_schema
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class Registry(Names, Staging, Past, Removal, Sketches, Checks, TokenRows):
+class Registry(Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry, TokenRows):
     def migrate(self) -> None:
         found = self.schema()
         check_schema(found)

@@ -13,8 +13,12 @@ from trivium.store.sql.tables import chunks, counters, documents, settings
 if TYPE_CHECKING:
     from trivium.types import Vector
 
-EMBEDDED_UPTO = "embedded_upto"  # setting: the highest chunk id that a vector index must hold
-_STORED = np.dtype("<f2")  # 16 bits: half the size, and no cosine moves by more than .0005
+# Names of settings.
+EMBEDDED_UPTO = "embedded_upto"  # the highest chunk id that a vector index must hold
+MODEL_SETTINGS = "model_settings"  # how to load the model of the vectors
+NEXT_MODEL = "next_model"  # whose vectors are made beside those that serve
+NEXT_SETTINGS = "next_model_settings"
+STORED = np.dtype("<f2")  # 16 bits: half the size, and no cosine moves by more than .0005
 
 # The chunks of a document's active interpretation.
 active = (
@@ -29,11 +33,11 @@ def setting(connection: Connection, name: str) -> str | None:
 
 
 def vector_bytes(vector: Vector) -> bytes:
-    return vector.astype(_STORED).tobytes()
+    return vector.astype(STORED).tobytes()
 
 
 def vector_of(stored: bytes) -> Vector:
-    return np.frombuffer(stored, dtype=_STORED).astype(np.float32)
+    return np.frombuffer(stored, dtype=STORED).astype(np.float32)
 
 
 def take(connection: Connection, name: str, count: int) -> range:

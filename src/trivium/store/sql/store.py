@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trivium.access import AccessToken
 from trivium.history import Interpretation
+from trivium.ports import Unembedded
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.registry import Registry
 from trivium.types import (
@@ -71,6 +72,10 @@ class SqlStore:
         with self._translated():
             return self._registry.alike(content_hash, collection)
 
+    def below(self, prefix: str, collection: str) -> list[str]:
+        with self._translated():
+            return self._registry.below(prefix, collection)
+
     def within(self, uri: str, collection: str) -> list[Document]:
         with self._translated():
             return self._registry.within(uri, collection)
@@ -114,9 +119,39 @@ class SqlStore:
         with self._translated():
             return self._registry.field_names(where)
 
-    def token_vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, TokenVectors]:
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> Mapping[ChunkId, TokenVectors]:
         with self._translated():
-            return self._registry.token_vectors(ids, where)
+            return self._registry.token_vectors(ids, where, model)
+
+    # --- changing the model
+
+    def describe_model(self, model: str, settings: Mapping[str, str]) -> None:
+        with self._translated():
+            self._registry.describe_model(model, settings)
+
+    def begin_model(self, model: str, settings: Mapping[str, str]) -> None:
+        with self._translated():
+            self._registry.begin_model(model, settings)
+
+    def count_unembedded(self, model: str) -> int:
+        with self._translated():
+            return self._registry.count_unembedded(model)
+
+    def unembedded(self, model: str, after: ChunkId, limit: int) -> list[Unembedded]:
+        with self._translated():
+            return self._registry.unembedded(model, after, limit)
+
+    def keep_beside(
+        self, model: str, vectors: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
+    ) -> None:
+        with self._translated():
+            self._registry.keep_beside(model, vectors, tokens)
+
+    def abandon_model(self) -> None:
+        with self._translated():
+            self._registry.abandon_model()
 
     def keep_token(self, token: AccessToken) -> None:
         with self._translated():

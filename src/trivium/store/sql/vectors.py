@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Table, delete, select
 
+from trivium.errors import ModelChanged
 from trivium.store.sql.statements import insert_all, set_setting, setting, slices, vector_bytes
 from trivium.store.sql.tables import chunks, embeddings, token_vectors
 from trivium.types import Processed
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 def keep_vectors(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> None:
     if not vectors:
         return
+    _refuse_other_model(connection, model)
     have = _present(connection, embeddings, model, list(vectors))
     rows = [
         {"model": model, "hash": h, "vector": vector_bytes(v)}
@@ -28,9 +30,16 @@ def keep_vectors(connection: Connection, model: str, vectors: Mapping[str, Vecto
         if h not in have
     ]
     insert_all(connection, embeddings, rows)
-    if not setting(connection, "model"):
+    if not int(setting(connection, "dimensions") or 0):
         set_setting(connection, "model", model)
         set_setting(connection, "dimensions", str(len(next(iter(vectors.values())))))
+
+
+def _refuse_other_model(connection: Connection, model: str) -> None:
+    """Vectors of two models must not serve side by side."""
+    serving = setting(connection, "model")
+    if serving and serving != model:
+        raise ModelChanged(f"The vectors of this library are of {serving}, not of {model}.")
 
 
 def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> None:

@@ -1,0 +1,127 @@
+"""`trivium reembed`: another embedding model for the whole library, while it serves on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+if TYPE_CHECKING:
+    from trivium.ingest.reembed import Progress
+    from trivium.library import Library, Reembedded
+    from trivium.types import Manifest
+
+
+@click.command("reembed")
+@click.option(
+    "--model",
+    metavar="MODEL",
+    help="Folder of a sentence-transformers model, all-MiniLM-L6-v2, or with embed.url the name of"
+    " a model there. Else what the settings name, else what was begun and not finished.",
+)
+@click.option("--stop", is_flag=True, help="Give up a change that was begun, wherever it runs.")
+@shared_options
+@pass_shell
+def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
+    """Embed the library anew with another model, then switch to it at once.
+
+    Searching and adding go on meanwhile, with the model of before; from the switch on every
+    process uses the new one, and needs no settings for it. Interrupted, the same command goes on
+    where it was.
+
+    \b
+    trivium reembed --model ~/models/bge-small-en
+    trivium reembed --model text-embedding-3-small --set embed.url=https://api.openai.com/v1
+    trivium reembed               go on with what was begun
+    trivium reembed --stop        stay with the model of before
+    """
+    from trivium.library import Library
+    from trivium.library.model import wanted_settings
+
+    if stop and model:
+        raise click.UsageError("--stop and --model contradict each other.")
+    settings = shell.settings().settings
+    with Library.open(settings=settings, create=False, as_made=True) as library:
+        if stop:
+            _stop(shell, library)
+            return
+        wanted = wanted_settings(settings, library.manifest(), model)
+        try:
+            with _progress(shell) as advance:
+                report = library.reembed(wanted, on_progress=advance, on_wait=shell.note)
+        except KeyboardInterrupt:
+            shell.fail(
+                "interrupted",
+                "Interrupted; what is embedded is kept, and the model of before serves on.",
+                "`trivium reembed` goes on, `trivium reembed --stop` gives it up.",
+            )
+            raise click.exceptions.Exit(130) from None
+        _say(shell, report)
+        _warn_of_settings(shell, library.manifest())
+
+
+def _stop(shell: Shell, library: Library) -> None:
+    stopped, serving = library.stop_reembedding(), library.manifest().model
+    if shell.json:
+        shell.emit({"stopped": stopped, "model": serving})
+    elif stopped:
+        shell.say(f"Given up: {stopped}. The vectors are of {serving}, as before.")
+    else:
+        shell.say("There was nothing to stop.")
+
+
+def _say(shell: Shell, report: Reembedded) -> None:
+    if shell.json:
+        shell.emit(
+            {
+                "before": report.before,
+                "model": report.model,
+                "passages": report.passages,
+                "seconds": round(report.seconds, 3),
+            }
+        )
+        return
+    said = f"{report.passages:,} passages in {report.seconds:.1f} s"
+    shell.say(f"{said}: from {report.before or 'none'} to {report.model}.")
+
+
+def _warn_of_settings(shell: Shell, manifest: Manifest) -> None:
+    """Where a configuration file or the environment would name another model from now on."""
+    from trivium.config import load
+    from trivium.library.model import NAMING, names_another
+
+    lasting = load({n: text for n, text in shell.given.items() if not n.startswith("embed.")})
+    if names_another(lasting.settings, manifest):
+        told = {n: lasting.origins[n] for n in NAMING if lasting.origins[n] != "default"}
+        where = ", ".join(f"{name} ({origin})" for name, origin in told.items())
+        shell.note(f"The settings still name another model. Remove or change {where}.")
+
+
+@contextmanager
+def _progress(shell: Shell) -> Iterator[Callable[[Progress], None]]:
+    """A bar on a terminal's standard error, else nothing."""
+    if not shell.err.is_terminal:
+        yield lambda progress: None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    with Bars(
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} passages"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        console=shell.err,
+        transient=True,
+    ) as bars:
+        task = bars.add_task("", total=1, rate="")
+
+        def advance(told: Progress) -> None:
+            rate = printable(f"{told.rate:.1f} passages/s")
+            bars.update(task, completed=told.done, total=max(1, told.total), rate=rate)
+
+        yield advance

@@ -1,0 +1,113 @@
+"""Embeds a library anew with another model while it serves, then switches to it at once.
+
+Everything done is kept: begun again, it goes on where it was. The writer's lock is held for the
+switch alone, so documents come and go all the while; what comes is embedded before the switch.
+Knows stores and models only through their ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+from trivium.ports import Embedder, Store, TokenEmbedder, Unembedded, Waiting
+from trivium.types import ChunkId
+
+BATCH = 128  # passages embedded and kept at a time: 8 s on 2 cores, which is what a kill can cost
+ROUNDS = 5  # after which what others still add is embedded while they wait
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far it is. `total` grows while others add."""
+
+    done: int
+    total: int
+    seconds: float
+    switched: bool = False
+
+    @property
+    def rate(self) -> float:
+        """Passages a second."""
+        return self.done / self.seconds if self.seconds else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None where nobody can tell yet."""
+        return (self.total - self.done) / self.rate if self.rate else None
+
+
+class Reembedder:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: Mapping[str, str],
+        *,
+        token_embedder: TokenEmbedder | None = None,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        """`settings` say how to load the embedder, for the manifest."""
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._token_embedder = token_embedder
+        self._on_progress = on_progress
+        self._done = 0
+        self._total = 0
+        self._started = perf_counter()
+
+    def run(self, waiting: Waiting | None = None) -> Progress:
+        """Raises ModelUnavailable where the model fails, ReembedStopped where it was given up."""
+        model = self._embedder.fingerprint
+        with self._store.changing_model(waiting):
+            if self._store.manifest().model == model:
+                self._store.abandon_model()  # whatever else was begun
+            else:
+                self._store.begin_model(model, self._settings)
+                self._change(model, waiting)
+        return self._tell(switched=True)
+
+    def _change(self, model: str, waiting: Waiting | None) -> None:
+        for _ in range(ROUNDS):
+            if not self._embed_lacking():
+                break
+        self._store.prepare_model(model)
+        with self._store.writing(waiting):
+            self._embed_lacking()
+            self._store.switch_model(model)
+        self._store.drop_other_models()
+
+    def _embed_lacking(self) -> int:
+        """Embed what has no vector of the model; how many passages that were comes back."""
+        model = self._embedder.fingerprint
+        lacking = self._store.count_unembedded(model)
+        self._total = self._done + lacking
+        self._tell()
+        last: ChunkId = 0
+        while batch := self._store.unembedded(model, last, BATCH):
+            self._done += self._embed(batch)
+            last = batch[-1].id
+            self._tell()
+        return lacking
+
+    def _embed(self, batch: Iterable[Unembedded]) -> int:
+        texts = {one.hash: one.text for one in batch}
+        given = list(texts.values())
+        if self._token_embedder is not None:
+            vectors, packed = self._token_embedder.embed_with_tokens(given)
+        else:
+            vectors, packed = self._embedder.embed_documents(given), [b""] * len(given)
+        self._store.keep_beside(
+            self._embedder.fingerprint,
+            dict(zip(texts, vectors, strict=True)),
+            {hash_: one for hash_, one in zip(texts, packed, strict=True) if one},
+        )
+        return len(texts)
+
+    def _tell(self, *, switched: bool = False) -> Progress:
+        total = max(self._total, self._done)
+        told = Progress(self._done, total, perf_counter() - self._started, switched)
+        self._on_progress(told)
+        return told

@@ -1,0 +1,130 @@
+"""Which embedding model a library uses: the one its manifest describes, unless the settings name
+another, which is then a mistake or a wish for `trivium reembed`.
+
+Knows settings and manifests, and loads nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from trivium.config import Settings, converted, names, shown
+from trivium.errors import BadSetting, ModelChanged, ModelUnavailable
+from trivium.library.assembly import embedder_for
+from trivium.models.missing import MissingEmbedder
+from trivium.models.weights import NAME
+from trivium.ports import Embedder
+from trivium.types import Manifest
+
+# What decides which vectors a text gets, and how to reach the model. The key itself is no setting.
+NAMING = (
+    "embed.folder",
+    "embed.url",
+    "embed.model",
+    "embed.dimensions",
+    "embed.max_tokens",
+    "embed.query_prefix",
+    "embed.document_prefix",
+    "embed.key_file",
+    "embed.key_header",
+)
+_PLACES = ("embed.folder", "embed.url")  # a model is in one or behind the other
+_REMOTE = ("embed.model", "embed.dimensions", "embed.key_file", "embed.key_header")
+_DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Settings)}
+
+
+def description(settings: Settings) -> dict[str, str]:
+    """The settings that name a model, as far as they are not the default; paths in full."""
+    return {
+        name: os.path.abspath(value) if isinstance(value, Path) else shown(value)
+        for name, value in _named(settings).items()
+    }
+
+
+def with_model(settings: Settings, described: Mapping[str, str]) -> Settings:
+    """The same settings with exactly this model, whatever they named."""
+    known = {name: text for name, text in described.items() if name in NAMING}
+    values: dict[str, Any] = {names()[name]: _DEFAULTS[names()[name]] for name in NAMING}
+    return replace(settings, **(values | converted(known, "the library's manifest")))
+
+
+def settings_for(settings: Settings, manifest: Manifest) -> Settings:
+    """What the settings name counts; what they leave open is as the manifest describes it."""
+    given, described = _named(settings), manifest.settings
+    elsewhere = any(
+        name in given and description(settings)[name] != described.get(name) for name in _PLACES
+    )
+    if elsewhere or not described:
+        return settings
+    return with_model(settings, {**described, **description(settings)})
+
+
+def embedder_or_missing(settings: Settings) -> Embedder:
+    try:
+        return embedder_for(settings)
+    except ModelUnavailable as reason:
+        return MissingEmbedder(reason)
+
+
+def refuse_another(embedder: Embedder, manifest: Manifest) -> None:
+    """Raises ModelChanged where the settings name another model than the library's."""
+    if manifest.model and embedder.fingerprint and manifest.model != embedder.fingerprint:
+        raise ModelChanged(
+            f"This library was embedded with {manifest.model}, the settings name"
+            f" {embedder.fingerprint}.",
+            fix="`trivium reembed` embeds it anew with that model, while it serves on; or set the"
+            " embed settings back.",
+        )
+
+
+def names_another(settings: Settings, manifest: Manifest) -> bool:
+    """Whether a library of this manifest would refuse to open under these settings."""
+    try:
+        refuse_another(embedder_or_missing(settings_for(settings, manifest)), manifest)
+    except ModelChanged:
+        return True
+    return False
+
+
+def wanted_settings(settings: Settings, manifest: Manifest, model: str | None) -> Settings | None:
+    """The settings with the model that a library is to come to: the one that is named, else that of
+    the settings. None: the one that was begun and not finished."""
+    if model is not None:
+        return _naming(settings, model)
+    if names_another(settings, manifest):
+        return settings_for(settings, manifest)
+    if manifest.next_model:
+        return None
+    raise BadSetting(
+        f"The library is embedded with {manifest.model or 'nothing yet'}, and the settings name"
+        " no other model.",
+        fix="Name one: `trivium reembed --model FOLDER`.",
+    )
+
+
+def _naming(settings: Settings, model: str) -> Settings:
+    """The settings with the model that a person names: a folder, the name of a model behind
+    `embed.url`, or the built-in one's."""
+    named = {name: text for name, text in description(settings).items() if name not in _PLACES}
+    if model == NAME:
+        return with_model(settings, {})
+    if Path(model).expanduser().is_dir():
+        local = {name: text for name, text in named.items() if name not in _REMOTE}
+        return with_model(settings, {**local, "embed.folder": str(Path(model).expanduser())})
+    if settings.embed_url:
+        there = {"embed.url": settings.embed_url, "embed.model": model}
+        return with_model(settings, {**named, **there})
+    raise BadSetting(
+        f"There is no model {model!r}.",
+        fix=f"Name a folder with a sentence-transformers model, {NAME}, or, together with"
+        " `--set embed.url=…`, a model behind that address.",
+    )
+
+
+def _named(settings: Settings) -> dict[str, Any]:
+    values = {name: getattr(settings, names()[name]) for name in NAMING}
+    return {name: value for name, value in values.items() if value != _DEFAULTS[names()[name]]}

@@ -1,0 +1,81 @@
+"""Notices what changes below folders, and when a folder as a whole goes and comes back.
+
+Says only where something happened: what it was is for whoever looks. Knows nothing of documents.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+_LOOK = 0.5  # seconds between two looks at whether the folders are still there
+_LONGEST = 30.0  # seconds after which changes are told even if more keep coming
+
+
+@dataclass(frozen=True, slots=True)
+class Stir:
+    """What happened since the last one; often nothing."""
+
+    paths: frozenset[str] = frozenset()  # came, changed or went
+    gone: tuple[Path, ...] = ()  # watched folders that are no longer there
+    back: tuple[Path, ...] = ()  # those that are there from now on: all below may be new
+
+
+class FolderWatch:
+    def __init__(self, folders: Sequence[Path], quiet: float, stop: Event) -> None:
+        """Changes are told once nothing more has happened for `quiet` seconds. Ends at `stop`."""
+        self._folders = [Path(os.path.abspath(folder)) for folder in folders]
+        self._quiet = quiet
+        self._stop = stop
+
+    def stirs(self) -> Iterator[Stir]:
+        """Once or twice a second. A folder is told as back when it is being watched already, so
+        that nothing is missed between the look that follows and the changes after it."""
+        known: dict[Path, tuple[int, int]] = {}
+        while not self._stop.is_set():
+            there = {f: mark for f in self._folders if (mark := _mark(f)) is not None}
+            gone = tuple(f for f, mark in known.items() if there.get(f) != mark)
+            back = tuple(f for f, mark in there.items() if known.get(f) != mark)
+            if gone:
+                yield Stir(gone=gone)
+            known = there
+            if there:
+                yield from self._watch(there, back)
+            else:
+                yield Stir()
+                self._stop.wait(_LOOK)
+
+    def _watch(self, there: dict[Path, tuple[int, int]], back: tuple[Path, ...]) -> Iterator[Stir]:
+        """Until one of the folders goes or another comes."""
+        from watchfiles import watch
+
+        seen = watch(
+            *there,
+            watch_filter=None,
+            step=max(1, int(self._quiet * 1000)),
+            debounce=int(max(_LONGEST, 2 * self._quiet) * 1000),
+            rust_timeout=int(_LOOK * 1000),
+            yield_on_timeout=True,
+            stop_event=self._stop,
+            ignore_permission_denied=True,
+        )
+        try:
+            for changes in seen:
+                yield Stir(frozenset(path for _, path in changes), back=back)
+                back = ()
+                if {f: _mark(f) for f in self._folders} != {f: there.get(f) for f in self._folders}:
+                    return
+        except FileNotFoundError:
+            return  # gone between the look and the watching
+
+
+def _mark(folder: Path) -> tuple[int, int] | None:
+    """Which folder is there under this name; None: none."""
+    try:
+        held = os.stat(folder)
+    except OSError:
+        return None
+    return (held.st_dev, held.st_ino) if folder.is_dir() else None

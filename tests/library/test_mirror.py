@@ -1,0 +1,79 @@
+"""What is gone from a folder goes from the library, and nothing else does."""
+
+from pathlib import Path
+
+import pytest
+
+from trivium.errors import BadSetting, FolderEmpty
+from trivium.library import Library
+
+
+def names(library: Library) -> set[str]:
+    return {f"{d.collection}:{Path(d.uri).name}" for d in library.documents()}
+
+
+def write(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(f"This is {name}, and no other.")
+
+
+def test_only_what_came_from_there_and_is_gone(library: Library, files: Path) -> None:
+    write(files, "a.md", "b.md", "sub/c.md")
+    beside = files.parent / "files-beside"
+    write(beside, "d.md")
+    library.add([files, beside])
+    library.add(files / "b.md", collection="other")
+    (files / "b.md").unlink()
+    (files / "sub" / "c.md").unlink()
+    (beside / "d.md").unlink()
+    gone = library.drop_gone([files])
+    assert gone == [str(files / "b.md"), str(files / "sub" / "c.md")]
+    assert names(library) == {"default:a.md", "default:d.md", "other:b.md"}
+    assert library.drop_gone([files]) == []
+    assert library.drop_gone([files], collection="other") == [str(files / "b.md")]
+
+
+def test_what_has_moved_is_the_same_document(library: Library, files: Path) -> None:
+    write(files, "a.md", "b.md")
+    library.add(files)
+    before = {d.title: d.id for d in library.documents()}
+    (files / "a.md").rename(files / "moved.md")
+    library.add(files)
+    assert library.drop_gone([files]) == []
+    assert sorted(d.id for d in library.documents()) == sorted(before.values())
+
+
+def test_what_is_ignored_by_now_goes_and_what_is_hidden_stays(
+    library: Library, files: Path
+) -> None:
+    write(files, "a.md", "b.tmp.md", ".hidden.md")
+    library.add([files, files / ".hidden.md"])
+    (files / ".triviumignore").write_text("*.tmp.md")
+    assert library.drop_gone([files]) == [str(files / "b.tmp.md")]
+    assert library.drop_gone([files], ignore=["a.*"], force=True) == [str(files / "a.md")]
+    assert names(library) == {"default:.hidden.md"}
+
+
+def test_an_empty_or_missing_folder_is_refused(library: Library, files: Path) -> None:
+    write(files, "sub/a.md")
+    library.add(files)
+    (files / "sub" / "a.md").unlink()
+    with pytest.raises(FolderEmpty, match="holds 1 of it"):
+        library.drop_gone([files])
+    (files / "sub").rmdir()
+    files.rmdir()
+    with pytest.raises(FolderEmpty, match="missing"):
+        library.drop_gone([files])
+    assert names(library) == {"default:a.md"}
+    assert library.drop_gone([files], force=True) == [str(files / "sub" / "a.md")]
+    assert library.drop_gone([files]) == []  # nothing is at stake
+    write(files.parent, "file.md")
+    with pytest.raises(BadSetting, match="no folder"):
+        library.drop_gone([files.parent / "file.md"])
+
+
+def test_the_library_itself_is_no_part_of_a_folder(tmp_path: Path, library: Library) -> None:
+    write(tmp_path, "a.md")
+    report = library.add(tmp_path)
+    assert [Path(o.uri).name for o in report.outcomes] == ["a.md"]

@@ -37,6 +37,16 @@ def events(stream: IO[str]) -> Iterator[tuple[str, str]]:
         yield told["event"], Path(told["uri"]).name
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What is started here can be interrupted, though the tests run in the background of a shell,
+    which has its children ignore that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_watching_until_it_is_stopped(
     notes: Path, tmp_path: Path, named: list[str], how: signal.Signals

@@ -14,10 +14,12 @@ from functools import partial
 from trivium.errors import FileDamaged, FileEmpty, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
+from trivium.ingest.hashes import hash_of
 from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.steps import Steps
+from trivium.ingest.summaries import steady
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
@@ -112,7 +114,7 @@ class Preparer:
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
             metadata[CHUNKING] = note
-        summary = self._summary(extraction, chunks)
+        summary = self._summary(extraction, chunks, before)
         original = ""
         if self._keep_originals and isinstance(content, Blob):
             steps.enter(Step.ARCHIVE)
@@ -128,7 +130,7 @@ class Preparer:
             size=item.size,
             extraction=extraction,
             chunks=chunks,
-            hashes=tuple(_hash(text) for text in texts),
+            hashes=tuple(hash_of(text) for text in texts),
             vectors=None,
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
@@ -178,11 +180,16 @@ class Preparer:
             what = f"{type(reason).__name__}: {reason}"
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
 
-    def _summary(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
+    def _summary(
+        self, extraction: Extraction, chunks: Sequence[Chunk], before: Document | None
+    ) -> str:
         """Of one chunk it would be a repetition, and a conversation is about many things."""
         if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
             return ""
-        return self._summariser.summarise(extraction)
+        fresh = self._summariser.summarise(extraction)
+        if before is None or not self._is_current(before.fingerprint):
+            return fresh
+        return steady(fresh, chunks, self._store.summarised(before.id))
 
     def _fingerprint(self, reader: str) -> str:
         parts = [self._readers.get(reader, reader), self._chunker.fingerprint]
@@ -223,16 +230,12 @@ def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
 def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:
     """What stands in a fingerprint for each reader: its name and version, and which others there
     were to choose from. A new format means reading again what another took until then."""
-    formats = _hash(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
+    formats = hash_of(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
     names = ["", *map(reader_name, extractors)]  # without a name: text that needed no reading
     return {name: f"{name}@{formats}" if name else "text" for name in names}
 
 
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 def _digest(content: Blob | Extraction) -> str:
     if isinstance(content, Extraction):
-        return _hash(f"{content.title}\n{content.text}")
+        return hash_of(f"{content.title}\n{content.text}")
     return hashlib.sha256(content.data).hexdigest()

@@ -5,7 +5,7 @@ Protocols only, in the order of a document's way: `reading` (sources, readers, c
 pass.
 """
 
-from trivium.ports.keeping import Blobs, ModelStore, Queue, Store, Unembedded, Waiting
+from trivium.ports.keeping import Blobs, ModelStore, Queue, Store, Summarised, Unembedded, Waiting
 from trivium.ports.models import (
     LONGEST_PASSAGE,
     CalledEmbedder,
@@ -47,6 +47,7 @@ __all__ = [
     "Source",
     "SourceItem",
     "Store",
+    "Summarised",
     "Summariser",
     "TokenEmbedder",
     "Tokens",

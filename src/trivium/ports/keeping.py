@@ -36,6 +36,14 @@ Waiting: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Summarised:
+    """What an interpretation's chunks were embedded under, and the hashes of what was embedded."""
+
+    summary: str
+    hashes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Unembedded:
     """An active chunk without a vector of some model."""
 
@@ -260,6 +268,10 @@ class Store(AccessTokens, ModelStore, Protocol):
 
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         """By id: those whose source was last seen with these bytes."""
+        ...
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        """What its active interpretation was embedded under. None: it is not there."""
         ...
 
     def below(self, prefix: str, collection: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trivium.access import AccessToken
 from trivium.history import Interpretation
-from trivium.ports import Unembedded
+from trivium.ports import Summarised, Unembedded
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.registry import Registry
 from trivium.types import (
@@ -71,6 +71,10 @@ class SqlStore:
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._translated():
             return self._registry.alike(content_hash, collection)
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        with self._translated():
+            return self._registry.summarised(document)
 
     def below(self, prefix: str, collection: str) -> list[str]:
         with self._translated():

@@ -11,6 +11,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from trivium.conditions import OWNER as OWNER
+from trivium.conditions import AllOf as AllOf
+from trivium.conditions import AnyOf as AnyOf
+from trivium.conditions import Compare as Compare
+from trivium.conditions import Condition as Condition
+from trivium.conditions import Exists as Exists
+from trivium.conditions import MetaScalar as MetaScalar
+from trivium.conditions import Not as Not
+from trivium.conditions import Operator as Operator
+from trivium.conditions import Where as Where
 from trivium.work import TaskEnd
 
 if TYPE_CHECKING:
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
 ChunkId: TypeAlias = int
 TokenVectors: TypeAlias = bytes  # of one text, packed by the model that made them
 DocumentId: TypeAlias = int
-MetaScalar: TypeAlias = str | int | float | bool
 MetaValue: TypeAlias = MetaScalar | tuple[MetaScalar, ...]
 Metadata: TypeAlias = Mapping[str, MetaValue]
 
@@ -279,54 +288,6 @@ class Manifest:
 
 
 # --- asking --------------------------------------------------------------------------------------
-
-
-Operator: TypeAlias = Literal["eq", "lt", "le", "gt", "ge"]
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """`field op value`. A field with several values passes if one of them does."""
-
-    field: str  # one of `text.filters.BUILT_IN`, or a metadata name
-    op: Operator
-    value: MetaScalar
-
-
-@dataclass(frozen=True, slots=True)
-class Exists:
-    """The document has a value for this field."""
-
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    of: Condition
-
-
-@dataclass(frozen=True, slots=True)
-class AllOf:
-    of: tuple[Condition, ...] = ()  # empty passes everything
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    of: tuple[Condition, ...] = ()  # empty passes nothing
-
-
-Condition: TypeAlias = Compare | Exists | Not | AllOf | AnyOf
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Which documents a caller may see and asks for. Required everywhere: no forgotten access."""
-
-    audiences: frozenset[str] | None  # labels the caller holds; None: the owner, who holds all
-    condition: Condition = AllOf()
-
-
-OWNER = Where(audiences=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from trivium.types import (
     DocumentId,
     Labels,
     Metadata,
+    Where,
 )
 from trivium.work import Job, Offered, Priority
 
@@ -104,10 +105,14 @@ class Adding(Working):
             self._store.set_chunker(collection, chunker)
 
     def remove(
-        self, documents: Iterable[DocumentId | str], *, on_wait: Waiting | None = None
+        self,
+        documents: Iterable[DocumentId | str],
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
     ) -> list[Document]:
         """Remove documents, their chunks, vectors and text. Every one must exist, or none goes."""
-        found = {d.id: d for one in documents for d in (self._one(one, OWNER),)}
+        found = {d.id: d for one in documents for d in (self._one(one, within),)}
         with self._store.writing(on_wait):
             self._store.remove(found)
         return list(found.values())

@@ -141,9 +141,9 @@ def refuse_unknown_fields(within: Where, store: Store) -> None:
     """A filter by a field that no document has is a slip of the pen, not a wish for nothing."""
     for field in sorted(fields_of(within.condition) - set(BUILT_IN)):
         name = field.removeprefix("metadata.")
-        if store.documents(Where(within.audiences, Exists(f"metadata.{name}")), limit=1):
+        if store.documents(within.access.narrowed(Exists(f"metadata.{name}")), limit=1):
             continue
-        known = sorted({*BUILT_IN, *store.field_names(Where(within.audiences))})
+        known = sorted({*BUILT_IN, *store.field_names(within.access)})
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean `{near[0]}`? " if near else ""
         raise BadFilter(

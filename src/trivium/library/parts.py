@@ -17,7 +17,7 @@ from trivium.library.model import embedder_or_missing, with_model
 from trivium.ports import Embedder
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.types import AllOf, AnyOf, Compare, Document, DocumentId, Where
+from trivium.types import AnyOf, Compare, Document, DocumentId, Where
 
 T = TypeVar("T")
 _SWITCHES = 3  # of the model during one search; even two would take someone in a great hurry
@@ -64,9 +64,7 @@ class Parts:
         name = f"#{document}" if isinstance(document, int) else document
         full = os.path.abspath(name)
         named = AnyOf((Compare("source", "eq", name), Compare("source", "eq", full)))
-        found = self._store.documents(
-            Where(within.audiences, AllOf((within.condition, named))), limit=2
-        )
+        found = self._store.documents(within.narrowed(named), limit=2)
         if not found:
             raise DocumentNotFound(f"The library holds no document {name}.")
         if len(found) > 1:

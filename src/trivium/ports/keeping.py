@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from trivium.access import AccessToken
 from trivium.history import Interpretation
 from trivium.types import (
     ChunkId,
@@ -111,6 +112,22 @@ class Queue(Protocol):
     def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...
 
 
+class AccessTokens(Protocol):
+    """Keeps access tokens. Needs no `writing()`: each call is whole by itself."""
+
+    def keep_token(self, token: AccessToken) -> None: ...
+
+    def access_token(self, id_: str) -> AccessToken | None: ...
+
+    def access_tokens(self) -> list[AccessToken]:
+        """In the order they were made."""
+        ...
+
+    def forget_token(self, id_: str) -> bool:
+        """Whether there was one."""
+        ...
+
+
 class ModelStore(Protocol):
     """How a library comes to another embedding model: the vectors of the new one are made beside
     those that serve, and then all of them serve at once."""
@@ -160,7 +177,7 @@ class ModelStore(Protocol):
         ...
 
 
-class Store(ModelStore, Protocol):
+class Store(AccessTokens, ModelStore, Protocol):
     """Keeps documents and answers one signal at a time. Fusion is not its business."""
 
     def manifest(self) -> Manifest: ...
@@ -270,9 +287,9 @@ class Store(ModelStore, Protocol):
         ...
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        """By id."""
+        """By id, those above `after`."""
         ...
 
     def sketches(
@@ -307,6 +324,10 @@ class Store(ModelStore, Protocol):
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
         """For each folded word: itself, if a chunk that passes `where` holds it; else what it may
         be a misspelling of among the words of those chunks. See `text.misspelling.spell`."""
+        ...
+
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        """Words of chunks that pass `where` which begin so. See `text.completing.complete`."""
         ...
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +17,16 @@ import numpy as np
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.memory_registry import MemoryRegistry
+from trivium.store.memory_tokens import MemoryTokens
 from trivium.store.neighbours import neighbours
 from trivium.store.where import matches
+from trivium.text.completing import complete
 from trivium.text.keywords import plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import PlannedWord, plan_spellings
 from trivium.text.trigrams import Vocabulary
 from trivium.types import (
+    OWNER,
     ChunkId,
     Hit,
     Neighbours,
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class MemoryStore(MemoryRegistry):
+class MemoryStore(MemoryRegistry, MemoryTokens):
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:
@@ -62,16 +66,27 @@ class MemoryStore(MemoryRegistry):
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        visible = [
-            entry.spellings
-            for entry in self._entries.values()
-            if matches(self._documents[entry.document], where)
-        ]
+        return spell(words, self._vocabulary, self._languages(), partial(self._holding, where))
 
-        def holding(run: tuple[str, ...], most: int) -> int:
-            return min(most, sum(_count(run, spellings) > 0 for spellings in visible))
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        return complete(
+            beginning,
+            self._vocabulary,
+            lambda word: self._holding(OWNER, (word,), len(self._entries)),
+            partial(self._holding, where),
+            most,
+        )
 
-        return spell(words, self._vocabulary, self._languages(), holding)
+    def _holding(self, where: Where, run: tuple[str, ...], most: int) -> int:
+        """How many visible chunks hold a run of words, counted up to `most`."""
+        return min(
+            most,
+            sum(
+                _count(run, entry.spellings) > 0
+                for entry in self._entries.values()
+                if matches(self._documents[entry.document], where)
+            ),
+        )
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found = []

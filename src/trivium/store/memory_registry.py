@@ -385,7 +385,7 @@ class MemoryRegistry(MemoryModels):
         ]
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        passing = [d for _, d in sorted(self._documents.items()) if matches(d, where)]
-        return passing[offset:] if limit is None else passing[offset : offset + limit]
+        passing = [d for i, d in sorted(self._documents.items()) if i > after and matches(d, where)]
+        return passing[:limit]

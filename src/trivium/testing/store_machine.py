@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from trivium.access import mint
 from trivium.history import Interpretation
 from trivium.ports import Store
 from trivium.store.memory import MemoryStore
@@ -77,7 +78,8 @@ _CONDITIONS = st.recursive(
     max_leaves=4,
 )
 _HELD = st.one_of(st.none(), st.frozensets(_AUDIENCES, max_size=2))
-_WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS))
+_MEMBER = st.one_of(st.none(), st.frozensets(_COLLECTIONS, max_size=2))
+_WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS, _MEMBER))
 _QUERIES = st.one_of(
     _TEXTS,
     st.sampled_from(["sord", "batleaxe", "shortsord", '"short sword" axe', "crown -fog", "drown"]),
@@ -229,6 +231,17 @@ class StoreMachine(RuleBasedStateMachine):
         found, wanted = self.store.chunks(ids, where), self.reference.chunks(ids, where)
         assert [(c.id, c.chunk) for c in found] == [(c.id, c.chunk) for c in wanted]
 
+    @rule(labels=_HELD, collections=_MEMBER, revoked=st.booleans())
+    def let_in(
+        self, labels: frozenset[str] | None, collections: frozenset[str] | None, revoked: bool
+    ) -> None:
+        token, _ = mint("", audiences=labels, collections=collections)
+        for store in (self.store, self.reference):
+            store.keep_token(token)
+            if revoked:
+                assert store.forget_token(token.id)
+        assert self.store.access_tokens() == self.reference.access_tokens()
+
     @rule(query=_QUERIES, where=_WHERES)
     def spellings(self, query: str, where: Where) -> None:
         words = probe(query).query.words
@@ -241,6 +254,10 @@ class StoreMachine(RuleBasedStateMachine):
             for word in split(f"{stored.chunk.context}\n{stored.chunk.text}")
         }
         assert {w for near in found.values() for s in near for w in s.words} <= visible
+        begun = words[0][:2] if words else "sw"
+        going_on = self.store.completions(begun, where, 5)
+        assert going_on == self.reference.completions(begun, where, 5)
+        assert {w for s in going_on for w in s.words} <= visible
 
     @rule(query=_QUERIES, signal=st.sampled_from([Signal.KEYWORD, Signal.TRIGRAM]))
     def rebuild_and_compare_scores(self, query: str, signal: Signal) -> None:

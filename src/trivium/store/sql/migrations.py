@@ -9,6 +9,7 @@ from sqlalchemy.schema import CreateColumn
 
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.tables import (
+    access_tokens,
     collections,
     counters,
     documents,
@@ -86,6 +87,10 @@ def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
     return bool(missing)
 
 
+def _add_access_tokens(connection: Connection) -> None:
+    access_tokens.create(connection, checkfirst=True)
+
+
 def _add_jobs(connection: Connection) -> None:
     for table in (jobs, tasks):
         table.create(connection, checkfirst=True)
@@ -104,5 +109,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_history,
     _add_jobs,
     _add_sketches,
+    _add_access_tokens,
 )
 SCHEMA = len(MIGRATIONS)

@@ -106,10 +106,10 @@ class RegistryReader:
     # --- reading
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        query = select(documents).where(visible(where)).order_by(documents.c.id)
-        query = query.offset(offset).limit(limit if limit is not None else -1)
+        query = select(documents).where(visible(where), documents.c.id > after)
+        query = query.order_by(documents.c.id).limit(limit)
         with self._engine.connect() as connection:
             return [document_of(row) for row in connection.execute(query).mappings()]
 

@@ -24,6 +24,7 @@ from trivium.store.sql.sketches import Sketches
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.statements import insert_all, set_setting, take
 from trivium.store.sql.tables import collections, documents, fields, interpretations
+from trivium.store.sql.tokens import TokenRows
 from trivium.store.sql.vectors import keep_vectors
 from trivium.types import DocumentId, Metadata
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class Registry(Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry):
+class Registry(Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry, TokenRows):
     def migrate(self) -> None:
         found = self.schema()
         check_schema(found)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from trivium.access import AccessToken
 from trivium.history import Interpretation
 from trivium.ports import Summarised, Unembedded
 from trivium.store.neighbours import neighbours
@@ -62,10 +63,10 @@ class SqlStore:
             return self._registry.find(uri, collection)
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
         with self._translated():
-            return self._registry.documents(where, offset=offset, limit=limit)
+            return self._registry.documents(where, after=after, limit=limit)
 
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._translated():
@@ -155,3 +156,19 @@ class SqlStore:
     def abandon_model(self) -> None:
         with self._translated():
             self._registry.abandon_model()
+
+    def keep_token(self, token: AccessToken) -> None:
+        with self._translated():
+            self._registry.keep_token(token)
+
+    def access_token(self, id_: str) -> AccessToken | None:
+        with self._translated():
+            return self._registry.access_token(id_)
+
+    def access_tokens(self) -> list[AccessToken]:
+        with self._translated():
+            return self._registry.access_tokens()
+
+    def forget_token(self, id_: str) -> bool:
+        with self._translated():
+            return self._registry.forget_token(id_)

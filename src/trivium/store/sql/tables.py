@@ -203,3 +203,17 @@ collections = Table(
     Column("name", String, primary_key=True),
     Column("chunker", String, nullable=False),
 )
+
+# Who may ask from elsewhere. Null audiences or collections: all of them.
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("hash", String, nullable=False),  # SHA-256 of the secret
+    Column("audiences", JSON(none_as_null=True)),
+    Column("collections", JSON(none_as_null=True)),
+    Column("rights", JSON, nullable=False),
+    Column("created_at", String, nullable=False),
+    Column("expires_at", String, nullable=False),  # empty: never
+)

@@ -1,0 +1,93 @@
+"""What every route has at hand: the library, the gate, and who asks.
+
+`Depends(...)` of FastAPI; a route without one of the `may_` callers is a route open to everyone,
+and a test says which those are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Annotated, TypeVar
+
+from anyio import to_thread
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+
+from trivium.access import Caller, Right
+from trivium.config import Settings
+from trivium.errors import RightMissing
+from trivium.http.door import Door
+from trivium.http.gate import Gate
+from trivium.http.metrics import Metrics
+from trivium.library import Library
+
+T = TypeVar("T")
+# For the description of the API only: the door looks at the header itself.
+bearer = HTTPBearer(auto_error=False, description="A token made by `trivium token create`.")
+
+
+class Streams:
+    """How many answers are being streamed: entered by each, on the event loop alone."""
+
+    open = 0
+
+    def __enter__(self) -> None:
+        self.open += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.open -= 1
+
+
+@dataclass(frozen=True)
+class Server:
+    """What one process serves with."""
+
+    library: Library
+    settings: Settings
+    door: Door
+    reading: Gate
+    writing: Gate
+    metrics: Metrics
+    streams: Streams = field(default_factory=Streams)
+    closing: Event = field(default_factory=Event)  # set when streams should end
+
+    async def read(self, call: Callable[[], T]) -> T:
+        return await self.reading.run(call)
+
+
+async def server_of(request: Request) -> Server:
+    found: Server = request.app.state.server
+    return found
+
+
+async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Caller:
+    door = (await server_of(request)).door
+    given = request.headers.get("authorization")
+    if given is None:
+        return door.enter(None)
+    return await to_thread.run_sync(door.enter, given)  # looks into the database
+
+
+def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
+    async def check(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
+        caller.require(right)
+        return caller
+
+    return check
+
+
+async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Caller:
+    """Who may see everything there is; what is shown then names documents of every audience."""
+    if not caller.sees_all:
+        raise RightMissing("This is for tokens of all audiences and collections.")
+    return caller
+
+
+Here = Annotated[Server, Depends(server_of)]
+Anyone = Annotated[Caller, Depends(_caller)]
+Reader = Annotated[Caller, Depends(_may(Right.SEARCH))]
+Adder = Annotated[Caller, Depends(_may(Right.ADD))]
+Keeper = Annotated[Caller, Depends(_may(Right.MANAGE))]
+Owner = Annotated[Caller, Depends(_owner)]

@@ -1,0 +1,137 @@
+"""Jobs: looked at, followed as they move, cancelled, tried again.
+
+They name documents of every audience, so only who may see all of them is shown any.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from time import monotonic
+from typing import Annotated
+
+import anyio
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import JSONResponse, StreamingResponse
+
+from trivium.errors import ServerBusy
+from trivium.http.answers import JobAnswer, JobsAnswer, TasksAnswer
+from trivium.http.asked import Here, Owner, Server
+from trivium.http.problems import responses
+from trivium.http.requests import MOST_RESULTS
+from trivium.http.routes.documents import Cursor, PageLimit, after
+from trivium.plain import job_as_json, task_as_json
+from trivium.work import Job, TaskState
+
+router = APIRouter(prefix="/v1", tags=["jobs"])
+
+MOST_STREAMS = 100  # open at once, of a process
+LONGEST_SECONDS = 3600.0  # of one stream; whoever wants more asks again
+_LOOK_SECONDS = 0.25
+_SIGN_SECONDS = 15.0  # without news, a sign of life: proxies close what is silent
+Number = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@router.get("/jobs", response_model=JobsAnswer, responses=responses())
+async def jobs(
+    server: Here,
+    caller: Owner,
+    ended: Annotated[bool, Query(description="Those that have ended, too.")] = True,
+    limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
+) -> JSONResponse:
+    """The newest jobs first."""
+    found = await server.read(partial(server.library.jobs, ended=ended, limit=limit))
+    return JSONResponse({"jobs": [job_as_json(job) for job in found]})
+
+
+@router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
+async def job(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+    """One job, as it is now."""
+    return JSONResponse(job_as_json(await server.read(partial(server.library.job, id))))
+
+
+@router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
+async def tasks(
+    server: Here,
+    caller: Owner,
+    id: Number,  # noqa: A002
+    state: Annotated[list[TaskState] | None, Query(max_length=5)] = None,
+    cursor: Cursor = "",
+    limit: PageLimit = 50,
+) -> JSONResponse:
+    """The documents of a job, in the order offered, a page at a time."""
+    first = after(cursor)
+    found = await server.read(
+        partial(server.library.tasks, id, states=state, offset=first, limit=limit + 1)
+    )
+    more = str(first + limit) if len(found) > limit else None
+    told = [task_as_json(task) for task in found[:limit]]
+    return JSONResponse({"tasks": told, "next_cursor": more})
+
+
+@router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
+async def cancel(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+    """Stop a job at its next document. What it has done stays."""
+    return JSONResponse(job_as_json(await server.read(partial(server.library.cancel, id))))
+
+
+@router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
+async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+    """Let what failed wait to be worked on again: by the next process that adds documents, or by
+    `trivium jobs run`."""
+    await server.read(partial(server.library.retry, id))
+    return JSONResponse(job_as_json(await server.read(partial(server.library.job, id))))
+
+
+@router.get(
+    "/jobs/{id}/events",
+    response_class=StreamingResponse,
+    responses=responses(404)
+    | {
+        200: {
+            "description": "Server-sent events: `job`, whenever it has moved, until it has ended.",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        }
+    },
+)
+async def events(
+    server: Here,
+    caller: Owner,
+    request: Request,
+    id: Number,  # noqa: A002
+) -> StreamingResponse:
+    """A job as it is now, and again whenever it has moved, as server-sent events."""
+    first = await server.read(partial(server.library.job, id))
+    if server.streams.open >= MOST_STREAMS:
+        raise ServerBusy("Too many streams are open.")
+    return StreamingResponse(
+        _events(server, first, request),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _events(server: Server, job: Job, request: Request) -> AsyncIterator[str]:
+    until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
+    told = ""
+    with server.streams:
+        while True:
+            now = json.dumps(job_as_json(job))
+            if now != told:
+                yield event("job", now)
+                told, spoken = now, monotonic()
+            elif monotonic() - spoken > _SIGN_SECONDS:
+                yield ": still there\n\n"
+                spoken = monotonic()
+            if job.state.has_ended or server.closing.is_set() or monotonic() > until:
+                return
+            await anyio.sleep(_LOOK_SECONDS)
+            if await request.is_disconnected():
+                return
+            job = await server.read(partial(server.library.job, job.id))
+
+
+def event(name: str, data: str) -> str:
+    """One server-sent event; the data is one line of JSON."""
+    return f"event: {name}\ndata: {data}\n\n"

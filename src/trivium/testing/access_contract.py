@@ -1,0 +1,64 @@
+"""What every store must do about who may see what: collections of a caller, access tokens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from trivium.access import mint
+from trivium.ports import Store
+from trivium.testing.samples import probe, sample
+from trivium.testing.search_contract import ALL, found, put
+from trivium.types import OWNER, Compare, Signal, Spelled, Where
+
+
+class AccessContract:
+    def test_no_caller_sees_beyond_their_collections(self, store: Store) -> None:
+        secret, _ = put(
+            store,
+            sample("s.md", "the lamp is a trap", collection="vault", metadata={"trap": 1}),
+            sample("p.md", "lamp", collection="rules"),
+        )
+        player = Where(frozenset(), collections=frozenset({"rules"}))
+        for signal in Signal:
+            assert found(store, signal, "lamp trap", player) == ["lamp"]
+            hits = store.search(signal, probe("lamp trap"), OWNER, ALL)
+            assert len(store.chunks([hit.chunk_id for hit in hits], player)) == 1
+            asking = player.narrowed(Compare("collection", "eq", "vault"))
+            assert store.search(signal, probe("lamp"), asking, ALL) == []
+        assert store.text(secret, player) is None
+        assert store.passages(secret, player) == []
+        assert store.field_names(player) == frozenset()
+        assert [c.name for c in store.collections(player)] == ["rules"]
+        assert store.spellings(["trap"], player) == {"trap": ()}
+        assert [d.uri for d in store.documents(player)] == ["p.md"]
+        assert store.documents(Where(None, collections=frozenset())) == []
+
+    def test_words_go_on_as_visible_chunks_have_them(self, store: Store) -> None:
+        put(
+            store,
+            sample("a.md", "crown", "crown", "cruel crow"),
+            sample("b.md", "crocodile crown", audience="dm-only"),
+        )
+        player = Where(frozenset())
+        assert store.completions("cr", player, 9) == (
+            Spelled(("crown",), 2),
+            Spelled(("crow",), 1),
+            Spelled(("cruel",), 1),
+        )
+        assert store.completions("cr", OWNER, 1) == (Spelled(("crown",), 3),)
+        assert store.completions("croc", player, 9) == ()
+        assert store.completions("c", OWNER, 9) == (), "too short to begin anything"
+
+    def test_access_tokens_are_kept_whole(self, store: Store) -> None:
+        first, _ = mint("first", audiences=["player"], collections=["rules"], expires="1d")
+        second = replace(
+            mint("", audiences=None, rights=["add", "manage"])[0], created_at="9999-01-01T00:00:00Z"
+        )
+        for token in (second, first):
+            store.keep_token(token)
+        assert store.access_tokens() == [first, second]
+        assert store.access_token(second.id) == second
+        assert store.forget_token(first.id)
+        assert not store.forget_token(first.id)
+        assert store.access_token(first.id) is None
+        assert store.access_tokens() == [second]

@@ -279,15 +279,6 @@ class Manifest:
     next_settings: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Unembedded:
-    """An active chunk without a vector of some model."""
-
-    id: ChunkId
-    hash: str  # of what is embedded
-    text: str  # that
-
-
 # --- asking --------------------------------------------------------------------------------------
 
 

@@ -175,3 +175,23 @@ def test_what_was_added_without_a_model_is_embedded_later(tmp_path: Path, files:
         library.add(files)
         assert library.health()["vectors"] == 1
         assert library.search("lantern", mode="semantic")[0].rank == 1
+
+
+def test_an_edit_of_the_first_paragraph_embeds_only_what_changed(
+    library: Library, files: Path
+) -> None:
+    opening = "The old watchman tells us of the town. "
+    paragraphs = [opening + f"lantern{n} and harbour{n} " * 60 for n in range(20)]
+    book = files / "book.txt"
+    book.write_text("\n\n".join(paragraphs))
+    library.add(files)
+    before = library._store.summarised(1)
+    assert before is not None
+    paragraphs[0] = paragraphs[0].replace("tells", "speaks")
+    book.write_text("\n\n".join(paragraphs))
+    assert library.add(files).count(Fate.UPDATED) == 1
+    after = library._store.summarised(1)
+    assert after is not None
+    assert after.summary == before.summary != ""
+    assert len(after.hashes - before.hashes) == 1
+    assert len(after.hashes) > 10

@@ -114,9 +114,8 @@ def test_nothing_relevant_and_the_model_is_not_even_asked(library: Library, chat
 
 
 def test_a_window_that_is_too_small_for_all_passages(tmp_path: Path, chat: Chat) -> None:
-    many = {
-        f"{n}.md": f"# Fog {n}\n\n" + f"Fog number {n} touches the ground. " * 40 for n in range(8)
-    }
+    said = "Fog number {n} touches the ground. " * 40
+    many = [sample(f"{n}.md", said.format(n=n), title=f"Fog {n}") for n in range(8)]
     chat.answer = "Fog touches the ground [1]. It is also here [8]."
     with asked(tmp_path, chat, many, generate_window="2600") as library:
         answer = library.ask("What does fog touch, the ground?")

@@ -14,10 +14,12 @@ from functools import partial
 from trivium.errors import FileDamaged, FileEmpty, ModelError, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
+from trivium.ingest.hashes import hash_of
 from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.steps import Steps
+from trivium.ingest.summaries import steady
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
@@ -113,7 +115,7 @@ class Preparer:
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
             metadata[CHUNKING] = note
-        summary, summarised_by = self._summary(extraction, chunks, digest)
+        summary, summarised_by = self._summary(extraction, chunks, digest, before)
         original = ""
         if self._keep_originals and isinstance(content, Blob):
             steps.enter(Step.ARCHIVE)
@@ -129,7 +131,7 @@ class Preparer:
             size=item.size,
             extraction=extraction,
             chunks=chunks,
-            hashes=tuple(_hash(text) for text in texts),
+            hashes=tuple(hash_of(text) for text in texts),
             vectors=None,
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
@@ -181,18 +183,29 @@ class Preparer:
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
 
     def _summary(
-        self, extraction: Extraction, chunks: Sequence[Chunk], digest: str
+        self, extraction: Extraction, chunks: Sequence[Chunk], digest: str, before: Document | None
     ) -> tuple[str, str]:
-        """And who made it. Of one chunk it would be a repetition, and a conversation is about many
-        things. What was said of the same bytes before is not asked for again."""
+        """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
+        is about many things."""
         if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
             return "", ""
-        known = self._store.summary(digest, self._summariser.fingerprint)
+        fresh, by = self._summarised(self._summariser, extraction, digest)
+        if before is None or not self._is_current(before.fingerprint):
+            return fresh, by
+        kept = steady(fresh, chunks, self._store.summarised(before.id))
+        return kept, by if kept == fresh else ""
+
+    def _summarised(
+        self, summariser: Summariser, extraction: Extraction, digest: str
+    ) -> tuple[str, str]:
+        """What was said of the same bytes before is not asked for again. Where a language model is
+        away, the document's own words serve."""
+        known = self._store.summary(digest, summariser.fingerprint)
         if known is not None:
-            return known, self._summariser.fingerprint
+            return known, summariser.fingerprint
         try:
-            return self._summariser.summarise(extraction), self._summariser.fingerprint
-        except ModelError:  # a language model that is away: the document's own words
+            return summariser.summarise(extraction), summariser.fingerprint
+        except ModelError:
             own = ExtractiveSummariser()
             return own.summarise(extraction), own.fingerprint
 
@@ -235,16 +248,12 @@ def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
 def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:
     """What stands in a fingerprint for each reader: its name and version, and which others there
     were to choose from. A new format means reading again what another took until then."""
-    formats = _hash(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
+    formats = hash_of(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
     names = ["", *map(reader_name, extractors)]  # without a name: text that needed no reading
     return {name: f"{name}@{formats}" if name else "text" for name in names}
 
 
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
 def _digest(content: Blob | Extraction) -> str:
     if isinstance(content, Extraction):
-        return _hash(f"{content.title}\n{content.text}")
+        return hash_of(f"{content.title}\n{content.text}")
     return hashlib.sha256(content.data).hexdigest()

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 
-from trivium.ports import Embedder, Store, TokenEmbedder, Waiting
-from trivium.types import ChunkId, Unembedded
+from trivium.ports import Embedder, Store, TokenEmbedder, Unembedded, Waiting
+from trivium.types import ChunkId
 
 BATCH = 128  # passages embedded and kept at a time: 8 s on 2 cores, which is what a kill can cost
 ROUNDS = 5  # after which what others still add is embedded while they wait

@@ -5,7 +5,16 @@ Protocols only, in the order of a document's way: `reading` (sources, readers, c
 pass.
 """
 
-from trivium.ports.keeping import Blobs, ConversationStore, ModelStore, Queue, Store, Waiting
+from trivium.ports.keeping import (
+    Blobs,
+    ConversationStore,
+    ModelStore,
+    Queue,
+    Store,
+    Summarised,
+    Unembedded,
+    Waiting,
+)
 from trivium.ports.models import (
     LONGEST_PASSAGE,
     CalledEmbedder,
@@ -48,8 +57,10 @@ __all__ = [
     "Source",
     "SourceItem",
     "Store",
+    "Summarised",
     "Summariser",
     "TokenEmbedder",
     "Tokens",
+    "Unembedded",
     "Waiting",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.answers import Conversation, KeptTurn
@@ -23,7 +24,6 @@ from trivium.types import (
     Spelled,
     StoredChunk,
     TokenVectors,
-    Unembedded,
     Where,
 )
 from trivium.work import Job, JobId, Offered, Task, TaskEnd, TaskId
@@ -33,6 +33,23 @@ if TYPE_CHECKING:
 
 
 Waiting: TypeAlias = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """What an interpretation's chunks were embedded under, and the hashes of what was embedded."""
+
+    summary: str
+    hashes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """An active chunk without a vector of some model."""
+
+    id: ChunkId
+    hash: str  # of what is embedded
+    text: str  # that
 
 
 class Blobs(Protocol):
@@ -261,6 +278,10 @@ class Store(ModelStore, ConversationStore, Protocol):
 
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         """By id: those whose source was last seen with these bytes."""
+        ...
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        """What its active interpretation was embedded under. None: it is not there."""
         ...
 
     def below(self, prefix: str, collection: str) -> list[str]:

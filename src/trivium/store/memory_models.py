@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelChanged, NotEmbedded, ReembedStopped
-from trivium.ports import Waiting
-from trivium.types import Chunk, ChunkId, DocumentId, TokenVectors, Unembedded
+from trivium.ports import Unembedded, Waiting
+from trivium.types import Chunk, ChunkId, DocumentId, TokenVectors
 
 if TYPE_CHECKING:
     from trivium.types import Vector

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import DocumentNotFound, OriginalMissing
 from trivium.history import Interpretation
+from trivium.ports import Summarised
 from trivium.store.clock import now
 from trivium.store.identity import (
     followed,
@@ -54,6 +55,7 @@ class _Kept:
     text: str
     first_chunk: ChunkId
     chunks: tuple[tuple[Chunk, str], ...]  # with the hash of what is embedded
+    summary: str
 
 
 class MemoryRegistry(MemoryModels, MemoryConversations):
@@ -117,24 +119,18 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         )
         pairs = tuple(zip(processed.chunks, processed.hashes, strict=True))
         known = processed.vectors is not None
-        return self._activate(document, about, extraction.text, pairs, model if known else "")
+        kept = _Kept(about, extraction.text, self._last_chunk + 1, pairs, processed.summary)
+        return self._activate(document, kept, model if known else "")
 
-    def _activate(
-        self,
-        document: Document,
-        about: Interpretation,
-        text: str,
-        pairs: tuple[tuple[Chunk, str], ...],
-        model: str,
-    ) -> Document:
+    def _activate(self, document: Document, new: _Kept, model: str) -> Document:
         past = self._past.setdefault(document.id, [])
         if past:
-            retired = replace(past[-1].about, active=False, retired_at=about.created_at)
+            retired = replace(past[-1].about, active=False, retired_at=new.about.created_at)
             past[-1] = replace(past[-1], about=retired)
-        past.append(_Kept(about, text, self._last_chunk + 1, pairs))
+        past.append(new)
         self._hide_chunks(document.id)
         self._documents[document.id] = document
-        for chunk, embedded in pairs:
+        for chunk, embedded in new.chunks:
             spellings = words(f"{chunk.context}\n{chunk.text}")
             self._vocabulary.add(spellings)
             self._last_chunk += 1
@@ -143,7 +139,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
                 chunk,
                 embedded,
                 self._embeddings.get((model, embedded)),
-                stem(spellings, about.language),
+                stem(spellings, new.about.language),
                 spellings,
             )
         return document
@@ -284,7 +280,8 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
             metadata=about.metadata,
             original=about.original,
         )
-        return self._activate(restored, about, old.text, old.chunks, self._model)
+        kept = replace(old, about=about, first_chunk=self._last_chunk + 1)
+        return self._activate(restored, kept, self._model)
 
     def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
         gone = 0
@@ -377,6 +374,12 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         wanted = (content_hash, collection)
         return [d for d in self.documents(OWNER) if (d.seen_hash, d.collection) == wanted]
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        past = self._past.get(document)
+        if not past:
+            return None
+        return Summarised(past[-1].summary, frozenset(hash_ for _, hash_ in past[-1].chunks))
 
     def below(self, prefix: str, collection: str) -> list[str]:
         held = [d for d in self.documents(OWNER) if d.collection == collection]

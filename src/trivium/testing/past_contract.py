@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from trivium.errors import DocumentNotFound, OriginalMissing
-from trivium.ports import Store
+from trivium.ports import Store, Summarised
 from trivium.testing.samples import TOY, sample
 from trivium.testing.search_contract import found, put
 from trivium.text.nearness import sketch
@@ -159,6 +159,18 @@ class PastContract:
         assert set(store.embeddings(TOY.fingerprint, old.hashes)) == {copper}
         (kept,) = store.passages(2, OWNER)
         assert store.token_vectors([kept.id], OWNER, TOY.fingerprint) == {kept.id: b"c"}
+
+    def test_what_a_document_is_embedded_under_is_kept(self, store: Store) -> None:
+        first = replace(sample("a.md", "Amber.", "Bell."), summary="Of bells.")
+        put(store, first)
+        assert store.summarised(1) == Summarised("Of bells.", frozenset(first.hashes))
+        second = replace(sample("a.md", "Copper."), summary="Of metals.")
+        put(store, second)
+        assert store.summarised(1) == Summarised("Of metals.", frozenset(second.hashes))
+        with store.writing():
+            store.restore(1, 1)
+        assert store.summarised(1) == Summarised("Of bells.", frozenset(first.hashes))
+        assert store.summarised(2) is None
 
     def test_relabelling_reaches_the_active_interpretation(self, store: Store) -> None:
         (id_,) = put(store, sample("a.md", "Amber.", metadata={"year": 2001}))

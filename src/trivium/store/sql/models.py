@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from trivium.errors import ReembedStopped
+from trivium.ports import Summarised, Unembedded
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
@@ -47,7 +48,7 @@ from trivium.store.sql.tables import (
     settings,
     token_vectors,
 )
-from trivium.types import ChunkId, TokenVectors, Unembedded
+from trivium.types import ChunkId, DocumentId, TokenVectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,6 +68,18 @@ class ModelRegistry(RegistryReader):
         with self._engine.begin() as connection:
             if setting(connection, MODEL_SETTINGS) != described:
                 set_setting(connection, MODEL_SETTINGS, described)
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        summary = select(interpretations.c.id, interpretations.c.summary).where(
+            interpretations.c.document == document, interpretations.c.state == "active"
+        )
+        hashes = select(chunks.c.embedding).where(chunks.c.interpretation == bindparam("of"))
+        with self._engine.connect() as connection:
+            row = connection.execute(summary).first()
+            if row is None:
+                return None
+            held = connection.scalars(hashes, {"of": row.id})
+            return Summarised(row.summary, frozenset(held))
 
     # --- vectors beside those that serve
 

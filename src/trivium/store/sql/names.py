@@ -25,6 +25,7 @@ from sqlalchemy import (
 from trivium.errors import DocumentNotFound
 from trivium.store.clock import now
 from trivium.store.identity import WITHIN, followed, is_within
+from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import document_of, name_values
 from trivium.store.sql.statements import slices, take
@@ -106,6 +107,7 @@ class Names(RegistryReader):
                 title = followed(known.title, name_of(old), name_of(new))
                 _set_title(connection, document, title)
             set_names(connection, known, [new if uri == old else uri for uri in uris])
+            forget_documents(connection, (), [old])  # the old name is to be found nowhere
             return _held(connection, document)
 
     def unname(self, uri: str, collection: str) -> list[Document]:

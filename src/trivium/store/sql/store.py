@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from trivium.history import Interpretation
+from trivium.ports import Summarised, Unembedded
 from trivium.store.neighbours import neighbours
 from trivium.store.sql.conversations import ConversingStore
 from trivium.store.sql.registry import Registry
@@ -22,7 +23,6 @@ from trivium.types import (
     Neighbours,
     StoredChunk,
     TokenVectors,
-    Unembedded,
     Where,
 )
 
@@ -75,6 +75,10 @@ class SqlStore(ConversingStore):
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._translated():
             return self._registry.alike(content_hash, collection)
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        with self._translated():
+            return self._registry.summarised(document)
 
     def below(self, prefix: str, collection: str) -> list[str]:
         with self._translated():

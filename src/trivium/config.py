@@ -88,15 +88,16 @@ class Settings:
     )
     generate_model: str = _setting("generate.model", "", "name of the model behind generate.url")
     generate_window: int = _setting(
-        "generate.window",
-        8192,
-        "tokens that prompt and answer of generate.url have together",
+        "generate.window", 8192, "tokens that prompt and answer of generate.url have together"
     )
     generate_temperature: float | None = _setting(
         "generate.temperature", None, "how freely that model writes; empty: as it is made"
     )
     generate_seconds: float = _setting(
         "generate.seconds", 60.0, "time for an answer of generate.url, or for a silence in it"
+    )
+    generate_vision: bool = _setting(
+        "generate.vision", False, "that model sees: it describes pictures that are added"
     )
     generate_key_file: Path | None = _setting(
         "generate.key_file", None, "file with the key of generate.url"
@@ -119,7 +120,7 @@ class Settings:
     chunk_summary: str = _setting(
         "chunk.summary",
         "extractive",
-        "`extractive`: a summary of its document is embedded with every chunk; `off`: none is",
+        "what is embedded with a chunk of its document: `extractive` or `model` summary, `off`",
     )
     read_ocr: str = _setting(
         "read.ocr", "auto", "off, auto: pages without usable text are recognised, force: all are"

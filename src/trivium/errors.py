@@ -24,6 +24,7 @@
      │   ├─ UnsafeServing          serve.unsafe
      │   ├─ ExtraMissing           extra.missing
      │   ├─ OriginalMissing        document.original_missing
+     │   ├─ ConversationNotFound   conversation.not_found
      │   ├─ JobNotFound            job.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
@@ -193,6 +194,11 @@ class OriginalMissing(InputError):
     fix = (
         "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
     )
+
+
+class ConversationNotFound(InputError):
+    code = "conversation.not_found"
+    fix = "`trivium conversations` lists those that are kept."
 
 
 class JobNotFound(InputError):

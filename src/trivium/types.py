@@ -215,6 +215,7 @@ class Processed:
     vectors: Vectors | None  # None when no embedding model is at hand
     fingerprint: str  # of the pipeline that made it: extractor, chunker and their settings
     summary: str = ""  # in front of every chunk when it is embedded; kept, but never shown
+    summarised_by: str = ""  # fingerprint of the summariser; empty: none was asked
     # By the hash of what was embedded; what the store has from before is not in it.
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
     original: str = ""  # address of its bytes in the archive

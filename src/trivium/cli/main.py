@@ -22,6 +22,8 @@ COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
     "watch": ("watch", "Keep up with folders: what comes, changes, moves and goes."),
     "search": ("search", "Search by meaning, words and spelling."),
+    "ask": ("ask", "Answer a question from the documents, with citations."),
+    "conversations": ("conversations", "List, show or forget the conversations that were kept."),
     "similar": ("similar", "Find documents or passages like a given one."),
     "duplicates": ("duplicates", "List documents that are nearly equal."),
     "list": ("documents", "List the documents of the library."),

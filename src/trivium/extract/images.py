@@ -40,14 +40,20 @@ _TYPES = (
 class ImageExtractor:
     """Takes PNG, JPEG, TIFF, GIF and WebP by their first bytes."""
 
-    def __init__(self, recognise: Recognise | None = None, *, ocr: OcrMode = "auto") -> None:
+    def __init__(
+        self, recognise: Recognise | None = None, *, ocr: OcrMode = "auto", vision: str = ""
+    ) -> None:
+        """`vision` names a model that describes what is read here: another one, and pictures are
+        worth reading again."""
         self._recognise = None if ocr == "off" else recognise
         self.version = "image/1"
         if self._recognise is not None:
             self.version += f"+{self._recognise.name}"
+        if vision:
+            self.version += f"+vision:{vision}"
 
     def accepts(self, blob: Blob) -> bool:
-        return bool(_media_type(blob.data))
+        return bool(image_type(blob.data))
 
     def extract(self, blob: Blob) -> Extraction:
         if self._recognise is None:
@@ -70,11 +76,12 @@ class ImageExtractor:
             raise FileTimeout(f"{blob.name} took too long to recognise.")
         if not any(page.words for page in found.pages):
             raise FileEmpty(f"{blob.name} shows no text that can be read.")
-        read = compose(found, [], {}, blob, _media_type(blob.data))
+        read = compose(found, [], {}, blob, image_type(blob.data))
         return replace(read, metadata={**read.metadata, "dpi": dpi})
 
 
-def _media_type(data: bytes) -> str:
+def image_type(data: bytes) -> str:
+    """The media type that the first bytes show; empty: no image."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for magic, kind in _TYPES if data.startswith(magic)), "")

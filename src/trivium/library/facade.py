@@ -12,6 +12,7 @@ from types import TracebackType
 
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
+from trivium.library.answering import Answering
 from trivium.library.assembly import blobs_for
 from trivium.library.care import Care
 from trivium.library.granting import Granting
@@ -25,7 +26,7 @@ from trivium.ports import Embedder
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Watching, Receiving, Picturing, Granting, Care, Reembedding):
+class Library(Watching, Answering, Receiving, Picturing, Granting, Care, Reembedding):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP

@@ -14,7 +14,7 @@ from trivium.config import Settings
 from trivium.errors import DocumentNotFound, ModelChanged
 from trivium.library.assembly import generator_for, reranker_for
 from trivium.library.model import embedder_or_missing, with_model
-from trivium.ports import Embedder
+from trivium.ports import Embedder, Generator
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.types import AnyOf, Compare, Document, DocumentId, Where
@@ -28,6 +28,7 @@ class Parts:
     _embedder: Embedder
     _settings: Settings
     _searcher: Searcher
+    _generator: Generator | None
 
     def _use(self, embedder: Embedder, settings: Settings) -> None:
         # A remote model's are known from its first answer on: here, that of an earlier day.
@@ -36,10 +37,11 @@ class Parts:
             embedder.dimensions = embedder.dimensions or manifest.dimensions
         self._embedder = embedder
         self._settings = settings
+        self._generator = generator_for(settings)
         self._searcher = Searcher(
             self._store,
             embedder,
-            generator_for(settings),
+            self._generator,
             reranker_for(settings, embedder, self._store),
         )
 

@@ -12,11 +12,19 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from trivium.config import Settings
+from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.reading import extractors
 from trivium.ingest.way import Offer
-from trivium.library.assembly import chunker_for, reading, sandbox_for, summariser_for
+from trivium.library.assembly import (
+    chunker_for,
+    generator_for,
+    reader_for,
+    reading,
+    sandbox_for,
+    summariser_for,
+)
 from trivium.ports import Embedder, LastingSource, SourceItem, Store
 from trivium.sources.folder import FolderSource
 from trivium.types import Labels, MetaValue
@@ -46,7 +54,8 @@ def check(settings: Settings, embedder: Embedder) -> None:
     """Raise now what a worker would meet at the first document."""
     extractors(reading(settings))
     chunker_for(settings, embedder)
-    summariser_for(settings)
+    summariser_for(settings, generator_for(settings))
+    reader_for(settings, generator_for(settings), read)
 
 
 class Workshop:
@@ -56,6 +65,7 @@ class Workshop:
         self._store = store
         self._embedder = embedder
         self._settings = settings
+        self._generator = generator_for(settings)
         self._open = ExitStack()
         self._sandboxes: dict[str, Sandbox] = {}
         self._benches: dict[str, tuple[Labels, Preparer]] = {}
@@ -89,10 +99,10 @@ class Workshop:
             preparer = Preparer(
                 self._store,
                 chunker_for(settings, self._embedder, chunker),
-                self._sandbox(settings).read,
+                reader_for(settings, self._generator, self._sandbox(settings).read),
                 extractors(reading(settings)),
                 max_bytes=settings.read_max_bytes,
-                summariser=summariser_for(settings),
+                summariser=summariser_for(settings, self._generator),
                 keep_originals=settings.archive_keep,
             )
             self._benches = {asked: (labels, preparer)}

@@ -5,7 +5,16 @@ Protocols only, in the order of a document's way: `reading` (sources, readers, c
 pass.
 """
 
-from trivium.ports.keeping import Blobs, ModelStore, Queue, Store, Summarised, Unembedded, Waiting
+from trivium.ports.keeping import (
+    Blobs,
+    ConversationStore,
+    ModelStore,
+    Queue,
+    Store,
+    Summarised,
+    Unembedded,
+    Waiting,
+)
 from trivium.ports.models import (
     LONGEST_PASSAGE,
     CalledEmbedder,
@@ -34,6 +43,7 @@ __all__ = [
     "Blobs",
     "CalledEmbedder",
     "Chunker",
+    "ConversationStore",
     "Embedder",
     "Extractor",
     "Generated",

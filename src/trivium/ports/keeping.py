@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.access import AccessToken
+from trivium.answers import Conversation, KeptTurn
 from trivium.history import Interpretation
 from trivium.types import (
     ChunkId,
@@ -177,7 +178,29 @@ class ModelStore(Protocol):
         ...
 
 
-class Store(AccessTokens, ModelStore, Protocol):
+class ConversationStore(Protocol):
+    """Keeps what was asked and answered. No index knows of it, so it needs no `writing`."""
+
+    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
+        """Add a turn; a conversation begins with its first. It goes when a document goes that it
+        was made from."""
+        ...
+
+    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
+        """In order: those all of whose audiences the caller holds, and all of whose documents pass
+        `where`."""
+        ...
+
+    def conversations(self, where: Where) -> list[Conversation]:
+        """By name: those with a turn that may be seen."""
+        ...
+
+    def forget_conversation(self, conversation: str, where: Where) -> int:
+        """Remove the turns that may be seen; how many comes back."""
+        ...
+
+
+class Store(AccessTokens, ModelStore, ConversationStore, Protocol):
     """Keeps documents and answers one signal at a time. Fusion is not its business."""
 
     def manifest(self) -> Manifest: ...
@@ -241,6 +264,10 @@ class Store(AccessTokens, ModelStore, Protocol):
     def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Vectors by the hash of what was embedded, for documents that lack others still: they are
         found by `embeddings`, and by no search."""
+        ...
+
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        """What this summariser, by its fingerprint, said of these bytes; None: nothing yet."""
         ...
 
     def set_chunker(self, collection: str, chunker: str) -> None:

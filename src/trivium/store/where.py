@@ -39,6 +39,13 @@ def matches(document: Document, where: Where) -> bool:
     return allowed and inside and _passes(document, where.condition)
 
 
+def holds(audiences: frozenset[str] | None, wanted: frozenset[str] | None) -> bool:
+    """Whether a caller holds every label of another; None holds all, and only None holds None."""
+    if audiences is None:
+        return True
+    return wanted is not None and wanted <= audiences | {EVERYONE}
+
+
 def kind_of(media_type: str) -> str:
     """The short name of a media type, as people type it: text/markdown → markdown."""
     kind = media_type.rpartition("/")[2].removeprefix("x-")

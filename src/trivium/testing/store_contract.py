@@ -8,6 +8,7 @@ import pytest
 
 from trivium.ports import Store
 from trivium.testing.access_contract import AccessContract
+from trivium.testing.conversation_contract import ConversationContract
 from trivium.testing.model_contract import ModelContract
 from trivium.testing.names_contract import NamesContract
 from trivium.testing.past_contract import PastContract
@@ -32,7 +33,9 @@ def uris(store: Store, condition: Condition, audiences: frozenset[str] | None = 
     return {document.uri for document in store.documents(Where(audiences, condition))}
 
 
-class StoreContract(AccessContract, SearchContract, NamesContract, PastContract, ModelContract):
+class StoreContract(
+    AccessContract, SearchContract, NamesContract, PastContract, ModelContract, ConversationContract
+):
     """Override `store`; see tests/contract for an example."""
 
     @pytest.fixture

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from trivium.access import mint
+from trivium.answers import KeptTurn, Turn
 from trivium.history import Interpretation
 from trivium.ports import Store
 from trivium.store.memory import MemoryStore
@@ -217,6 +218,32 @@ class StoreMachine(RuleBasedStateMachine):
             with self.store.writing():
                 for store in (self.store, self.reference):
                     store.relabel(chosen, category=category, audience=audience, metadata=metadata)
+
+    @rule(
+        name=st.sampled_from(["one", "two"]),
+        held=_HELD,
+        documents=st.frozensets(st.integers(1, 12), max_size=2),
+    )
+    def keep_turn(self, name: str, held: frozenset[str] | None, documents: frozenset[int]) -> None:
+        kept = KeptTurn(Turn("what?", "that"), held, documents)
+        for store in (self.store, self.reference):
+            store.keep_turn(name, kept)
+
+    @rule(name=st.sampled_from(["one", "two"]), where=_WHERES)
+    def forget_conversation(self, name: str, where: Where) -> None:
+        ours = self.store.forget_conversation(name, where)
+        assert ours == self.reference.forget_conversation(name, where)
+
+    @rule(where=_WHERES)
+    def look_at_conversations(self, where: Where) -> None:
+        told = [
+            [
+                (c.name, [(t.audiences, t.documents) for t in store.turns(c.name, where)])
+                for c in store.conversations(where)
+            ]
+            for store in (self.store, self.reference)
+        ]
+        assert told[0] == told[1]
 
     @rule(query=_QUERIES, where=_WHERES, signal=st.sampled_from(list(Signal)))
     def search(self, query: str, where: Where, signal: Signal) -> None:

@@ -39,6 +39,7 @@ from trivium.store.embedded.locks import held
 from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
+from trivium.store.sql.conversations import Conversations
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.queue import JobQueue
 from trivium.store.sql.reader import check_schema
@@ -105,6 +106,7 @@ class EmbeddedStore(Upkeep):
             folder.mkdir(parents=True, exist_ok=True)
             self._engine = open_database(folder / DATABASE)
             self._registry = Registry(self._engine)
+            self._conversations = Conversations(self._engine)
             self.queue = JobQueue(self._engine)
             self._lock = FileLock(folder / "writer.lock", thread_local=False)
             self._writers = threading.RLock()  # threads of this process take turns too

@@ -18,6 +18,8 @@ from trivium.store.sql.tables import (
     names,
     shingles,
     token_vectors,
+    turn_documents,
+    turns,
 )
 
 
@@ -99,6 +101,17 @@ def _add_jobs(connection: Connection) -> None:
         connection.execute(insert(counters).values(name=name, value=0))
 
 
+def _add_conversations(connection: Connection) -> None:
+    turns.create(connection, checkfirst=True)
+    turn_documents.create(connection, checkfirst=True)
+
+
+def _add_summarisers(connection: Connection) -> None:
+    _add_columns(connection, interpretations, "summarised_by")
+    for index in interpretations.indexes:
+        index.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -110,5 +123,7 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_jobs,
     _add_sketches,
     _add_access_tokens,
+    _add_conversations,
+    _add_summarisers,
 )
 SCHEMA = len(MIGRATIONS)

@@ -33,6 +33,7 @@ from trivium.store.sql.tables import (
     documents,
     embeddings,
     fields,
+    interpretations,
     removals,
     settings,
     token_vectors,
@@ -155,6 +156,14 @@ class RegistryReader:
                 )
                 found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
         return found
+
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        of = interpretations.c
+        query = select(of.summary).where(
+            of.content_hash == content_hash, of.summarised_by == summariser
+        )
+        with self._engine.connect() as connection:
+            return connection.scalar(query.order_by(of.id.desc()).limit(1))
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
         found: dict[ChunkId, Vector] = {}

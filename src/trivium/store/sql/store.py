@@ -13,6 +13,7 @@ from trivium.access import AccessToken
 from trivium.history import Interpretation
 from trivium.ports import Summarised, Unembedded
 from trivium.store.neighbours import neighbours
+from trivium.store.sql.conversations import ConversingStore
 from trivium.store.sql.registry import Registry
 from trivium.types import (
     ChunkId,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class SqlStore:
+class SqlStore(ConversingStore):
     _registry: Registry
 
     def _translated(self) -> AbstractContextManager[None]:
@@ -44,6 +45,10 @@ class SqlStore:
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
         with self._translated():
             return self._registry.embeddings(model, hashes)
+
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        with self._translated():
+            return self._registry.summary(content_hash, summariser)
 
     def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
         """Those of the documents that have a chunk without a vector of this model."""

@@ -127,7 +127,9 @@ interpretations = Table(
     Column("original", String, nullable=False, server_default=text("''")),
     Column("sketch", LargeBinary),  # of its text, see text.nearness; none in older libraries
     Index("interpretations_by_document", "document", "number", unique=True),
+    Column("summarised_by", String, nullable=False, server_default=text("''")),
     Index("interpretations_by_original", "original"),
+    Index("interpretations_by_content", "content_hash"),
 )
 
 chunks = Table(
@@ -194,6 +196,27 @@ removals = Table(
     Column("document", _Id, primary_key=True, autoincrement=False),
     Column("changed", _Id, nullable=False),
     Index("removals_by_change", "changed"),
+)
+
+# Questions and answers that were to be kept, and the documents that each was made from. No foreign
+# key to these: a turn goes with the first of them, not a row of the list.
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("conversation", String, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("audiences", JSON(none_as_null=True)),  # that the caller held; NULL: all
+    Column("at", String, nullable=False),
+    Index("turns_by_conversation", "conversation"),
+)
+turn_documents = Table(
+    "turn_documents",
+    metadata,
+    Column("turn", ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True),
+    Column("document", _Id, primary_key=True),
+    Index("turn_documents_by_document", "document"),
 )
 
 # What was decided for a collection. One that nobody decided anything for has no row.

@@ -45,7 +45,13 @@ def serve_command(
     shell.given.update({name: str(value) for name, value in asked.items() if value is not None})
     with needs("serve"):
         from trivium.http.serve import plan, run
-    chosen = plan(shell.settings().settings, without_tokens=without_tokens, allow_write=allow_write)
+    effective = shell.settings()
+    chosen = plan(
+        effective.settings,
+        without_tokens=without_tokens,
+        allow_write=allow_write,
+        origins=effective.origins,
+    )
     _log()
 
     def ready(address: str) -> None:

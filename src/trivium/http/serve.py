@@ -10,8 +10,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Event
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,7 @@ class Plan:
     open_to_all: bool
     any_host: bool
     allow_write: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
 
     @property
     def address(self) -> str:
@@ -58,6 +59,7 @@ class Plan:
             open_to_all=self.open_to_all,
             any_host=self.any_host,
             allow_write=self.allow_write,
+            origins=self.origins,
             on_close=library.close,
         )
         _end_streams_first(app)
@@ -67,7 +69,13 @@ class Plan:
         return Library.open(settings=self.settings, create=False)
 
 
-def plan(settings: Settings, *, without_tokens: bool = False, allow_write: bool = False) -> Plan:
+def plan(
+    settings: Settings,
+    *,
+    without_tokens: bool = False,
+    allow_write: bool = False,
+    origins: Mapping[str, str] | None = None,
+) -> Plan:
     """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
 
     On this machine's own address and name nobody needs a token until the first is made; everywhere
@@ -89,7 +97,7 @@ def plan(settings: Settings, *, without_tokens: bool = False, allow_write: bool 
         )
     open_to_all = without_tokens or (private and not has_tokens)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
-    return Plan(s, open_to_all, everywhere and not open_to_all, allow_write)
+    return Plan(s, open_to_all, everywhere and not open_to_all, allow_write, dict(origins or {}))
 
 
 def is_loopback(host: str) -> bool:

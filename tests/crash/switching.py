@@ -1,4 +1,5 @@
-"""Kills a process at every boundary of a change of the model; checks that the next one finishes.
+"""Kills a process at every boundary of a change of the model, and at random instants; checks that
+the next one finishes.
 
 Run as `python switching.py LIBRARY`. For each round a fork of this process embeds the library anew
 and kills itself at one boundary later than in the round before; another fork goes on with it and
@@ -9,6 +10,7 @@ whole and of one model.
 """
 
 import os
+import random
 import signal
 import sqlite3
 import sys
@@ -16,6 +18,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from tests.crash.steps import fork, kill_at
@@ -32,6 +35,7 @@ from trivium.testing.samples import OTHER, TOY, ToyEmbedder, sample
 from trivium.types import Signal
 
 DOCUMENTS, PARTS = 4, 3
+KILLS = 8  # at random instants
 QUERY = "lantern"
 MODELS = {"": TOY, "toy": TOY, "other": OTHER}
 WRITING: tuple[tuple[type, Sequence[str]], ...] = (
@@ -118,8 +122,31 @@ def search(place: Path) -> None:
     print(*(f"{model}={count}" for model, count in sorted(seen.items())), flush=True)
 
 
-def rounds(place: Path, act: Callable[[Path, str], None]) -> None:
-    """Until one meets no more boundary."""
+def at_random(place: Path, name: str) -> None:
+    """Within the time that a change takes when nothing stops it."""
+    chance = random.Random(20261115)
+    begun = perf_counter()
+    assert fork(lambda: finish(place, name)) == 0
+    whole = perf_counter() - begun
+    for _ in range(KILLS):
+        name = another(name)
+        delay = chance.uniform(0, whole)
+
+        def die(delay: float = delay, name: str = name) -> None:
+            signal.setitimer(signal.ITIMER_REAL, delay)  # SIGALRM ends a process as SIGKILL does
+            change(place, name)
+
+        assert fork(die) in (0, -signal.SIGALRM)
+        assert fork(lambda name=name: finish(place, name)) == 0, f"killed after {delay}"  # type: ignore[misc]
+        print("at random", flush=True)
+
+
+def another(name: str) -> str:
+    return "toy" if name == "other" else "other"
+
+
+def rounds(place: Path, act: Callable[[Path, str], None]) -> str:
+    """Until one meets no more boundary. The model that the library has then comes back."""
     boundary, name = 0, "other"
     while True:
         boundary += 1
@@ -137,15 +164,16 @@ def rounds(place: Path, act: Callable[[Path, str], None]) -> None:
         assert fork(lambda name=name: finish(place, name)) == 0, f"killed {where}"  # type: ignore[misc]
         print(where or "to the end", flush=True)
         if code == 0:
-            return
-        name = "toy" if name == "other" else "other"
+            return name
+        name = another(name)
 
 
 def main(place: Path) -> None:
     reembed.BATCH = 5
     assert fork(lambda: fill(place)) == 0
     print("ready", flush=True)
-    rounds(place, change)
+    last = rounds(place, change)
+    at_random(place, another(last))
 
 
 if __name__ == "__main__":

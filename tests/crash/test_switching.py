@@ -1,4 +1,4 @@
-"""SIGKILL at every boundary of a change of the model: resumed, it finishes; no search sees two."""
+"""A kill at every boundary of a change of the model: resumed, it finishes; no search sees two."""
 
 import os
 import subprocess
@@ -31,6 +31,7 @@ def test_a_change_of_the_model_killed_at_every_step(tmp_path: Path) -> None:
     assert "other-48=" in searched  # it followed
     killed = out.splitlines()
     assert killed.count("to the end") == 1
+    assert killed.count("at random") == 8
     for step in ("begin_model", "keep_beside", "append", "switch_model", "_drop"):
         for side in ("before", "after"):
             assert f"{side} {step}" in killed

@@ -1,6 +1,7 @@
-"""What adding costs beside the model: files that are there already, and very many small ones.
+"""What adding costs beside the model: files that are there already, an edit, very many small ones.
 
     python -m bench.adding unchanged                     1,000 files added again
+    python -m bench.adding edited                        one paragraph of 200 pages rewritten
     python -m bench.adding many --documents 100000       memory, rate, and searches meanwhile
 
 `many` adds documents of about 40 words, real sentences, each a file of its own, in one process,
@@ -31,9 +32,11 @@ from trivium.config import load
 from trivium.ingest.batches import BATCH_DOCUMENTS
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library, embedder_for
+from trivium.library.report import Report
 from trivium.models.local import LocalEmbedder
 
 WORDS = 40
+PAGES = 200  # of 500 words
 MODEL_TEXTS = 1024  # that the model is timed with
 A_FOLDER = 1000  # files
 SEARCHES_FROM = 0.5  # share of the documents that are in when the other process searches
@@ -42,7 +45,7 @@ PAUSE = 0.1  # seconds between two searches: a person who types, not a load test
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("what", choices=("unchanged", "many", "add", "search", "model"))
+    parser.add_argument("what", choices=("unchanged", "edited", "many", "add", "search", "model"))
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--place", type=Path, help="kept, to go on there; else a temporary folder")
@@ -54,7 +57,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         given.place = given.place or Path(temporary)
-        found = {"unchanged": unchanged, "many": many}[given.what](given)
+        found = {"unchanged": unchanged, "edited": edited, "many": many}[given.what](given)
         print(json.dumps({"measured": given.what, **found, **surroundings()}, indent=2))
 
 
@@ -72,6 +75,42 @@ def unchanged(given: argparse.Namespace) -> dict[str, Any]:
         "first_per_second": round(given.documents / first.seconds, 1),
         "again_per_second": round(given.documents / again.seconds, 1),
         "again_embedding_seconds": again.embedding_seconds,
+    }
+
+
+# --- an edit of a long document
+
+
+def edited(given: argparse.Namespace) -> dict[str, Any]:
+    chance, sentences = random.Random(SEED), load_corpus(given.data).sentences
+    book = given.place / "book.md"
+
+    def paragraph(words: int) -> str:
+        told: list[str] = []
+        while len(told) < words:
+            told += chance.choice(sentences).split()
+        return " ".join(told)
+
+    pages = [[paragraph(100) for _ in range(5)] for _ in range(PAGES)]
+    with Library.open(given.place / "library", settings=load().settings) as library:
+
+        def add() -> tuple[Report, frozenset[str]]:
+            parts = (f"## Part {n}\n\n" + "\n\n".join(page) for n, page in enumerate(pages, 1))
+            book.write_text("\n\n".join(parts), encoding="utf-8")
+            report = library.add(book)
+            kept = library._store.summarised(1)
+            assert kept is not None
+            return report, kept.hashes
+
+        first, before = add()
+        pages[PAGES // 2][2] = paragraph(130)
+        again, after = add()
+    return {
+        "passages": len(before),
+        "embedded_again": len(after - before),
+        "first_seconds": round(first.seconds, 1),
+        "again_seconds": round(again.seconds, 1),
+        "again_embedding_seconds": round(again.embedding_seconds, 2),
     }
 
 

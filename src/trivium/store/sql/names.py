@@ -19,6 +19,7 @@ from sqlalchemy import (
     select,
     tuple_,
     union,
+    union_all,
     update,
 )
 
@@ -49,6 +50,7 @@ _BY_OTHER_NAME = (
         names.c.collection == bindparam("collection"), names.c.uri == bindparam("uri"), _is_there
     )
 )
+_BY_NAME = union_all(_BY_FIRST_NAME, _BY_OTHER_NAME)  # a name has one document: one row at most
 _BY_BYTES = (
     select(documents)
     .where(documents.c.collection == bindparam("collection"))
@@ -61,11 +63,8 @@ class Names(RegistryReader):
     def find(self, uri: str, collection: str) -> Document | None:
         key = {"collection": collection, "uri": uri}
         with self._engine.connect() as connection:
-            for query in (_BY_FIRST_NAME, _BY_OTHER_NAME):
-                row = connection.execute(query, key).mappings().first()
-                if row is not None:
-                    return document_of(row)
-        return None
+            row = connection.execute(_BY_NAME, key).mappings().first()
+            return None if row is None else document_of(row)
 
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         key = {"collection": collection, "hash": content_hash}

@@ -4,10 +4,10 @@
     python -m bench.adding edited                        one paragraph of 200 pages rewritten
     python -m bench.adding many --documents 100000       memory, rate, and searches meanwhile
 
-`many` adds documents of about 40 words, real sentences, each a file of its own, in one process,
-and searches in another for a while in the middle of it. The rate is compared with the model's own
-on the same texts, timed before and after in the same run; what was added while the other process
-searched is left out of it. Stop it and run it again with the same --place to go on.
+`many` adds documents of about 40 words (or --words), real sentences, each a file of its own, in one
+process, and searches in another for a while in the middle of it. The rate is compared with the
+model's own on the same texts, timed before and after in the same run; what was added while the
+other process searched is left out of it. Stop it and run it again with the same --place to go on.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from trivium.library import Library, embedder_for
 from trivium.library.report import Report
 from trivium.models.local import LocalEmbedder
 
-WORDS = 40
 PAGES = 200  # of 500 words
 MODEL_TEXTS = 1024  # that the model is timed with
 A_FOLDER = 1000  # files
@@ -47,6 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("what", choices=("unchanged", "edited", "many", "add", "search", "model"))
     parser.add_argument("--documents", type=int, default=1000)
+    parser.add_argument("--words", type=int, default=40, help="of a document, about")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--place", type=Path, help="kept, to go on there; else a temporary folder")
     parser.add_argument("--seconds", type=float, default=30, help="of searching, each time")
@@ -130,6 +130,7 @@ def many(given: argparse.Namespace) -> dict[str, Any]:
     rate = _rate(seen, meanwhile)
     return {
         "documents": given.documents,
+        "words": given.words,
         "per_second": round(rate, 1),
         "model_per_second": rates,
         "share_of_model": round(rate / (sum(rates) / 2), 3),
@@ -176,7 +177,7 @@ def _rate(seen: list[dict[str, Any]], meanwhile: dict[str, Any]) -> float:
 
 def _role(given: argparse.Namespace, what: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "bench.adding", what]
-    for name in ("documents", "data", "place", "seconds"):
+    for name in ("documents", "words", "data", "place", "seconds"):
         command += [f"--{name}", str(getattr(given, name))]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -236,7 +237,7 @@ def model(given: argparse.Namespace) -> None:
     """The rate of the model alone, in batches like those of an add."""
     embedder = embedder_for(load().settings)
     assert isinstance(embedder, LocalEmbedder)
-    texts = list(islice(small_texts(load_corpus(given.data)), MODEL_TEXTS))
+    texts = list(islice(small_texts(load_corpus(given.data), given.words), MODEL_TEXTS))
     embedder.embed_with_tokens(texts[:64])
     started = perf_counter()
     for first in range(0, len(texts), BATCH_DOCUMENTS):
@@ -248,7 +249,7 @@ def written(given: argparse.Namespace) -> Path:
     """The documents as files, once."""
     folder: Path = given.place / "files"
     if not (folder / ".written").exists():
-        for number, text in enumerate(small_texts(load_corpus(given.data))):
+        for number, text in enumerate(small_texts(load_corpus(given.data), given.words)):
             if number == given.documents:
                 break
             part = folder / f"{number // A_FOLDER:04}"
@@ -258,16 +259,16 @@ def written(given: argparse.Namespace) -> Path:
     return folder
 
 
-def small_texts(corpus: Corpus) -> Iterator[str]:
-    """Real sentences, about 40 words together, and a number, so that no two are the same."""
+def small_texts(corpus: Corpus, length: int) -> Iterator[str]:
+    """Real sentences, about so many words together, and a number, so that no two are the same."""
     chance = random.Random(SEED)
     number = 0
     while True:
         number += 1
         words = f"Note {number}.".split()
-        while len(words) < WORDS:
+        while len(words) < length:
             words += chance.choice(corpus.sentences).split()
-        yield " ".join(words[: WORDS + 10])
+        yield " ".join(words[: length + 10])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from trivium.ingest.way import Offer
 from trivium.ports import Queue, SourceItem
 from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskState
 
-CLAIM = 64  # tasks claimed at once: a commit for a second of embedding
+CLAIM = 256  # tasks claimed at once: a commit for five seconds of embedding
 
 
 class Agenda:

@@ -40,6 +40,7 @@ class Library(Watching, Answering, Receiving, Picturing, Granting, Following, Ca
     def __init__(self, store: EmbeddedStore, embedder: Embedder, settings: Settings) -> None:
         self._store = store
         self._views = OrderedDict()
+        self._met = set()
         self._halt = Event()
         self._use(embedder, settings)
 

@@ -33,6 +33,8 @@ from trivium.types import (
 
 
 class Finding(AsOf):
+    _met: set[tuple[Where, str]]  # fields that documents have, and who may know
+
     def search(
         self,
         query: str | Sequence[str],
@@ -225,7 +227,9 @@ class Finding(AsOf):
             condition=where,
         )
         within = allowed.held_by(asked.audiences).narrowed(asked.condition)
-        refuse_unknown_fields(within, store or self._store)
+        store = store or self._store
+        met = self._met if store is self._store else set()  # a view of the past has its own fields
+        refuse_unknown_fields(within, store, met)
         return within
 
     def _passage(self, document: Document, index: int, within: Where) -> StoredChunk:

@@ -72,6 +72,17 @@ class Receiving(Adding):
         name, data = safe_name(fetched.name), BytesIO(fetched.data)
         return self._received(caller, uri, name, data, wanted or Wanted())
 
+    def work_next(self) -> bool:
+        """And drop what was sent in and is done with: a removed document leaves nothing behind."""
+        before = self._store.queue.keys(UPLOAD)
+        worked = super().work_next()
+        if worked:
+            left = set(self._store.queue.keys(UPLOAD))
+            for key in before:
+                if key not in left:
+                    self._spool.drop(key)
+        return worked
+
     def sweep_received(self) -> int:
         """Drop files that were sent in and that no job needs any more; how many."""
         return self._spool.sweep(self._store.queue.keys(UPLOAD), _SETTLED)

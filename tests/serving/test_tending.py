@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep
@@ -13,6 +15,7 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 
 from trivium.access import LOCAL_OWNER
+from trivium.errors import LibraryBusy
 from trivium.library import Library
 from trivium.library.tending import Tender
 from trivium.library.workshop import INCOMING
@@ -142,6 +145,9 @@ def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
             until(lambda: library.job(job["id"]).state is JobState.DONE)
         assert library.document("upload:kept.md").title == "Kept"
         assert not library.work_next(), "it has stopped for good"
+        with pytest.raises(LibraryBusy):
+            library.receive(LOCAL_OWNER, "too late.md", io.BytesIO(b"# Late"))
+        assert list((library.folder / INCOMING).iterdir()), "but it is kept"
 
 
 def test_a_folder_is_followed_while_it_is_a_source(
@@ -182,9 +188,6 @@ def test_only_the_owner_has_sources(adders: tuple[TestClient, TestClient]) -> No
 
 
 def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
-    import io
-    import os
-
     with shelve(tmp_path / "library") as library:
         library.receive(LOCAL_OWNER, "now.md", io.BytesIO(b"# Now"))
         incoming = library.folder / INCOMING

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import BinaryIO
 
 from trivium.access import Caller, Right
-from trivium.errors import DocumentExists, LibraryBusy
+from trivium.errors import DocumentExists
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library.adding import Adding
 from trivium.library.report import Report
@@ -113,9 +113,7 @@ class Receiving(Adding):
         self, caller: Caller, uri: str, name: str, file: BinaryIO, wanted: Wanted
     ) -> Report:
         job, key = self._enqueued(caller, uri, name, file, wanted)
-        report = self.work(job.id)
-        if not self.job(job.id).state.has_ended:
-            raise LibraryBusy("The library is being closed; what was sent is kept.", fix="")
+        report = self.work(job.id)  # raises LibraryBusy on closing: then it is kept
         self._spool.drop(key)  # whoever sent it knows what became of it, and has it
         place = job.options["labels"]["collection"]
         outcomes = tuple(self._with_document(one, place) for one in report.outcomes)

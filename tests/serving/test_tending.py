@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests import models
+from tests.endpoint import ScriptedEndpoint
 from tests.serving.shelf import client, shelve
 
 from trivium.access import LOCAL_OWNER
 from trivium.errors import LibraryBusy
+from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.library.tending import Tender
 from trivium.library.workshop import INCOMING
@@ -202,3 +205,24 @@ def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
         assert library.work_next()
         assert library.job(job.id).state is JobState.DONE
         assert list(incoming.iterdir()) == [], "it is done with"
+
+
+def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:
+    class Left(Exception):
+        """Whoever began it leaves in the middle."""
+
+    def leave(_progress: Progress) -> None:
+        raise Left
+
+    with (
+        ScriptedEndpoint(models.answer) as endpoint,
+        Library.open(tmp_path / "l", settings=models.settings(endpoint.url, "toy")) as library,
+    ):
+        library.receive(LOCAL_OWNER, "note.md", io.BytesIO(b"# Note"))
+        with pytest.raises(Left):
+            library.reembed(models.settings(endpoint.url, "other"), on_progress=leave)
+        (job,) = library.jobs(ended=False)
+        assert job.state is JobState.QUEUED
+        with Tender(library):
+            until(lambda: library.job(job.id).state is JobState.DONE)
+        assert "other" in library.manifest().model

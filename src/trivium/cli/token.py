@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 RIGHTS = ("search", "add", "manage")
 
 
-@click.group("token")
-def token_command() -> None:
-    """Make, list and revoke the tokens of `trivium serve`.
+@click.group("token", invoke_without_command=True)
+@shared_options
+@click.pass_context
+def token_command(ctx: click.Context) -> None:
+    """List the tokens of `trivium serve`; make and revoke them.
 
     \b
+    trivium token
     trivium token create --audience player --collection rules --expires 30d
-    trivium token list
     trivium token revoke 3f9c2ab17d04
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_command)
 
 
 @token_command.command("create")

@@ -41,12 +41,14 @@ def create_app(
     any_host: bool = False,
     allow_write: bool = False,
     on_close: Callable[[], None] | None = None,
+    furnish: Callable[[FastAPI], None] | None = None,
 ) -> FastAPI:
     """The server over an opened library, as an ASGI application.
 
     `open_to_all`: requests without a token are the owner's. `any_host`: whatever name the server
     is called by; safe where every request needs a token, which no foreign page has.
-    `allow_write`: assistants may write, where their token may.
+    `allow_write`: assistants may write, where their token may. `furnish` adds what stands above
+    this package: the pages of `web`.
     """
     server = _server(library, settings, open_to_all)
     assistants = Mounted(library, server.read, allow_write=allow_write)
@@ -76,6 +78,8 @@ def create_app(
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    if furnish:
+        furnish(app)
     _protect(app, server, any_host)
     return app
 

@@ -42,6 +42,7 @@ class Plan:
     open_to_all: bool
     any_host: bool
     allow_write: bool = False
+    furnish: Callable[[FastAPI], None] | None = None  # a function of a module, so it can be sent
 
     @property
     def address(self) -> str:
@@ -59,6 +60,7 @@ class Plan:
             any_host=self.any_host,
             allow_write=self.allow_write,
             on_close=library.close,
+            furnish=self.furnish,
         )
         _end_streams_first(app)
         return app
@@ -67,7 +69,13 @@ class Plan:
         return Library.open(settings=self.settings, create=False)
 
 
-def plan(settings: Settings, *, without_tokens: bool = False, allow_write: bool = False) -> Plan:
+def plan(
+    settings: Settings,
+    *,
+    without_tokens: bool = False,
+    allow_write: bool = False,
+    furnish: Callable[[FastAPI], None] | None = None,
+) -> Plan:
     """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
 
     On this machine's own address and name nobody needs a token until the first is made; everywhere
@@ -89,7 +97,7 @@ def plan(settings: Settings, *, without_tokens: bool = False, allow_write: bool 
         )
     open_to_all = without_tokens or (private and not has_tokens)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
-    return Plan(s, open_to_all, everywhere and not open_to_all, allow_write)
+    return Plan(s, open_to_all, everywhere and not open_to_all, allow_write, furnish)
 
 
 def is_loopback(host: str) -> bool:

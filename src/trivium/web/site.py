@@ -1,0 +1,38 @@
+"""Hangs the pages into the server: after the API's routes, behind the same guard and door."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from trivium.errors import NoSuchRoute
+from trivium.web import assets, entry, search
+from trivium.web.pages import failed
+
+# One for each screen, in the order of the navigation.
+SCREENS = (search,)
+
+
+def furnish(app: FastAPI) -> None:
+    """Add every page to an application that serves a library."""
+    app.include_router(assets.router)
+    app.include_router(entry.router)
+    for screen in SCREENS:
+        app.include_router(screen.router)
+    _say_what_is_not_there(app)
+
+
+def _say_what_is_not_there(app: FastAPI) -> None:
+    """An address that leads nowhere is a page for people and a problem for programs."""
+    otherwise = app.exception_handlers[HTTPException]
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        person = "text/html" in request.headers.get("accept", "")
+        if error.status_code == 404 and person and not request.url.path.startswith("/v1/"):
+            gone = NoSuchRoute(f"There is nothing at {request.url.path[:200]}.", fix="")
+            return failed(request, gone)
+        answer: Response = await otherwise(request, error)  # type: ignore[misc]
+        return answer

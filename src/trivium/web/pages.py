@@ -79,6 +79,11 @@ def page(
     return HTMLResponse(text, status, headers=_HEADERS)
 
 
+def fragment(template: str, values: Mapping[str, object]) -> str:
+    """A template that is no page, for a stream. Every value is escaped."""
+    return _templates().get_template(template).render(values)
+
+
 def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
     """What every page shows around itself."""
     theme = request.cookies.get(THEME, "")

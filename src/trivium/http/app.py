@@ -22,12 +22,14 @@ from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
-from trivium.http.routes import about, documents, files, jobs, search
+from trivium.http.routes import about, documents, files, jobs, query, search
 from trivium.library import Library
 from trivium.mcp.http import Mounted
 
 _COMPRESSED = 1_000  # bytes: less fits into one packet anyway
 _WRITING = 2  # at once: one writes, one waits for it
+_ASKING = 8  # questions answered at once: each holds a thread, mostly while a model writes
+_MODEL_CALLS = 3  # of one answer: to stand alone, to guess, to write
 _DESCRIPTION = """Hybrid search over your own documents: meaning, words and spelling, fused and
 explained. A token sees the documents of its audiences and collections, and nothing else exists for
 it. Errors are problem documents (RFC 9457) with stable codes."""
@@ -57,6 +59,7 @@ def create_app(
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with assistants.running():
             yield
+        server.asking.close()
         server.reading.close()
         server.writing.close()
         if on_close:
@@ -73,7 +76,7 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for part in (search, documents, files, jobs, about):
+    for part in (search, query, documents, files, jobs, about):
         app.include_router(part.router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
@@ -99,6 +102,7 @@ def _server(library: Library, settings: Settings, open_to_all: bool) -> Server:
             max(s.serve_seconds, s.read_seconds),
             "It is still worked on: look again later.",
         ),
+        asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
         metrics=Metrics(os.getpid()),
     )
     watch = server.metrics.watch

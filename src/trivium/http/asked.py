@@ -51,6 +51,7 @@ class Server:
     door: Door
     reading: Gate
     writing: Gate
+    asking: Gate
     metrics: Metrics
     streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end

@@ -15,21 +15,27 @@ import anyio
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import JSONResponse, StreamingResponse
 
-from trivium.errors import ServerBusy
 from trivium.http.answers import JobAnswer, JobsAnswer, TasksAnswer
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
 from trivium.http.requests import MOST_RESULTS
 from trivium.http.routes.documents import Cursor, PageLimit, after
+from trivium.http.streaming import (
+    HEADERS,
+    LONGEST_SECONDS,
+    LOOK_SECONDS,
+    MEDIA_TYPE,
+    SIGN,
+    SIGN_SECONDS,
+    check_room,
+    described,
+    event,
+)
 from trivium.plain import job_as_json, task_as_json
 from trivium.work import Job, TaskState
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
 
-MOST_STREAMS = 100  # open at once, of a process
-LONGEST_SECONDS = 3600.0  # of one stream; whoever wants more asks again
-_LOOK_SECONDS = 0.25
-_SIGN_SECONDS = 15.0  # without news, a sign of life: proxies close what is silent
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
@@ -87,13 +93,7 @@ async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noq
 @router.get(
     "/jobs/{id}/events",
     response_class=StreamingResponse,
-    responses=responses(404)
-    | {
-        200: {
-            "description": "Server-sent events: `job`, whenever it has moved, until it has ended.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        }
-    },
+    responses=responses(404) | described("`job`, whenever it has moved, until it has ended."),
 )
 async def events(
     server: Here,
@@ -103,12 +103,9 @@ async def events(
 ) -> StreamingResponse:
     """A job as it is now, and again whenever it has moved, as server-sent events."""
     first = await server.read(partial(server.library.job, id))
-    if server.streams.open >= MOST_STREAMS:
-        raise ServerBusy("Too many streams are open.")
+    check_room(server)
     return StreamingResponse(
-        _events(server, first, request),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        _events(server, first, request), media_type=MEDIA_TYPE, headers=HEADERS
     )
 
 
@@ -121,17 +118,12 @@ async def _events(server: Server, job: Job, request: Request) -> AsyncIterator[s
             if now != told:
                 yield event("job", now)
                 told, spoken = now, monotonic()
-            elif monotonic() - spoken > _SIGN_SECONDS:
-                yield ": still there\n\n"
+            elif monotonic() - spoken > SIGN_SECONDS:
+                yield SIGN
                 spoken = monotonic()
             if job.state.has_ended or server.closing.is_set() or monotonic() > until:
                 return
-            await anyio.sleep(_LOOK_SECONDS)
+            await anyio.sleep(LOOK_SECONDS)
             if await request.is_disconnected():
                 return
             job = await server.read(partial(server.library.job, job.id))
-
-
-def event(name: str, data: str) -> str:
-    """One server-sent event; the data is one line of JSON."""
-    return f"event: {name}\ndata: {data}\n\n"

@@ -223,10 +223,13 @@ class SettingAnswer(_Answer):
     name: str
     value: str
     default: str
+    origin: str = Field(description="default, the file's path, environment, command line, preset.")
+    variable: str = Field(description="The environment variable that would set it.")
     help: str
 
 
 class SettingsAnswer(_Answer):
+    file: str = Field(description="Where settings may be written down.")
     settings: list[SettingAnswer]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
-from trivium.http.routes import about, documents, files, jobs, query, search
+from trivium.http.routes import about, documents, files, jobs, query, search, tokens
 from trivium.library import Library
 from trivium.mcp.http import Mounted
 
@@ -42,6 +42,7 @@ def create_app(
     open_to_all: bool = False,
     any_host: bool = False,
     allow_write: bool = False,
+    origins: Mapping[str, str] | None = None,
     on_close: Callable[[], None] | None = None,
     furnish: Callable[[FastAPI], None] | None = None,
 ) -> FastAPI:
@@ -49,10 +50,10 @@ def create_app(
 
     `open_to_all`: requests without a token are the owner's. `any_host`: whatever name the server
     is called by; safe where every request needs a token, which no foreign page has.
-    `allow_write`: assistants may write, where their token may. `furnish` adds what stands above
-    this package: the pages of `web`.
+    `allow_write`: assistants may write, where their token may. `origins`: where each setting's
+    value comes from, by name. `furnish` adds what stands above this package: the pages of `web`.
     """
-    server = _server(library, settings, open_to_all)
+    server = _server(library, settings, open_to_all, origins or {})
     assistants = Mounted(library, server.read, allow_write=allow_write)
 
     @asynccontextmanager
@@ -76,7 +77,7 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for part in (search, query, documents, files, jobs, about):
+    for part in (search, query, documents, files, jobs, tokens, about):
         app.include_router(part.router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
@@ -87,7 +88,9 @@ def create_app(
     return app
 
 
-def _server(library: Library, settings: Settings, open_to_all: bool) -> Server:
+def _server(
+    library: Library, settings: Settings, open_to_all: bool, origins: Mapping[str, str]
+) -> Server:
     s = settings
     parallel = s.serve_parallel or 4 * (os.cpu_count() or 1)
     server = Server(
@@ -104,6 +107,7 @@ def _server(library: Library, settings: Settings, open_to_all: bool) -> Server:
         ),
         asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
         metrics=Metrics(os.getpid()),
+        origins=origins,
     )
     watch = server.metrics.watch
     watch("trivium_at_work", "Requests that are worked on.", lambda: server.reading.at_work)

@@ -6,7 +6,7 @@ and a test says which those are.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Annotated, TypeVar
@@ -53,6 +53,7 @@ class Server:
     writing: Gate
     asking: Gate
     metrics: Metrics
+    origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
     streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end
 

@@ -7,6 +7,7 @@ from trivium.access import AccessToken
 
 class MemoryTokens:
     def __init__(self) -> None:
+        super().__init__()
         self._access_tokens: dict[str, AccessToken] = {}
 
     def keep_token(self, token: AccessToken) -> None:

@@ -48,14 +48,7 @@ from trivium.text.completing import complete
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
-from trivium.types import (
-    OWNER,
-    Hit,
-    Probe,
-    Signal,
-    Spelled,
-    Where,
-)
+from trivium.types import OWNER, Hit, Probe, Signal, Spelled, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

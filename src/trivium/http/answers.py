@@ -280,6 +280,10 @@ class JobAnswer(_Answer):
     lasting: bool = Field(description="Another process can go on with it.")
 
 
+class TakenAnswer(_Answer):
+    job: JobAnswer = Field(description="Follow it at /v1/jobs/{id}/events.")
+
+
 class JobsAnswer(_Answer):
     jobs: list[JobAnswer]
 

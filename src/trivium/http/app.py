@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from fastapi import FastAPI
@@ -22,8 +22,9 @@ from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
-from trivium.http.routes import about, documents, files, jobs, query, search, tokens
+from trivium.http.routes import about, documents, files, jobs, query, search, sources, tokens
 from trivium.library import Library
+from trivium.library.tending import Tender
 from trivium.mcp.http import Mounted
 
 _COMPRESSED = 1_000  # bytes: less fits into one packet anyway
@@ -43,6 +44,7 @@ def create_app(
     any_host: bool = False,
     allow_write: bool = False,
     origins: Mapping[str, str] | None = None,
+    tend: bool = False,
     on_close: Callable[[], None] | None = None,
     furnish: Callable[[FastAPI], None] | None = None,
 ) -> FastAPI:
@@ -51,15 +53,18 @@ def create_app(
     `open_to_all`: requests without a token are the owner's. `any_host`: whatever name the server
     is called by; safe where every request needs a token, which no foreign page has.
     `allow_write`: assistants may write, where their token may. `origins`: where each setting's
-    value comes from, by name. `furnish` adds what stands above this package: the pages of `web`.
+    value comes from, by name. `tend`: jobs are worked off here, and watched folders followed.
+    `furnish` adds what stands above this package: the pages of `web`.
     """
-    server = _server(library, settings, open_to_all, origins or {})
+    tender = Tender(library) if tend else None
+    server = _server(library, settings, open_to_all, origins or {}, tender)
     assistants = Mounted(library, server.read, allow_write=allow_write)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with assistants.running():
-            yield
+            with tender or nullcontext():
+                yield
         server.asking.close()
         server.reading.close()
         server.writing.close()
@@ -77,7 +82,7 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for part in (search, query, documents, files, jobs, tokens, about):
+    for part in (search, query, documents, files, jobs, sources, tokens, about):
         app.include_router(part.router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
@@ -89,7 +94,11 @@ def create_app(
 
 
 def _server(
-    library: Library, settings: Settings, open_to_all: bool, origins: Mapping[str, str]
+    library: Library,
+    settings: Settings,
+    open_to_all: bool,
+    origins: Mapping[str, str],
+    tender: Tender | None,
 ) -> Server:
     s = settings
     parallel = s.serve_parallel or 4 * (os.cpu_count() or 1)
@@ -108,6 +117,7 @@ def _server(
         asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
         metrics=Metrics(os.getpid()),
         origins=origins,
+        tender=tender,
     )
     watch = server.metrics.watch
     watch("trivium_at_work", "Requests that are worked on.", lambda: server.reading.at_work)

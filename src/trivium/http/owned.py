@@ -73,3 +73,45 @@ class TokensAnswer(_Typed):
 
 class RevokedAnswer(_Typed):
     revoked: str
+
+
+class SourceBody(_Typed):
+    """A folder of the server's machine, and what to say of the documents in it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"path": "/home/ann/notes", "collection": "notes"}]},
+    )
+
+    path: str = Field(min_length=1, max_length=4000)
+    collection: _Label = "default"
+    category: _Label | None = None
+    audience: _Label | None = Field(None, description="Null: as each document says.")
+    ignore: list[Annotated[str, Field(max_length=1000)]] = Field(
+        [], max_length=MOST_NAMES, description="Rules as in a .gitignore file."
+    )
+
+
+class SourceAnswer(_Typed):
+    id: str
+    kind: str
+    path: str
+    collection: str
+    category: str | None
+    audience: str | None
+    ignore: list[str]
+    added_at: str
+    there: bool = Field(description="Whether the folder is there now.")
+    state: str = Field(
+        description="watching, vanished, empty or problem; empty: not yet, or another process of"
+        " this server follows it."
+    )
+    message: str
+
+
+class SourcesAnswer(_Typed):
+    sources: list[SourceAnswer]
+
+
+class ForgottenSourceAnswer(_Typed):
+    removed: str

@@ -28,6 +28,8 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.PageNotFound, 404),
     (errors.OriginalMissing, 404),
     (errors.JobNotFound, 404),
+    (errors.SourceNotFound, 404),
+    (errors.EvaluationNotFound, 404),
     (errors.TokenNotFound, 404),
     (errors.ConversationNotFound, 404),
     (errors.NoSuchRoute, 404),

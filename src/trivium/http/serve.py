@@ -61,6 +61,7 @@ class Plan:
             any_host=self.any_host,
             allow_write=self.allow_write,
             origins=self.origins,
+            tend=True,
             on_close=library.close,
             furnish=self.furnish,
         )

@@ -30,7 +30,7 @@ from trivium.plain import document_as_json, job_as_json
 from trivium.types import Metadata, MetaScalar
 
 router = APIRouter(prefix="/v1", tags=["files"])
-UPLOADS = frozenset({"/v1/documents"})  # routes that take a whole file
+UPLOADS = frozenset({"/v1/documents", "/add"})  # routes that take a whole file; one is a page
 OVERHEAD = 1 << 20  # bytes of a request beside the file
 
 _FIELD_BYTES = 64 << 10

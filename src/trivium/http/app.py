@@ -22,7 +22,18 @@ from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
-from trivium.http.routes import about, documents, files, jobs, query, search, sources, tokens
+from trivium.http.routes import (
+    about,
+    documents,
+    evaluations,
+    files,
+    jobs,
+    query,
+    search,
+    sources,
+    tokens,
+)
+from trivium.http.streaming import LONGEST_SECONDS
 from trivium.library import Library
 from trivium.library.tending import Tender
 from trivium.mcp.http import Mounted
@@ -65,6 +76,7 @@ def create_app(
         async with assistants.running():
             with tender or nullcontext():
                 yield
+        server.judging.close()
         server.asking.close()
         server.reading.close()
         server.writing.close()
@@ -82,7 +94,7 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for part in (search, query, documents, files, jobs, sources, tokens, about):
+    for part in (search, query, documents, files, jobs, sources, evaluations, tokens, about):
         app.include_router(part.router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
@@ -115,6 +127,7 @@ def _server(
             "It is still worked on: look again later.",
         ),
         asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
+        judging=Gate(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now
         metrics=Metrics(os.getpid()),
         origins=origins,
         tender=tender,

@@ -53,6 +53,7 @@ class Server:
     reading: Gate
     writing: Gate
     asking: Gate
+    judging: Gate
     metrics: Metrics
     origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
     tender: Tender | None = None  # None: nobody works off the queue here

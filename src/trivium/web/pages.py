@@ -50,7 +50,8 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(static=address, query=query)
+    # A block alone does not see what its template imports, so the macros are everybody's.
+    made.globals.update(static=address, query=query, pieces=made.get_template("pieces.html").module)
     return made
 
 

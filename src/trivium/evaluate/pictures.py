@@ -62,7 +62,7 @@ def latency(found: Evaluation, width: int = 440) -> list[str]:
                 )
                 for name, took in timed.items()
             ],
-            max(took["p95"] for took in timed.values()),
+            1.15 * max(took["p95"] for took in timed.values()),  # room for the figures
             width,
         )
     ]

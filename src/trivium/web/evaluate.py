@@ -18,10 +18,9 @@ from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import FUSED, RERANKED, Evaluation, beside, evaluate
 from trivium.evaluate.saved import Change, Comparison
 from trivium.evaluate.shelf import SavedRun, Shelf
-from trivium.evaluate.subject import Progress
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.streaming import LONGEST_SECONDS, Tell, stream
+from trivium.http.streaming import LONGEST_SECONDS
 from trivium.web import judge
 from trivium.web.pages import PageRoute, page, query
 
@@ -77,7 +76,7 @@ async def make(
     count: Annotated[int, Form(ge=1, le=_MOST_MADE)] = 50,
 ) -> Response:
     """A set without people: queries made of the documents themselves."""
-    await server.asking.run(partial(_make, server, name.strip(), count))
+    await server.judging.run(partial(_make, server, name.strip(), count))
     return RedirectResponse(f"/evaluate/{quote(name.strip(), safe='')}", 303)
 
 
@@ -127,8 +126,8 @@ def _shown(shelf: Shelf, name: str, run: str, against: str) -> dict[str, object]
 
 def when(id_: str) -> str:
     """A run's time, of its id."""
-    day, hour = id_[:8], id_[9:13]
-    return f"{day[:4]}-{day[4:6]}-{day[6:]} {hour[:2]}:{hour[2:]} UTC"
+    day, hour = id_[:8], id_[9:15]
+    return f"{day[:4]}-{day[4:6]}-{day[6:]} {hour[:2]}:{hour[2:4]}:{hour[4:]} UTC"
 
 
 def _figures(run: SavedRun) -> dict[str, object]:
@@ -175,7 +174,7 @@ def _rows(found: Evaluation) -> tuple[list[Row], list[Row]]:
 def _changes(found: Comparison) -> dict[str, object]:
     name = FUSED if FUSED in found.changes else next(iter(found.changes))
     changes = found.changes[name]
-    charts = pictures.changed(name, changes, WIDTH)
+    charts = pictures.changed(name, changes, WIDTH) if any(one.gain for one in changes) else []
     return {
         "changed": name,
         "change_charts": [Picture(Markup(svg), f"{name}, now and before") for svg in charts],
@@ -190,33 +189,12 @@ def _lost(changes: Sequence[Change]) -> list[Change]:
 
 @router.post("/evaluate/{name}/run")
 async def run(server: Here, caller: Owner, name: Name) -> Response:
-    """Measured while the browser waits, for want of a script."""
-    id_ = await server.asking.run(
-        partial(_run, server, name, lambda *_: None), seconds=LONGEST_SECONDS
-    )
-    return RedirectResponse(_address(name, id_), 303)
+    """Measured while the browser waits. A script asks /v1 for the same, and shows how far it is."""
+    id_ = await server.judging.run(partial(_run, server, name), LONGEST_SECONDS)
+    return RedirectResponse(f"/evaluate/{name}?{query({'run': id_})}", 303)
 
 
-@router.post("/evaluate/{name}/run/stream")
-async def run_stream(request: Request, server: Here, caller: Owner, name: Name) -> Response:
-    """`progress` as it goes, then `done` with the address of the run."""
-
-    def work(tell: Tell) -> None:
-        def on_progress(stage: str, done: int, total: int) -> None:
-            tell("progress", {"stage": stage, "done": done, "total": total})
-
-        tell("done", {"address": _address(name, _run(server, name, on_progress))})
-
-    return await stream(server, request, server.asking, work, LONGEST_SECONDS)
-
-
-def _run(server: Server, name: str, on_progress: Progress) -> str:
+def _run(server: Server, name: str) -> str:
     kept = shelf(server)
-    found = evaluate(
-        kept.set_of(name), server.settings, library=server.library, on_progress=on_progress
-    )
+    found = evaluate(kept.set_of(name), server.settings, library=server.library)
     return kept.keep(name, found)
-
-
-def _address(name: str, run: str) -> str:
-    return f"/evaluate/{name}?{query({'run': run})}"

@@ -97,9 +97,7 @@ def view(library: Library, caller: Caller, job: Job) -> JobView:
     if job.tasks == 1:
         ended = library.tasks(job.id, states=[TaskState.DONE], limit=1)
         document = ended[0].document if ended else None
-    return JobView(
-        job, is_owner(caller), library.fates(job.id), tuple(failures), document=document
-    )
+    return JobView(job, is_owner(caller), library.fates(job.id), tuple(failures), document=document)
 
 
 def views(library: Library, caller: Caller) -> list[JobView]:

@@ -46,7 +46,6 @@ class Judged:
     place: str
     pieces: list[Piece]  # of its best passage
     address: str
-    document: str  # as judgments call it
     grade: int | None
     seen: bool
 
@@ -71,17 +70,21 @@ async def judge(
     caller: Owner,
     name: Name,
     q: Annotated[str, Form(min_length=1, max_length=LONGEST_QUERY, pattern=r"\S")],
-    document: Annotated[str, Form(min_length=1, max_length=4000)],
+    document: Annotated[int, Form(ge=1, le=2**53)],
     grade: Annotated[str, Form(pattern=f"^([{GRADES[0]}-{GRADES[-1]}]|{SKIPPED})$")],
 ) -> Response:
     """What a person says of one document; it can be said anew."""
     given = None if grade == SKIPPED else int(grade)
-    shelf = Shelf(server.library.folder)
-    await server.read(partial(shelf.judge, name, q.strip(), document, given))
+    await server.read(partial(_judge, server, name, q.strip(), document, given))
     if PART not in request.headers:
         return RedirectResponse(f"/evaluate/{name}/judge?{query({'q': q.strip()})}", 303)
     values = await server.read(partial(_shown, server, name, q.strip()))
     return page(request, caller, "judge.html", values)
+
+
+def _judge(server: Server, name: str, text: str, document: int, grade: int | None) -> None:
+    found = server.library.document(document)
+    Shelf(server.library.folder).judge(name, text, named(found), grade)
 
 
 def _shown(server: Server, name: str, text: str) -> dict[str, object]:
@@ -115,15 +118,12 @@ def _judged(result: Result, text: str, said: dict[str, int | None]) -> Judged:
         place_of(found),
         pieces(cut.text, cut.marks),
         address_of(found, [text]),
-        document,
         said.get(document),
         document in said,
     )
 
 
-def _said(
-    shelf: Shelf, name: str
-) -> tuple[dict[str, str], dict[str, dict[str, int | None]]]:
+def _said(shelf: Shelf, name: str) -> tuple[dict[str, str], dict[str, dict[str, int | None]]]:
     """The queries of a set and what was said; nothing of one that begins."""
     try:
         judgments = shelf.judgments(name)

@@ -15,11 +15,15 @@ form?.addEventListener("submit", async (event) => {
   clearAlert();
   say("The run begins.");
   try {
-    const answer = await fetch(`${form.action}/stream`, { method: "POST", headers: { "X-Part": "alert" } });
+    const answer = await fetch(`/v1/evaluations/${form.dataset.run}/runs`, {
+      method: "POST",
+      body: "{}",
+      headers: { "Content-Type": "application/json" },
+    });
     if (!answer.ok) throw await problem(answer);
     for await (const { name, data } of events(answer)) {
       if (name === "error") throw data;
-      if (name === "done") return location.assign(data.address);
+      if (name === "done") return location.assign(`/evaluate/${form.dataset.run}?run=${data.id}`);
       stage.textContent = `${data.stage}: ${data.done} of ${data.total}`;
       bar.value = data.total ? data.done / data.total : 0;
     }

@@ -41,7 +41,9 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
         files = [one for one in form.getlist("file") if isinstance(one, UploadFile) and one.size]
         if not files:
             raise RequestInvalid("There is no file, or only empty ones.", fix="Choose some first.")
-        wanted = Wanted(*(_given(form, name) for name in ("collection", "category", "audience")))
+        wanted = Wanted(
+            _given(form, "collection"), _given(form, "category"), _given(form, "audience")
+        )
         for file in files:
             take = partial(
                 server.library.receive_later, caller, file.filename or "", file.file, wanted
@@ -81,7 +83,7 @@ async def add_url(
     category: Label = "",
     audience: Label = "",
 ) -> Response:
-    wanted = Wanted(*(value.strip() or None for value in (collection, category, audience)))
+    wanted = Wanted(collection.strip() or None, category.strip() or None, audience.strip() or None)
     report = await server.writing.run(
         partial(server.library.receive_url, caller, url.strip(), wanted)
     )

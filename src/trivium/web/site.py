@@ -7,11 +7,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from trivium.errors import NoSuchRoute
-from trivium.web import assets, entry, search
+from trivium.web import assets, document, documents, entry, history, search
 from trivium.web.pages import failed
 
 # One for each screen, in the order of the navigation.
-SCREENS = (search,)
+SCREENS = (search, documents, document, history)
 
 
 def furnish(app: FastAPI) -> None:

@@ -82,7 +82,7 @@ def _card(result: Result, words: tuple[str, ...], queries: Sequence[str]) -> Car
 
 def address_of(found: StoredChunk, queries: Sequence[str] = ()) -> str:
     pairs = [("passage", str(found.chunk.index)), *(("q", text) for text in queries)]
-    return f"/documents/{found.document.id}?{query(pairs)}"
+    return f"/documents/{found.document.id}?{query(pairs)}#here"
 
 
 def path_of(found: StoredChunk) -> list[str]:

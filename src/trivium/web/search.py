@@ -133,9 +133,15 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
         results,
         cards(results, state.queries),
         state.more(asked) if len(results) >= asked else "",
-        server.library.suggest(state.queries[-1], _SUGGESTED, within),
+        _suggest(server, state.queries[-1], within),
         picture(results, state.explain) if state.explain is not None else None,
     )
+
+
+def _suggest(server: Server, typed: str, within: Where) -> tuple[Suggestion, ...]:
+    """How it may go on; that it may stay as it is goes without saying."""
+    found = server.library.suggest(typed, _SUGGESTED + 1, within)
+    return tuple(one for one in found if one.text != typed.lower())[:_SUGGESTED]
 
 
 def _search(server: Server, state: SearchState, within: Where) -> Results:

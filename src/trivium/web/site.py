@@ -7,11 +7,22 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from trivium.errors import NoSuchRoute
-from trivium.web import add, ask, assets, entry, evaluate, search, settings
+from trivium.web import (
+    add,
+    ask,
+    assets,
+    document,
+    documents,
+    entry,
+    evaluate,
+    history,
+    search,
+    settings,
+)
 from trivium.web.pages import failed
 
 # One for each screen, in the order of the navigation.
-SCREENS = (search, ask, add, evaluate, settings)
+SCREENS = (search, ask, add, documents, document, history, evaluate, settings)
 
 
 def furnish(app: FastAPI) -> None:

@@ -238,7 +238,7 @@ async def page(
         int | None, Query(ge=0, le=2**31, description="Number of a passage to mark.")
     ] = None,
 ) -> Response:
-    """A page of a PDF as a picture, perhaps with a passage marked."""
+    """A page of a PDF or a scan as a picture, perhaps with a passage marked."""
     library, within = server.library, caller.within()
     found = await server.read(partial(library.document, id, within))
     etag = tag(found, "page", page, width, passage)

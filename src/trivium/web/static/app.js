@@ -110,10 +110,15 @@ document.addEventListener("keydown", (event) => {
   const box = /** @type {HTMLInputElement | null} */ (document.querySelector('[data-key="/"]'));
   if (event.key === "Escape" && event.target === box) box?.blur();
   if (typing(event.target)) return;
-  if (event.key === "/" && box) {
+  const meant = /** @type {HTMLElement | null} */ (
+    document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)
+  );
+  if (meant instanceof HTMLInputElement) {
     event.preventDefault();
-    box.focus();
-    box.select();
+    meant.focus();
+    meant.select();
+  } else if (meant) {
+    meant.click();
   } else if (event.key === "?") {
     const help = /** @type {HTMLDialogElement | null} */ (document.getElementById("keys"));
     if (help && !help.open) help.showModal();
@@ -126,6 +131,11 @@ document.addEventListener("click", (event) => {
   if (opener) {
     const dialog = document.getElementById(opener.getAttribute("data-opens") ?? "");
     if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+  }
+  const part = target?.closest("a[data-part]");
+  if (part) {
+    event.preventDefault();
+    load(part.getAttribute("href") ?? "", part.getAttribute("data-part") ?? "");
   }
   // A click beside a dialog closes it, as people are used to.
   if (target instanceof HTMLDialogElement && target.classList.contains("dialog")) target.close();

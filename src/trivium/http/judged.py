@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from trivium.http.requests import NotBlank
 from trivium.search.run import LONGEST_QUERY
 
 MOST_SYNTHETIC = 1_000  # queries made in one request
@@ -118,7 +119,7 @@ class JudgmentBody(_Typed):
         json_schema_extra={"examples": [{"query": "drowned crown", "document": 2, "grade": 1}]},
     )
 
-    query: str = Field(min_length=1, max_length=LONGEST_QUERY, pattern=r"\S")
+    query: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY), NotBlank]
     document: int = Field(ge=1, le=2**53)
     grade: Annotated[int, Field(ge=0, le=2)] | None = Field(
         description="0 not relevant, 1 relevant, 2 exactly that; null: looked at and skipped."

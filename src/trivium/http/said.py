@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from trivium.http.requests import MOST_NAMES, Names
+from trivium.http.requests import MOST_NAMES, Names, NotBlank
 from trivium.search.run import LONGEST_QUERY
 from trivium.text.filters import LONGEST
 from trivium.types import MetaScalar
@@ -16,7 +16,7 @@ MOST_PASSAGES = 20
 LONGEST_SAID = 20_000  # characters of an answer in a history
 LONGEST_NAME = 150  # of a conversation; the library puts the token's id before it
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
-ConversationName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=r"\S")]
+ConversationName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), NotBlank]
 
 
 class _Typed(BaseModel):

@@ -46,10 +46,17 @@ def event(name: str, data: str) -> str:
     return f"event: {name}\ndata: {data}\n\n"
 
 
-def described(what: str) -> dict[int | str, dict[str, Any]]:
-    """A stream as an answer, for the API's description."""
-    content = {MEDIA_TYPE: {"schema": {"type": "string"}}}
-    return {200: {"description": f"Server-sent events: {what}", "content": content}}
+def described(what: str, *names: str) -> dict[int | str, dict[str, Any]]:
+    """A stream of these events as an answer, for the API's description."""
+    schema = {
+        "type": "object",
+        "required": ["event", "data"],
+        "properties": {
+            "event": {"type": "string", "enum": list(names)},
+            "data": {"type": "string", "contentMediaType": "application/json"},
+        },
+    }
+    return {200: {"description": what, "content": {MEDIA_TYPE: {"schema": schema}}}}
 
 
 def check_room(server: Server) -> None:

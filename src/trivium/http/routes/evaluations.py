@@ -78,7 +78,10 @@ async def runs(server: Here, caller: Owner, name: Name) -> JSONResponse:
     "/evaluations/{name}/runs",
     response_class=StreamingResponse,
     responses=responses(404, 408, 413)
-    | described("`progress`, then `done` with the id of the saved run and its figures."),
+    | described(
+        "Server-sent events: `progress`, then `done` with the saved run's id and figures.",
+        *("progress", "done", "error"),
+    ),
 )
 async def measure(
     server: Here, caller: Owner, request: Request, name: Name, body: RunBody

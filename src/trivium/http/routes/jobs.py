@@ -115,7 +115,8 @@ async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noq
 @router.get(
     "/jobs/{id}/events",
     response_class=StreamingResponse,
-    responses=responses(404) | described("`job`, whenever it has moved, until it has ended."),
+    responses=responses(404)
+    | described("Server-sent events: `job`, whenever it has moved, until it has ended.", "job"),
 )
 async def events(
     server: Here,

@@ -22,7 +22,7 @@ from trivium.http.said import (
     QueryBody,
     TurnsAnswer,
 )
-from trivium.http.streaming import MEDIA_TYPE, Tell, stream
+from trivium.http.streaming import Tell, described, stream
 from trivium.plain import answer_as_json
 
 router = APIRouter(prefix="/v1", tags=["query"])
@@ -38,7 +38,7 @@ _EVENTS = (
     "/query",
     response_model=AskedAnswer,
     responses=responses(408, 413)
-    | {200: {"description": _EVENTS, "content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}},
+    | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
 )
 async def query(server: Here, caller: Reader, request: Request, body: QueryBody) -> Response:
     """Answer a question from the documents, each statement with the passages it rests on. Without a

@@ -24,6 +24,10 @@ from trivium.http.asked import Here, Reader, Server
 from trivium.http.said import LONGEST_NAME, TurnSaid
 from trivium.http.streaming import Tell, stream
 from trivium.search.run import LONGEST_QUERY
+from trivium.text.languages import detect_language
+from trivium.text.snippet import snip
+from trivium.web.found import SNIPPET, Piece, without_headings, words_of
+from trivium.web.found import pieces as cut_at
 from trivium.web.pages import PageRoute, fragment, page
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -56,6 +60,7 @@ class Said:
     sentences: tuple[Sentence, ...]
     carried: str = ""  # for the form; empty: the library keeps it
     answer: Answer | None = None
+    cited: tuple[tuple[Citation, list[Piece]], ...] = ()  # each with what it says
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,14 @@ def _carry(turn: Turn) -> str:
 
 def _said(answer: Answer, asked: Asked) -> Said:
     carried = "" if asked.conversation else _carry(answer.turn)
-    return Said(answer.question, sentences(answer), carried, answer)
+    cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)
+    return Said(answer.question, sentences(answer), carried, answer, cited)
+
+
+def _excerpt(citation: Citation, asked: str) -> list[Piece]:
+    body = without_headings(citation.text, citation.headings)
+    cut = snip(body, words_of([asked]), detect_language(body), SNIPPET)
+    return cut_at(cut.text, cut.marks)
 
 
 def sentences(answer: Answer) -> tuple[Sentence, ...]:

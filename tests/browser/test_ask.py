@@ -1,4 +1,4 @@
-"""Asking: an answer that grows, passages it leads to, follow-ups, refusals, a model that is slow."""
+"""Asking: an answer that grows, passages it leads to, follow-ups, refusals."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_token_is_made_copied_and_revoked(
 def test_a_collection_is_cut_otherwise(page: Page, size: str, shoot: Callable[[str], None]) -> None:
     page.goto("/settings/collections")
     page.get_by_label("Name").fill(f"papers-{size}")
-    page.get_by_label("Cut", exact=True).select_option("sections")
+    page.get_by_role("combobox", name="Cut", exact=True).select_option("sections")
     page.get_by_role("button", name="Make it").click()
     chosen = page.get_by_label(f"How papers-{size} is cut")
     expect(chosen).to_have_value("sections")

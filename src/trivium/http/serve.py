@@ -133,6 +133,8 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
         ws="none",
         backlog=_BACKLOG,
     )
+    if plan.settings.serve_workers == 1:
+        bound.listen(_BACKLOG)  # who comes while the library is opened waits, and is not refused
     if on_ready:
         on_ready(plan.address)
     if plan.settings.serve_workers == 1:

@@ -67,10 +67,11 @@ def test_a_folder_keeps_the_ways_of_its_files(page: Page, size: str, tmp_path: P
 
 def test_sending_shows_how_far_it_is_and_can_fail(page: Page, size: str) -> None:
     page.goto("/add")
-    page.route("**/v1/documents?wait=false", lambda route: route.abort())
+    busy = {"detail": "The server is busy.", "fix": "Try again."}
+    page.route("**/v1/documents?wait=false", lambda route: route.fulfill(status=503, json=busy))
     page.evaluate(_DROP, [[f"lost {size}.md", "text"]])
     lost = page.locator("#uploads .job", has_text=f"lost {size}.md")
-    expect(lost).to_contain_text("The server does not answer.")
+    expect(lost).to_contain_text("The server is busy. Try again.")
     page.unroute("**/v1/documents?wait=false")
     lost.get_by_role("button", name="Try again").click()
     sent = page.locator("#jobs .job", has_text=f"lost {size}.md").first

@@ -40,7 +40,7 @@ def test_results_are_judged_by_click_and_by_key(
 ) -> None:
     page.goto("/evaluate")
     page.get_by_label("Query", exact=True).fill("battle axe")
-    page.get_by_label("Set").fill(f"judged-{size}")
+    page.get_by_label("Set", exact=True).fill(f"judged-{size}")
     page.get_by_role("button", name="Judge", exact=True).click()
     weapons = page.locator("[data-document]", has_text="Reed & Lantern: Weapons")
     exactly = weapons.get_by_role("button", name=re.compile("^Exactly that"))
@@ -62,7 +62,9 @@ def test_results_are_judged_by_click_and_by_key(
 
 def test_a_run_that_cannot_be_says_why(page: Page, size: str) -> None:
     page.goto(f"/evaluate/empty-{size}/judge?q=battle axe")
-    page.get_by_role("button", name=re.compile("^Not relevant")).first.click()
+    wrong = page.get_by_role("button", name=re.compile("^Not relevant")).first
+    wrong.click()
+    expect(wrong).to_have_attribute("aria-pressed", "true")
     page.goto(f"/evaluate/empty-{size}")
     expect(page.get_by_text("Judge a query first")).to_be_visible()
     expect(page.get_by_role("button", name="Run it now")).to_be_disabled()

@@ -15,11 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from tests.browser.looking import ROOT, SCREENSHOTS, Watched
 
 PATIENCE = 120.0  # seconds: for a machine that is busy with other things
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+expect.set_options(timeout=PATIENCE * 1000 / 4)
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 
 

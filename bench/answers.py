@@ -92,7 +92,7 @@ def refused(library: Library, judged: Judged, foreign: Sequence[str]) -> None:
 
 
 def passage(text: str, language: str) -> Passage:
-    place = Citation(1, 1, 1, "", "", "", (), (), None, "", text)
+    place = Citation(1, 1, 1, 0, "", "", "", (), (), None, "", text)
     return Passage(place, text, language)
 
 

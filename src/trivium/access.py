@@ -71,6 +71,19 @@ class Caller:
         if right not in self.rights:
             raise RightMissing(f"This token has no right to {right}.")
 
+    def conversation(self, name: str) -> str:
+        """How the library calls a conversation of this caller. Each token has names of its own, so
+        nobody meets another's; who may see everything goes by what the library calls them."""
+        return f"{self._own}{name}"
+
+    def conversation_seen(self, called: str) -> str | None:
+        """What this caller calls a conversation of the library; None: it is not theirs."""
+        return called.removeprefix(self._own) if called.startswith(self._own) else None
+
+    @property
+    def _own(self) -> str:
+        return "" if self.sees_all else f"{self.id}/"
+
     def audience_for(self, asked: str | None) -> str | None:
         """The label of what this caller adds. Whoever holds labels adds under one of their own, so
         that nothing becomes more public, or more private, than they are. The owner may leave it

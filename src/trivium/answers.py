@@ -57,6 +57,7 @@ class Citation:
     number: int  # from 1
     chunk: ChunkId
     document: DocumentId
+    index: int  # of the passage in its document, from 0
     title: str
     uri: str
     collection: str

@@ -26,6 +26,8 @@
      │   ├─ OriginalMissing        document.original_missing
      │   ├─ ConversationNotFound   conversation.not_found
      │   ├─ JobNotFound            job.not_found
+     │   ├─ SourceNotFound         source.not_found
+     │   ├─ EvaluationNotFound     evaluation.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
@@ -199,6 +201,16 @@ class OriginalMissing(InputError):
 class ConversationNotFound(InputError):
     code = "conversation.not_found"
     fix = "`trivium conversations` lists those that are kept."
+
+
+class SourceNotFound(InputError):
+    code = "source.not_found"
+    fix = "`GET /v1/sources` lists them."
+
+
+class EvaluationNotFound(InputError):
+    code = "evaluation.not_found"
+    fix = "`GET /v1/evaluations` lists sets and runs."
 
 
 class JobNotFound(InputError):

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from trivium.access import AccessToken
+    from trivium.answers import Answer
     from trivium.history import Interpretation
     from trivium.results import Analysis, Result, Results, SignalPart
     from trivium.types import Document, Signal, StoredChunk
@@ -131,3 +133,20 @@ def task_as_json(task: Task) -> dict[str, object]:
     told = asdict(task)
     del told["key"], told["anew"]
     return told
+
+
+def answer_as_json(answer: Answer) -> dict[str, object]:
+    return asdict(answer)
+
+
+def token_as_json(token: AccessToken) -> dict[str, object]:
+    """All but the hash."""
+    return {
+        "id": token.id,
+        "name": token.name,
+        "audiences": None if token.audiences is None else sorted(token.audiences),
+        "collections": None if token.collections is None else sorted(token.collections),
+        "rights": [right.value for right in sorted(token.rights)],
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+    }

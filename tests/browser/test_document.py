@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import environment, trivium
 from tests.browser.looking import assert_accessible
-from tests.unit.extract.making import pdf
+from tests.unit.extract.making import printed
 
 Shoot = Callable[[str], None]
 
@@ -66,7 +66,7 @@ def test_what_is_like_it(page: Page) -> None:
 
 def test_a_page_as_a_picture(page: Page, sample: Path, tmp_path: Path, shoot: Shoot) -> None:
     scan = tmp_path / "harbour.pdf"
-    scan.write_bytes(pdf("The harbour master keeps a ledger of lanterns."))
+    scan.write_bytes(printed(["The harbour master keeps a ledger", "of lanterns and of ships."]))
     add(sample, scan)
     page.goto("/?q=harbour+master+ledger&type=pdf")
     page.locator(".result-link").first.click()
@@ -83,8 +83,8 @@ def test_a_page_as_a_picture(page: Page, sample: Path, tmp_path: Path, shoot: Sh
 
 def add(library: Path, *files: Path) -> None:
     words = ["add", *map(str, files)]
-    done = subprocess.run(trivium(library, *words), env=environment(), capture_output=True)
-    assert done.returncode == 0, done.stderr
+    command = trivium(library, *words)
+    subprocess.run(command, env=environment(), check=True, capture_output=True)
 
 
 def test_the_past_can_be_seen_and_brought_back(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -35,26 +36,124 @@ WAYS = (
     "/pages/1?passage=0",
 )
 OPEN = {"/healthz", "/readyz", "/openapi.json"}  # the only routes that ask for no token
+# Every other route: who may ask, and how it is asked. A route that is not here fails a test; one
+# that shows something of documents belongs into `requests`, too.
+ANYONE, SEARCH, ADD, MANAGE, OWNER = "anyone", "search", "add", "manage", "owner"
+ROUTES: dict[tuple[str, str], tuple[str, Any]] = {
+    ("POST", "/v1/search"): (SEARCH, {"query": "crown"}),
+    ("POST", "/v1/query"): (SEARCH, {"question": "crown"}),
+    ("GET", "/v1/conversations"): (SEARCH, None),
+    ("GET", "/v1/conversations/{name}"): (SEARCH, None),
+    ("DELETE", "/v1/conversations/{name}"): (SEARCH, None),
+    ("GET", "/v1/suggest"): (SEARCH, None),
+    ("GET", "/v1/collections"): (SEARCH, None),
+    ("GET", "/v1/documents"): (SEARCH, None),
+    ("POST", "/v1/documents"): (ADD, None),
+    ("POST", "/v1/documents/url"): (ADD, {"url": "https://example.org/"}),
+    ("GET", "/v1/documents/{id}"): (SEARCH, None),
+    ("DELETE", "/v1/documents/{id}"): (MANAGE, None),
+    ("POST", "/v1/documents/{id}/restore"): (MANAGE, {"number": 1}),
+    ("GET", "/v1/documents/{id}/text"): (SEARCH, None),
+    ("GET", "/v1/documents/{id}/passages"): (SEARCH, None),
+    ("GET", "/v1/documents/{id}/passages/{index}"): (SEARCH, None),
+    ("GET", "/v1/documents/{id}/similar"): (SEARCH, None),
+    ("GET", "/v1/documents/{id}/interpretations"): (SEARCH, None),
+    ("GET", "/v1/documents/{id}/diff"): (SEARCH, None),
+    ("GET", "/v1/documents/{id}/original"): (SEARCH, None),
+    ("GET", "/v1/documents/{id}/pages/{page}"): (SEARCH, None),
+    ("GET", "/v1/jobs"): (OWNER, None),
+    ("GET", "/v1/jobs/{id}"): (OWNER, None),  # and whoever sent its file: test_tending
+    ("GET", "/v1/jobs/{id}/tasks"): (OWNER, None),
+    ("GET", "/v1/jobs/{id}/events"): (OWNER, None),
+    ("POST", "/v1/jobs/{id}/cancel"): (OWNER, None),
+    ("POST", "/v1/jobs/{id}/retry"): (OWNER, None),
+    ("GET", "/v1/sources"): (OWNER, None),
+    ("POST", "/v1/sources"): (OWNER, {"path": "/nowhere"}),
+    ("DELETE", "/v1/sources/{id}"): (OWNER, None),
+    ("GET", "/v1/evaluations"): (OWNER, None),
+    ("POST", "/v1/evaluations"): (OWNER, {"name": "mine"}),
+    ("GET", "/v1/evaluations/{name}/runs"): (OWNER, None),
+    ("POST", "/v1/evaluations/{name}/runs"): (OWNER, {}),
+    ("GET", "/v1/evaluations/{name}/runs/{run}"): (OWNER, None),
+    ("GET", "/v1/evaluations/{name}/compare"): (OWNER, None),
+    ("GET", "/v1/evaluations/{name}/judgments"): (OWNER, None),
+    ("POST", "/v1/evaluations/{name}/judgments"): (
+        OWNER,
+        {"query": "crown", "document": 3, "grade": 1},
+    ),
+    ("GET", "/v1/tokens"): (OWNER, None),
+    ("POST", "/v1/tokens"): (OWNER, {"all_audiences": True}),
+    ("DELETE", "/v1/tokens/{id}"): (OWNER, None),
+    ("GET", "/v1/caller"): (ANYONE, None),
+    ("GET", "/v1/settings"): (OWNER, None),
+    ("GET", "/v1/presets"): (ANYONE, None),
+    ("GET", "/metrics"): (OWNER, None),
+}
+_ASKED = {"q": "cro", "query": "crown", "run": "a", "against": "b"}
+_PARTS = {"{id}": "3", "{index}": "0", "{page}": "1", "{name}": "mine", "{run}": "a"}
 
 
-def test_every_route_but_these_asks_for_a_token(library: Library) -> None:
+def asked(caller: TestClient, method: str, path: str, body: Any) -> Any:
+    for part, value in _PARTS.items():
+        path = path.replace(part, value)
+    return caller.request(method, path, json=body, params=_ASKED)
+
+
+def test_every_route_is_in_the_table(library: Library) -> None:
+    app = create_app(library, Settings(), open_to_all=True)
+    with TestClient(app, base_url="http://localhost") as owner:
+        described = owner.get("/openapi.json").json()["paths"]
+    there = {(method.upper(), path) for path, of in described.items() for method in of}
+    assert there - set(ROUTES) == {("GET", path) for path in OPEN - {"/openapi.json"}}
+    assert set(ROUTES) <= there
+    # What is not described is not there either, but for the assistants' way in.
+    included = [getattr(route, "original_router", None) for route in app.router.routes]
+    routes = [*app.router.routes, *(r for router in included if router for r in router.routes)]
+    mounted = {getattr(route, "path", "").replace(":path}", "}") for route in routes} - {""}
+    assert mounted == {path for _, path in ROUTES} | OPEN | {"/mcp"}
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_nobody_is_let_in_without_a_token(library: Library, method: str, path: str) -> None:
     app = create_app(library, Settings())
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as nobody:
-        described = nobody.get("/openapi.json").json()["paths"]
-        assert len(described) > 15
-        for path, methods in described.items():
-            for method in methods:
-                url = path.replace("{id}", "1").replace("{index}", "0").replace("{page}", "1")
-                body = {"query": "crown", "url": "http://x", "number": 1}
-                json_ = body if method == "post" else None
-                answer = nobody.request(method, url, json=json_)
-                if path in OPEN:
-                    assert answer.status_code == 200, path
-                else:
-                    # A body may be looked at first; what is behind it may not.
-                    assert answer.status_code in (401, 422), (method, path)
-        assert nobody.post("/v1/search", json={"query": "crown"}).status_code == 401
-        assert nobody.get("/v1/caller").headers["www-authenticate"].startswith("Bearer")
+        answer = asked(nobody, method, path, ROUTES[method, path][1])
+    assert (answer.status_code, answer.json()["code"]) == (401, "token.refused")
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+@pytest.fixture(scope="module")
+def limited(library: Library) -> Iterator[dict[str, TestClient]]:
+    """One for each right, and one with all of them for a part of the library."""
+    wide: dict[str, Any] = {"audiences": None, "collections": None}
+    part: dict[str, Any] = {"audiences": ["player"], "collections": ["rules"]}
+    kinds: dict[str, dict[str, Any]] = {
+        SEARCH: {**wide, "rights": ["search"]},
+        ADD: {**wide, "rights": ["add"]},
+        MANAGE: {**part, "rights": ["search", "add", "manage"]},
+    }
+    with ExitStack() as opened:
+        yield {
+            kind: opened.enter_context(client(library, library.create_token(**limits)[1]))
+            for kind, limits in kinds.items()
+        }
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_a_right_is_for_what_it_says(
+    limited: dict[str, TestClient], method: str, path: str
+) -> None:
+    needed, body = ROUTES[method, path]
+    refused = {
+        ANYONE: set(),
+        SEARCH: {ADD},
+        ADD: {SEARCH},
+        MANAGE: {SEARCH, ADD},
+        OWNER: {SEARCH, ADD, MANAGE},
+    }[needed]
+    for kind in refused:
+        answer = asked(limited[kind], method, path, body)
+        assert (answer.status_code, answer.json()["code"]) == (403, "token.right_missing"), kind
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -82,6 +181,9 @@ def test_hidden_words_are_nowhere(player: TestClient, word: str) -> None:
         player.get("/v1/suggest", params={"q": word[:4]}),
         player.get("/v1/suggest", params={"q": f"{word}x"}),
         player.get("/v1/documents/2/similar"),
+        player.post("/v1/query", json={"question": f"What is the crown of {word[:-1]}?"}),
+        player.post("/v1/query", json={"question": "Where is the crown?", "source": "#3"}),
+        player.get("/v1/conversations"),
     ]
     for answer in asked:
         said = answer.text.replace(f"{word}x", "").replace(word[:-1] + '"', "")
@@ -90,24 +192,6 @@ def test_hidden_words_are_nowhere(player: TestClient, word: str) -> None:
         assert "alloy" not in said.replace("`alloy`", "")
     told = player.get("/v1/collections").json()["collections"]
     assert [(one["name"], one["documents"]) for one in told] == [("rules", 2)]
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
-        ("delete", "/v1/documents/1", None),
-        ("post", "/v1/documents/1/restore", {"number": 1}),
-        ("post", "/v1/documents/url", {"url": "https://example.org/"}),
-        ("post", "/v1/documents", None),
-        ("get", "/v1/settings", None),
-        ("get", "/metrics", None),
-    ],
-)
-def test_a_right_to_search_is_no_other(
-    player: TestClient, method: str, path: str, body: Any
-) -> None:
-    answer = player.request(method, path, json=body)
-    assert (answer.status_code, answer.json()["code"]) == (403, "token.right_missing")
 
 
 def test_a_right_to_manage_ends_at_what_is_seen(tmp_path: Path) -> None:
@@ -166,7 +250,11 @@ class Served:
                 TOY.fingerprint,
             )
 
+        self._opened = ExitStack()
+        self.caller = self._opened.enter_context(client(self.library, "given with each request"))
+
     def close(self) -> None:
+        self._opened.close()
         self.library.close()
 
 
@@ -196,6 +284,11 @@ def requests(word: str, id_: int) -> list[tuple[str, str, Any]]:
         ("post", "/v1/search", {"query": "lantern", "where": "fieldx:1"}),
         ("post", "/v1/search", {"query": "lantern", "source": f"#{id_}"}),
         ("post", "/v1/search", {"query": "lantern", "audiences": ["dm-only", "finance"]}),
+        ("post", "/v1/query", {"question": f"Which lantern of {word} burns?", "stream": False}),
+        ("post", "/v1/query", {"question": "Which lantern burns?", "conversation": "talk"}),
+        ("post", "/v1/query", {"question": "Which lantern burns?", "source": f"#{id_}"}),
+        ("get", "/v1/conversations", None),
+        ("get", "/v1/conversations/talk", None),
         ("get", f"/v1/suggest?q={start}", None),
         ("get", f"/v1/suggest?q={word[:-1]}x", None),
         ("get", "/v1/collections", None),
@@ -231,23 +324,28 @@ def test_no_token_reaches_beyond_its_own(
     ]
     hidden = [word for word, may in zip(OWN, allowed, strict=True) if not may]
     word = OWN[at]
+    caller, headers = one.caller, {"Authorization": f"Bearer {token}"}
     try:
-        with client(one.library, token) as caller:
-            for method, path, body in requests(word, at + 1):
-                answer = caller.request(method, path, json=body)
-                assert answer.status_code < 500
-                if path.startswith(f"/v1/documents/{at + 1}"):
-                    assert (answer.status_code == 404) or allowed[at], (path, answer.text)
-                told = answer.text.replace(f"“{word}", "")
-                for leaked in set(hidden) - ({word} if body else set()):
-                    assert leaked not in told, (path, body, leaked)
-                if word in hidden and answer.status_code == 200:
-                    # The word that was asked for may be repeated, but nothing be found by it.
-                    said = answer.json() if "json" in answer.headers["content-type"] else {}
-                    ids = {result["document"]["id"] for result in said.get("results", [])}
-                    ids |= {document["id"] for document in said.get("documents", [])}
-                    assert all(allowed[id_ - 1] for id_ in ids), (path, body)
-            counted = caller.get("/v1/collections").json()["collections"]
-            assert sum(c["documents"] for c in counted) == sum(allowed)
+        for method, path, body in requests(word, at + 1):
+            answer = caller.request(method, path, json=body, headers=headers)
+            assert answer.status_code < 500
+            if path.startswith(f"/v1/documents/{at + 1}"):
+                assert (answer.status_code == 404) or allowed[at], (path, answer.text)
+            told = answer.text.replace(f"“{word}", "")
+            for leaked in set(hidden) - ({word} if body else set()):
+                assert leaked not in told, (path, body, leaked)
+            if word in hidden and answer.status_code == 200:
+                # The word that was asked for may be repeated, but nothing be found by it.
+                said = answer.json() if "json" in answer.headers["content-type"] else {}
+                ids = {result["document"]["id"] for result in said.get("results", [])}
+                ids |= {document["id"] for document in said.get("documents", [])}
+                ids |= {
+                    passage["document"]
+                    for passage in said.get("passages", [])
+                    if isinstance(said.get("kind"), str)
+                }
+                assert all(allowed[id_ - 1] for id_ in ids), (path, body)
+        counted = caller.get("/v1/collections", headers=headers).json()["collections"]
+        assert sum(c["documents"] for c in counted) == sum(allowed)
     finally:
         one.library.revoke_token(kept.id)

@@ -43,6 +43,7 @@ def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passa
         number=number,
         chunk=result.found.id,
         document=document.id,
+        index=chunk.index,
         title=document.title,
         uri=document.uri,
         collection=document.collection,

@@ -7,6 +7,7 @@ its recipe, models by their ports, and nothing of shells.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator as Events
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -100,7 +101,7 @@ class Answerer:
         self._relevance = Relevance(store, self._measure, judge)
         self._checker = Checker(self._measure, judge)
 
-    def answer(self, inquiry: Inquiry) -> Iterator[AnswerEvent]:
+    def answer(self, inquiry: Inquiry) -> Events[AnswerEvent, None, None]:
         if len(inquiry.question) > LONGEST_QUERY:
             raise QueryTooLong(
                 f"The question has {len(inquiry.question):,} characters;"

@@ -46,10 +46,12 @@ def serve_command(
     with needs("serve"):
         from trivium.http.serve import plan, run
         from trivium.web.site import furnish
+    effective = shell.settings()
     chosen = plan(
-        shell.settings().settings,
+        effective.settings,
         without_tokens=without_tokens,
         allow_write=allow_write,
+        origins=effective.origins,
         furnish=furnish,
     )
     _log()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.plain import token_as_json
 
 if TYPE_CHECKING:
     from trivium.access import AccessToken
@@ -135,16 +136,3 @@ def revoke_command(shell: Shell, ids: tuple[str, ...]) -> None:
         return
     for id_ in ids:
         shell.say(f"Revoked {id_}.")
-
-
-def token_as_json(token: AccessToken) -> dict[str, object]:
-    """All but the hash."""
-    return {
-        "id": token.id,
-        "name": token.name,
-        "audiences": None if token.audiences is None else sorted(token.audiences),
-        "collections": None if token.collections is None else sorted(token.collections),
-        "rights": [right.value for right in sorted(token.rights)],
-        "created_at": token.created_at,
-        "expires_at": token.expires_at,
-    }

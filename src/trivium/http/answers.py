@@ -223,10 +223,13 @@ class SettingAnswer(_Answer):
     name: str
     value: str
     default: str
+    origin: str = Field(description="default, the file's path, environment, command line, preset.")
+    variable: str = Field(description="The environment variable that would set it.")
     help: str
 
 
 class SettingsAnswer(_Answer):
+    file: str = Field(description="Where settings may be written down.")
     settings: list[SettingAnswer]
 
 
@@ -275,6 +278,10 @@ class JobAnswer(_Answer):
     seconds_left: float | None
     notes: list[str]
     lasting: bool = Field(description="Another process can go on with it.")
+
+
+class TakenAnswer(_Answer):
+    job: JobAnswer = Field(description="Follow it at /v1/jobs/{id}/events.")
 
 
 class JobsAnswer(_Answer):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from fastapi import FastAPI
@@ -22,12 +22,26 @@ from trivium.http.gate import Gate
 from trivium.http.guard import LOOPBACK, Guard, Rules
 from trivium.http.metrics import Metrics
 from trivium.http.problems import Problem, explained
-from trivium.http.routes import about, documents, files, jobs, search
+from trivium.http.routes import (
+    about,
+    documents,
+    evaluations,
+    files,
+    jobs,
+    query,
+    search,
+    sources,
+    tokens,
+)
+from trivium.http.streaming import LONGEST_SECONDS
 from trivium.library import Library
+from trivium.library.tending import Tender
 from trivium.mcp.http import Mounted
 
 _COMPRESSED = 1_000  # bytes: less fits into one packet anyway
 _WRITING = 2  # at once: one writes, one waits for it
+_ASKING = 8  # questions answered at once: each holds a thread, mostly while a model writes
+_MODEL_CALLS = 3  # of one answer: to stand alone, to guess, to write
 _DESCRIPTION = """Hybrid search over your own documents: meaning, words and spelling, fused and
 explained. A token sees the documents of its audiences and collections, and nothing else exists for
 it. Errors are problem documents (RFC 9457) with stable codes."""
@@ -40,6 +54,8 @@ def create_app(
     open_to_all: bool = False,
     any_host: bool = False,
     allow_write: bool = False,
+    origins: Mapping[str, str] | None = None,
+    tend: bool = False,
     on_close: Callable[[], None] | None = None,
     furnish: Callable[[FastAPI], None] | None = None,
 ) -> FastAPI:
@@ -47,16 +63,21 @@ def create_app(
 
     `open_to_all`: requests without a token are the owner's. `any_host`: whatever name the server
     is called by; safe where every request needs a token, which no foreign page has.
-    `allow_write`: assistants may write, where their token may. `furnish` adds what stands above
-    this package: the pages of `web`.
+    `allow_write`: assistants may write, where their token may. `origins`: where each setting's
+    value comes from, by name. `tend`: jobs are worked off here, and watched folders followed.
+    `furnish` adds what stands above this package: the pages of `web`.
     """
-    server = _server(library, settings, open_to_all)
+    tender = Tender(library) if tend else None
+    server = _server(library, settings, open_to_all, origins or {}, tender)
     assistants = Mounted(library, server.read, allow_write=allow_write)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with assistants.running():
-            yield
+            with tender or nullcontext():
+                yield
+        server.judging.close()
+        server.asking.close()
         server.reading.close()
         server.writing.close()
         if on_close:
@@ -73,7 +94,7 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for part in (search, documents, files, jobs, about):
+    for part in (search, query, documents, files, jobs, sources, evaluations, tokens, about):
         app.include_router(part.router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
@@ -84,7 +105,13 @@ def create_app(
     return app
 
 
-def _server(library: Library, settings: Settings, open_to_all: bool) -> Server:
+def _server(
+    library: Library,
+    settings: Settings,
+    open_to_all: bool,
+    origins: Mapping[str, str],
+    tender: Tender | None,
+) -> Server:
     s = settings
     parallel = s.serve_parallel or 4 * (os.cpu_count() or 1)
     server = Server(
@@ -99,7 +126,11 @@ def _server(library: Library, settings: Settings, open_to_all: bool) -> Server:
             max(s.serve_seconds, s.read_seconds),
             "It is still worked on: look again later.",
         ),
+        asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
+        judging=Gate(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now
         metrics=Metrics(os.getpid()),
+        origins=origins,
+        tender=tender,
     )
     watch = server.metrics.watch
     watch("trivium_at_work", "Requests that are worked on.", lambda: server.reading.at_work)

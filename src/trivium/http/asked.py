@@ -6,7 +6,7 @@ and a test says which those are.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Annotated, TypeVar
@@ -22,6 +22,7 @@ from trivium.http.door import Door
 from trivium.http.gate import Gate
 from trivium.http.metrics import Metrics
 from trivium.library import Library
+from trivium.library.tending import Tender
 
 T = TypeVar("T")
 COOKIE = "trivium_token"  # of a browser: holds the token that `/login` was given
@@ -51,9 +52,18 @@ class Server:
     door: Door
     reading: Gate
     writing: Gate
+    asking: Gate
+    judging: Gate
     metrics: Metrics
+    origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
+    tender: Tender | None = None  # None: nobody works off the queue here
     streams: Streams = field(default_factory=Streams)
     closing: Event = field(default_factory=Event)  # set when streams should end
+
+    def wake(self) -> None:
+        """There is a job to work on."""
+        if self.tender is not None:
+            self.tender.wake()
 
     async def read(self, call: Callable[[], T]) -> T:
         return await self.reading.run(call)
@@ -91,9 +101,13 @@ def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
     return check
 
 
+def is_owner(caller: Caller) -> bool:
+    return caller.sees_all and Right.MANAGE in caller.rights
+
+
 async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Caller:
     """Who may see everything there is; what is shown then names documents of every audience."""
-    if not caller.sees_all:
+    if not is_owner(caller):
         raise RightMissing("This is for tokens of all audiences and collections.")
     return caller
 

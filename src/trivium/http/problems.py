@@ -28,7 +28,10 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.PageNotFound, 404),
     (errors.OriginalMissing, 404),
     (errors.JobNotFound, 404),
+    (errors.SourceNotFound, 404),
+    (errors.EvaluationNotFound, 404),
     (errors.TokenNotFound, 404),
+    (errors.ConversationNotFound, 404),
     (errors.NoSuchRoute, 404),
     (errors.TokenRefused, 401),
     (errors.RightMissing, 403),
@@ -85,6 +88,27 @@ def status_of(error: TriviumError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
+def told(
+    error: TriviumError,
+    scope: Scope,
+    *,
+    status: int | None = None,
+    details: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """The document itself; a stream that has begun has no other place for it."""
+    body = Problem(
+        type=f"urn:trivium:error:{error.code}",
+        title=type(error).__name__,
+        status=status or status_of(error),
+        detail=error.message,
+        code=error.code,
+        fix=error.fix,
+        request_id=scope.get("state", {}).get("request_id", ""),
+        errors=details or [],
+    )
+    return body.model_dump(exclude=set() if details else {"errors"})
+
+
 def problem(
     error: TriviumError,
     scope: Scope,
@@ -94,16 +118,6 @@ def problem(
     details: list[dict[str, Any]] | None = None,
 ) -> JSONResponse:
     status = status or status_of(error)
-    body = Problem(
-        type=f"urn:trivium:error:{error.code}",
-        title=type(error).__name__,
-        status=status,
-        detail=error.message,
-        code=error.code,
-        fix=error.fix,
-        request_id=scope.get("state", {}).get("request_id", ""),
-        errors=details or [],
-    )
     headers = {"Cache-Control": "no-store"}
     if status in _LATER:
         headers["Retry-After"] = str(max(1, round(retry_after)))
@@ -111,10 +125,8 @@ def problem(
         headers["Connection"] = "close"  # what is still to come is not read
     if status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="trivium"'
-    left_out = {"errors"} if not details else set()
-    return JSONResponse(
-        body.model_dump(exclude=left_out), status, headers=headers, media_type=MEDIA_TYPE
-    )
+    body = told(error, scope, status=status, details=details)
+    return JSONResponse(body, status, headers=headers, media_type=MEDIA_TYPE)
 
 
 class Fault(TriviumError):
@@ -138,11 +150,11 @@ def explained(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
-        told = [
+        found = [
             {"where": ".".join(map(str, one["loc"])), "what": one["msg"]} for one in error.errors()
         ]
-        first = f"{told[0]['where']}: {told[0]['what']}" if told else "It is not understood"
-        return problem(errors.RequestInvalid(f"{first}."), request.scope, details=told)
+        first = f"{found[0]['where']}: {found[0]['what']}" if found else "It is not understood"
+        return problem(errors.RequestInvalid(f"{first}."), request.scope, details=found)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: Exception) -> JSONResponse:
@@ -162,7 +174,7 @@ def explained(app: FastAPI) -> None:
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problems a route may answer with, for the API's description. Those of every route: not
     let in, not allowed, asked wrongly, too often or while the server is busy."""
-    told = {
+    meant = {
         401: "No token, or one that is unknown, revoked or expired.",
         403: "The token is not for this, or the request comes from a strange host or page.",
         404: "There is no such thing, as far as this caller may see.",
@@ -176,7 +188,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     always = (401, 403, 422, 429, 503)
     return {
         status: {
-            "description": told[status],
+            "description": meant[status],
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
         }
         for status in sorted({*always, *statuses})

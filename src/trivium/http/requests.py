@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from trivium.search.run import LONGEST_QUERY
 from trivium.text.filters import LONGEST
@@ -21,6 +21,13 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _said(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is blank")
+    return value
+
+
+NotBlank = AfterValidator(_said)
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 # One text, or several.
 Names = Annotated[

@@ -10,8 +10,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from threading import Event
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,7 @@ class Plan:
     open_to_all: bool
     any_host: bool
     allow_write: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
     furnish: Callable[[FastAPI], None] | None = None  # a function of a module, so it can be sent
 
     @property
@@ -59,6 +60,8 @@ class Plan:
             open_to_all=self.open_to_all,
             any_host=self.any_host,
             allow_write=self.allow_write,
+            origins=self.origins,
+            tend=True,
             on_close=library.close,
             furnish=self.furnish,
         )
@@ -74,6 +77,7 @@ def plan(
     *,
     without_tokens: bool = False,
     allow_write: bool = False,
+    origins: Mapping[str, str] | None = None,
     furnish: Callable[[FastAPI], None] | None = None,
 ) -> Plan:
     """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
@@ -97,7 +101,8 @@ def plan(
         )
     open_to_all = without_tokens or (private and not has_tokens)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
-    return Plan(s, open_to_all, everywhere and not open_to_all, allow_write, furnish)
+    any_host = everywhere and not open_to_all
+    return Plan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish)
 
 
 def is_loopback(host: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 
@@ -68,7 +69,7 @@ class Answering(Finding):
         where: Condition | str = "",
         within: Where = OWNER,
         conversation: str | None = None,
-    ) -> Iterator[AnswerEvent]:
+    ) -> Generator[AnswerEvent, None, None]:
         """Steps, pieces of text and citations as they come; the last event is `Done`.
 
         Searches with reranking, the text around each passage and, where a language model is set up
@@ -131,18 +132,20 @@ class Answering(Finding):
         return self._store.forget_conversation(name, within)
 
     def _keeping(
-        self, conversation: str, within: Where, events: Iterator[AnswerEvent]
-    ) -> Iterator[AnswerEvent]:
+        self, conversation: str, within: Where, events: Generator[AnswerEvent, None, None]
+    ) -> Generator[AnswerEvent, None, None]:
         """The same events; what they end with becomes a turn. Whoever stops early keeps nothing."""
-        for event in events:
-            if isinstance(event, Done):
-                answer = replace(event.answer, conversation=conversation)
-                # All that was read, cited or not: a model may have used it.
-                used = frozenset(passage.document for passage in answer.passages)
-                self._store.keep_turn(conversation, KeptTurn(answer.turn, within.audiences, used))
-                yield Done(answer)
-            else:
-                yield event
+        with closing(events):
+            for event in events:
+                if isinstance(event, Done):
+                    answer = replace(event.answer, conversation=conversation)
+                    # All that was read, cited or not: a model may have used it.
+                    used = frozenset(passage.document for passage in answer.passages)
+                    turn = KeptTurn(answer.turn, within.audiences, used)
+                    self._store.keep_turn(conversation, turn)
+                    yield Done(answer)
+                else:
+                    yield event
 
     @cached_property
     def _tokens(self) -> Cl100kTokens:

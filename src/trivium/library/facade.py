@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 
 from trivium.config import Settings, load
@@ -15,6 +16,7 @@ from trivium.errors import ModelUnavailable
 from trivium.library.answering import Answering
 from trivium.library.assembly import blobs_for
 from trivium.library.care import Care
+from trivium.library.following import Following
 from trivium.library.granting import Granting
 from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
 from trivium.library.picturing import Picturing
@@ -26,7 +28,7 @@ from trivium.ports import Embedder
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Watching, Answering, Receiving, Picturing, Granting, Care, Reembedding):
+class Library(Watching, Answering, Receiving, Picturing, Granting, Following, Care, Reembedding):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP
@@ -38,6 +40,7 @@ class Library(Watching, Answering, Receiving, Picturing, Granting, Care, Reembed
     def __init__(self, store: EmbeddedStore, embedder: Embedder, settings: Settings) -> None:
         self._store = store
         self._views = OrderedDict()
+        self._halt = Event()
         self._use(embedder, settings)
 
     @classmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from threading import Event
 from typing import TypeVar
 
 from trivium.config import Settings
@@ -29,6 +30,7 @@ class Parts:
     _settings: Settings
     _searcher: Searcher
     _generator: Generator | None
+    _halt: Event  # set: no further document is begun
 
     def _use(self, embedder: Embedder, settings: Settings) -> None:
         # A remote model's are known from its first answer on: here, that of an earlier day.

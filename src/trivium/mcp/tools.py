@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 
 from pydantic import BaseModel
 
 from trivium.access import Caller, Right
 from trivium.errors import BadSetting
 from trivium.library import Library
+from trivium.library.receiving import Wanted
 from trivium.mcp import shapes
 from trivium.plain import heading
 from trivium.results import Result
@@ -200,9 +202,8 @@ def _add_document(library: Library, caller: Caller, asked: BaseModel) -> BaseMod
     report = library.receive(
         caller,
         name,
-        asked.text.encode,
-        collection=asked.collection,
-        audience=asked.audience,
+        BytesIO(asked.text.encode()),
+        Wanted(asked.collection, None, asked.audience),
     )
     outcome = report.outcomes[0]
     if outcome.error is not None or outcome.document is None:

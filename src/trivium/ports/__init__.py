@@ -1,13 +1,13 @@
 """Every seam of Trivium: what a part must do to take another's place.
 
 Protocols only, in the order of a document's way: `reading` (sources, readers, chunkers), `models`,
-`keeping` (stores, archives, queues). `trivium.testing` holds the suites that an implementation must
-pass.
+`keeping` (stores, archives, queues), `beside` (what a store keeps beside documents).
+`trivium.testing` holds the suites that an implementation must pass.
 """
 
+from trivium.ports.beside import AccessTokens, ConversationStore, WatchedFolders
 from trivium.ports.keeping import (
     Blobs,
-    ConversationStore,
     ModelStore,
     Queue,
     Store,
@@ -39,6 +39,7 @@ from trivium.ports.reading import (
 
 __all__ = [
     "LONGEST_PASSAGE",
+    "AccessTokens",
     "Blob",
     "Blobs",
     "CalledEmbedder",
@@ -63,4 +64,5 @@ __all__ = [
     "Tokens",
     "Unembedded",
     "Waiting",
+    "WatchedFolders",
 ]

@@ -7,9 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from trivium.access import AccessToken
-from trivium.answers import Conversation, KeptTurn
 from trivium.history import Interpretation
+from trivium.ports.beside import AccessTokens, ConversationStore, WatchedFolders
 from trivium.types import (
     ChunkId,
     Collection,
@@ -114,22 +113,6 @@ class Queue(Protocol):
     def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...
 
 
-class AccessTokens(Protocol):
-    """Keeps access tokens. Needs no `writing()`: each call is whole by itself."""
-
-    def keep_token(self, token: AccessToken) -> None: ...
-
-    def access_token(self, id_: str) -> AccessToken | None: ...
-
-    def access_tokens(self) -> list[AccessToken]:
-        """In the order they were made."""
-        ...
-
-    def forget_token(self, id_: str) -> bool:
-        """Whether there was one."""
-        ...
-
-
 class ModelStore(Protocol):
     """How a library comes to another embedding model: the vectors of the new one are made beside
     those that serve, and then all of them serve at once."""
@@ -179,29 +162,7 @@ class ModelStore(Protocol):
         ...
 
 
-class ConversationStore(Protocol):
-    """Keeps what was asked and answered. No index knows of it, so it needs no `writing`."""
-
-    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
-        """Add a turn; a conversation begins with its first. It goes when a document goes that it
-        was made from."""
-        ...
-
-    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
-        """In order: those all of whose audiences the caller holds, and all of whose documents pass
-        `where`."""
-        ...
-
-    def conversations(self, where: Where) -> list[Conversation]:
-        """By name: those with a turn that may be seen."""
-        ...
-
-    def forget_conversation(self, conversation: str, where: Where) -> int:
-        """Remove the turns that may be seen; how many comes back."""
-        ...
-
-
-class Store(AccessTokens, ModelStore, ConversationStore, Protocol):
+class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protocol):
     """Keeps documents and answers one signal at a time. Fusion is not its business."""
 
     def manifest(self) -> Manifest: ...

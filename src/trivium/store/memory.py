@@ -16,6 +16,7 @@ import numpy as np
 
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
+from trivium.store.memory_folders import MemoryFolders
 from trivium.store.memory_registry import MemoryRegistry
 from trivium.store.memory_tokens import MemoryTokens
 from trivium.store.neighbours import neighbours
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class MemoryStore(MemoryRegistry, MemoryTokens):
+class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:

@@ -1,4 +1,5 @@
-"""What every store must do about who may see what: collections of a caller, access tokens."""
+"""What every store must do about who may see what: collections of a caller, access tokens; and
+about the folders that are followed."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from trivium.ports import Store
 from trivium.testing.samples import probe, sample
 from trivium.testing.search_contract import ALL, found, put
 from trivium.types import OWNER, Compare, Signal, Spelled, Where
+from trivium.work import WatchedFolder
 
 
 class AccessContract:
@@ -80,3 +82,13 @@ class AccessContract:
         assert not store.forget_token(first.id)
         assert store.access_token(first.id) is None
         assert store.access_tokens() == [second]
+
+    def test_watched_folders_are_kept_whole(self, store: Store) -> None:
+        first = WatchedFolder("b", "/notes", "default", None, "player", ("*.tmp",), "2026-01-01")
+        second = WatchedFolder("a", "/more", "rules", "book", None, (), "2026-01-02")
+        for folder in (second, first):
+            store.keep_folder(folder)
+        assert store.folders() == [first, second]
+        assert store.forget_folder("b")
+        assert not store.forget_folder("b")
+        assert store.folders() == [second]

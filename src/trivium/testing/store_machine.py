@@ -42,6 +42,7 @@ from trivium.types import (
     Signal,
     Where,
 )
+from trivium.work import WatchedFolder
 
 # Few words, so that documents share them, some alike in spelling and stem.
 _SPELLINGS = ("sword", "swords", "shortsword", "short", "axe", "battle", "battleaxe", "crown")
@@ -268,6 +269,14 @@ class StoreMachine(RuleBasedStateMachine):
             if revoked:
                 assert store.forget_token(token.id)
         assert self.store.access_tokens() == self.reference.access_tokens()
+
+    @rule(path=st.sampled_from(["/a", "/b"]), forgotten=st.booleans())
+    def watch_folder(self, path: str, forgotten: bool) -> None:
+        for store in (self.store, self.reference):
+            store.keep_folder(WatchedFolder(path[1:], path, "default"))
+            if forgotten:
+                assert store.forget_folder(path[1:])
+        assert self.store.folders() == self.reference.folders()
 
     @rule(query=_QUERIES, where=_WHERES)
     def spellings(self, query: str, where: Where) -> None:

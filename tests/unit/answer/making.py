@@ -15,6 +15,7 @@ def passage(
     citation = Citation(
         number=number,
         chunk=number,
+        index=0,
         document=number,
         title=title,
         uri=f"{number}.md",

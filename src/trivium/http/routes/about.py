@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import JSONResponse, PlainTextResponse
 
 from trivium import __version__
-from trivium.config import described, names, shown
+from trivium.config import config_file, described, names, shown
 from trivium.http.answers import CallerAnswer, HealthAnswer, PresetsAnswer, SettingsAnswer
 from trivium.http.asked import Anyone, Here, Owner
 from trivium.http.problems import responses
@@ -33,17 +33,20 @@ async def caller(caller: Anyone) -> JSONResponse:
 
 @router.get("/settings", response_model=SettingsAnswer, responses=responses())
 async def settings(server: Here, caller: Owner) -> JSONResponse:
-    """Every setting in force. Keys are no settings, so none is here."""
+    """Every setting in force, and where its value comes from. Keys are no settings, so none is
+    here."""
     told = [
         {
             "name": name,
             "value": shown(getattr(server.settings, names()[name])),
             "default": default,
+            "origin": server.origins.get(name, "default"),
+            "variable": variable,
             "help": help_,
         }
-        for name, default, _, help_ in described()
+        for name, default, variable, help_ in described()
     ]
-    return JSONResponse({"settings": told})
+    return JSONResponse({"file": str(config_file()), "settings": told})
 
 
 @router.get("/presets", response_model=PresetsAnswer, responses=responses())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -18,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from trivium.access import Caller
 from trivium.errors import DocumentNotFound, RequestInvalid
-from trivium.http.answers import AddedAnswer
+from trivium.http.answers import AddedAnswer, TakenAnswer
 from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
 from trivium.http.problems import responses
@@ -26,8 +25,8 @@ from trivium.http.requests import MOST_NAMES, AddUrlBody
 from trivium.http.routes.documents import Id, Number
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Report
-from trivium.library.receiving import safe_name
-from trivium.plain import document_as_json
+from trivium.library.receiving import Wanted, safe_name
+from trivium.plain import document_as_json, job_as_json
 from trivium.types import Metadata, MetaScalar
 
 router = APIRouter(prefix="/v1", tags=["files"])
@@ -54,25 +53,25 @@ _FORM = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    collection: str | None
-    category: str | None
-    audience: str | None
-    metadata: Metadata
-
-
 @router.post(
     "/documents",
     response_model=AddedAnswer,
     status_code=201,
     responses=responses(408, 409, 413)
-    | {200: {"model": AddedAnswer, "description": "It was there."}},
+    | {
+        200: {"model": AddedAnswer, "description": "It was there."},
+        202: {"model": TakenAnswer, "description": "It is kept, and a job adds it."},
+    },
     openapi_extra={
         "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}
     },
 )
-async def upload(server: Here, caller: Adder, request: Request) -> JSONResponse:
+async def upload(
+    server: Here,
+    caller: Adder,
+    request: Request,
+    wait: Annotated[bool, Query(description="Until it is added; false: answer with a job.")] = True,
+) -> JSONResponse:
     """Add a file. Its name again is a new version of it. Labels that are not given come from the
     token: what it adds, its own audience sees."""
     # The form is read here, and not by FastAPI, which would read it before it asks who comes.
@@ -80,23 +79,15 @@ async def upload(server: Here, caller: Adder, request: Request) -> JSONResponse:
         file = form.get("file")
         if not isinstance(file, UploadFile):
             raise RequestInvalid("body.file: there is no file in the form.")
-        labels = _labels(form)
-        report = await server.writing.run(partial(_receive, server, caller, file, labels))
+        wanted, name = _wanted(form), file.filename or ""
+        if not wait:
+            take = partial(server.library.receive_later, caller, name, file.file, wanted)
+            job = await server.read(take)
+            server.wake()
+            return JSONResponse({"job": job_as_json(job)}, 202)
+        receive = partial(server.library.receive, caller, name, file.file, wanted)
+        report = await server.writing.run(receive)
     return await _added(server, caller, report)
-
-
-def _receive(server: Server, caller: Caller, file: UploadFile, labels: _Labels) -> Report:
-    data = file.file.read()  # here, where few are at work at once; the form is closed in the end
-    return server.library.receive(
-        caller,
-        file.filename or "",
-        lambda: data,
-        size=len(data),
-        collection=labels.collection,
-        category=labels.category,
-        audience=labels.audience,
-        metadata=labels.metadata,
-    )
 
 
 @router.post(
@@ -113,10 +104,7 @@ async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> JSONResponse
             server.library.receive_url,
             caller,
             body.url,
-            collection=body.collection,
-            category=body.category,
-            audience=body.audience,
-            metadata=_metadata(body.metadata or {}),
+            Wanted(body.collection, body.category, body.audience, _metadata(body.metadata or {})),
         )
     )
     return await _added(server, caller, report)
@@ -135,7 +123,7 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
         await form.close()
 
 
-def _labels(form: FormData) -> _Labels:
+def _wanted(form: FormData) -> Wanted:
     told: dict[str, str] = {}
     for name, value in form.multi_items():
         if name == "file":
@@ -148,7 +136,7 @@ def _labels(form: FormData) -> _Labels:
         metadata = _metadata(_METADATA.validate_python(given, strict=True))
     except (ValueError, ValidationError, RecursionError) as reason:
         raise RequestInvalid("body.metadata: it is no JSON object of plain values.") from reason
-    return _Labels(
+    return Wanted(
         _label(told, "collection"), _label(told, "category"), _label(told, "audience"), metadata
     )
 

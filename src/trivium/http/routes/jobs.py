@@ -1,12 +1,14 @@
 """Jobs: looked at, followed as they move, cancelled, tried again.
 
-They name documents of every audience, so only who may see all of them is shown any.
+They name documents of every audience, so only who may see all of them is shown any; but whoever
+sent a file in may look at the job that adds it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from functools import partial
 from time import monotonic
 from typing import Annotated
@@ -15,21 +17,29 @@ import anyio
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import JSONResponse, StreamingResponse
 
-from trivium.errors import ServerBusy
+from trivium.access import Caller
+from trivium.errors import JobNotFound, RightMissing
 from trivium.http.answers import JobAnswer, JobsAnswer, TasksAnswer
-from trivium.http.asked import Here, Owner, Server
+from trivium.http.asked import Anyone, Here, Owner, Server, is_owner
 from trivium.http.problems import responses
 from trivium.http.requests import MOST_RESULTS
 from trivium.http.routes.documents import Cursor, PageLimit, after
+from trivium.http.streaming import (
+    HEADERS,
+    LONGEST_SECONDS,
+    LOOK_SECONDS,
+    MEDIA_TYPE,
+    SIGN,
+    SIGN_SECONDS,
+    check_room,
+    described,
+    event,
+)
 from trivium.plain import job_as_json, task_as_json
 from trivium.work import Job, TaskState
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
 
-MOST_STREAMS = 100  # open at once, of a process
-LONGEST_SECONDS = 3600.0  # of one stream; whoever wants more asks again
-_LOOK_SECONDS = 0.25
-_SIGN_SECONDS = 15.0  # without news, a sign of life: proxies close what is silent
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
 
@@ -46,15 +56,32 @@ async def jobs(
 
 
 @router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
-async def job(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+async def job(server: Here, caller: Anyone, id: Number) -> JSONResponse:  # noqa: A002
     """One job, as it is now."""
-    return JSONResponse(job_as_json(await server.read(partial(server.library.job, id))))
+    return JSONResponse(_told(await _seen(server, caller, id), caller))
+
+
+async def _seen(server: Server, caller: Caller, id_: int) -> Job:
+    """A job that this caller may look at. To others none is there or not there."""
+    if is_owner(caller):
+        return await server.read(partial(server.library.job, id_))
+    with suppress(JobNotFound):
+        found = await server.read(partial(server.library.job, id_))
+        if caller.id and found.options.get("by") == caller.id:
+            return found
+    raise RightMissing("This is for tokens of all audiences and collections.")
+
+
+def _told(job: Job, caller: Caller) -> dict[str, object]:
+    """Its notes may speak of documents that only the owner sees."""
+    told = job_as_json(job)
+    return told if is_owner(caller) else told | {"notes": []}
 
 
 @router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
 async def tasks(
     server: Here,
-    caller: Owner,
+    caller: Anyone,
     id: Number,  # noqa: A002
     state: Annotated[list[TaskState] | None, Query(max_length=5)] = None,
     cursor: Cursor = "",
@@ -62,6 +89,7 @@ async def tasks(
 ) -> JSONResponse:
     """The documents of a job, in the order offered, a page at a time."""
     first = after(cursor)
+    await _seen(server, caller, id)
     found = await server.read(
         partial(server.library.tasks, id, states=state, offset=first, limit=limit + 1)
     )
@@ -78,9 +106,9 @@ async def cancel(server: Here, caller: Owner, id: Number) -> JSONResponse:  # no
 
 @router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
 async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
-    """Let what failed wait to be worked on again: by the next process that adds documents, or by
-    `trivium jobs run`."""
+    """Let what failed be worked on again, by this server."""
     await server.read(partial(server.library.retry, id))
+    server.wake()
     return JSONResponse(job_as_json(await server.read(partial(server.library.job, id))))
 
 
@@ -88,50 +116,37 @@ async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noq
     "/jobs/{id}/events",
     response_class=StreamingResponse,
     responses=responses(404)
-    | {
-        200: {
-            "description": "Server-sent events: `job`, whenever it has moved, until it has ended.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        }
-    },
+    | described("Server-sent events: `job`, whenever it has moved, until it has ended.", "job"),
 )
 async def events(
     server: Here,
-    caller: Owner,
+    caller: Anyone,
     request: Request,
     id: Number,  # noqa: A002
 ) -> StreamingResponse:
     """A job as it is now, and again whenever it has moved, as server-sent events."""
-    first = await server.read(partial(server.library.job, id))
-    if server.streams.open >= MOST_STREAMS:
-        raise ServerBusy("Too many streams are open.")
+    first = await _seen(server, caller, id)
+    check_room(server)
     return StreamingResponse(
-        _events(server, first, request),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        _events(server, first, request, caller), media_type=MEDIA_TYPE, headers=HEADERS
     )
 
 
-async def _events(server: Server, job: Job, request: Request) -> AsyncIterator[str]:
+async def _events(server: Server, job: Job, request: Request, caller: Caller) -> AsyncIterator[str]:
     until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
     told = ""
     with server.streams:
         while True:
-            now = json.dumps(job_as_json(job))
+            now = json.dumps(_told(job, caller))
             if now != told:
                 yield event("job", now)
                 told, spoken = now, monotonic()
-            elif monotonic() - spoken > _SIGN_SECONDS:
-                yield ": still there\n\n"
+            elif monotonic() - spoken > SIGN_SECONDS:
+                yield SIGN
                 spoken = monotonic()
             if job.state.has_ended or server.closing.is_set() or monotonic() > until:
                 return
-            await anyio.sleep(_LOOK_SECONDS)
+            await anyio.sleep(LOOK_SECONDS)
             if await request.is_disconnected():
                 return
             job = await server.read(partial(server.library.job, job.id))
-
-
-def event(name: str, data: str) -> str:
-    """One server-sent event; the data is one line of JSON."""
-    return f"event: {name}\ndata: {data}\n\n"

@@ -20,6 +20,7 @@ from trivium.store.sql.tables import (
     token_vectors,
     turn_documents,
     turns,
+    watched_folders,
 )
 
 
@@ -112,6 +113,10 @@ def _add_summarisers(connection: Connection) -> None:
         index.create(connection, checkfirst=True)
 
 
+def _add_watched_folders(connection: Connection) -> None:
+    watched_folders.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -125,5 +130,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_access_tokens,
     _add_conversations,
     _add_summarisers,
+    _add_watched_folders,
 )
 SCHEMA = len(MIGRATIONS)

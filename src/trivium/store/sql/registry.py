@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, update
 
 from trivium.store.sql.checks import Checks
+from trivium.store.sql.folders import FolderRows
 from trivium.store.sql.migrations import MIGRATIONS
 from trivium.store.sql.models import ModelRegistry
 from trivium.store.sql.names import Names
@@ -32,7 +33,9 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class Registry(Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry, TokenRows):
+class Registry(
+    Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry, TokenRows, FolderRows
+):
     def migrate(self) -> None:
         found = self.schema()
         check_schema(found)

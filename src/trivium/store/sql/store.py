@@ -27,6 +27,7 @@ from trivium.types import (
     TokenVectors,
     Where,
 )
+from trivium.work import WatchedFolder
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -182,3 +183,15 @@ class SqlStore(ConversingStore):
     def forget_token(self, id_: str) -> bool:
         with self._translated():
             return self._registry.forget_token(id_)
+
+    def keep_folder(self, folder: WatchedFolder) -> None:
+        with self._translated():
+            self._registry.keep_folder(folder)
+
+    def folders(self) -> list[WatchedFolder]:
+        with self._translated():
+            return self._registry.folders()
+
+    def forget_folder(self, id_: str) -> bool:
+        with self._translated():
+            return self._registry.forget_folder(id_)

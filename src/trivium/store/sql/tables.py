@@ -228,6 +228,18 @@ collections = Table(
 )
 
 # Who may ask from elsewhere. Null audiences or collections: all of them.
+watched_folders = Table(
+    "watched_folders",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("path", String, nullable=False),
+    Column("collection", String, nullable=False),
+    Column("category", String),
+    Column("audience", String),
+    Column("ignore", JSON, nullable=False),
+    Column("added_at", String, nullable=False),
+)
+
 access_tokens = Table(
     "access_tokens",
     metadata,

@@ -42,7 +42,7 @@ def assert_accessible(page: Page) -> None:
         for one in found.response["violations"]
         if one["impact"] in _SERIOUS
     ]
-    assert serious == []
+    assert not serious, "\n".join(serious)
     assert_fits(page)
 
 

@@ -49,7 +49,11 @@ def test_an_older_search_never_covers_a_newer_one(page: Page) -> None:
     """The first answer is held back until the second has been shown."""
     page.goto("/")
     held: list[Route] = []
-    page.route("**/?q=crown", held.append)
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/?q=crown", hold)
     page.get_by_role("searchbox").fill("crown")
     page.wait_for_function("() => location.search === '?q=crown'")
     page.get_by_role("searchbox").fill("sling")
@@ -97,7 +101,7 @@ def test_weights_rank_anew(page: Page, size: str) -> None:
     expect(page.locator(".result .badge.keyword").first).to_be_visible()
     expect(page.locator(".result .badge.vector")).to_have_count(0)
     expect(page).to_have_url(re.compile("weights=fixed&wv=0&wk=100&wt=0"))
-    page.get_by_label("Found for each query").check()
+    page.get_by_label("Decided for each query").check()
     expect(page.locator(".result .badge.vector").first).to_be_visible()
     assert "weights" not in address(page)
 

@@ -13,6 +13,9 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -55,12 +58,28 @@ def serving(folder: Path, *options: str) -> Iterator[str]:
     )
     try:
         assert process.stdout is not None
-        yield process.stdout.readline().removeprefix("Serving at ").strip()
+        address = process.stdout.readline().removeprefix("Serving at ").strip()
+        _wait(address)
+        yield address
     finally:
         process.terminate()
         process.wait(PATIENCE)
         if process.stdout is not None:
             process.stdout.close()
+
+
+def _wait(address: str) -> None:
+    """Until the server answers, and has loaded its model, which the first search does."""
+    until = monotonic() + PATIENCE
+    while True:
+        try:
+            urlopen(f"{address}/?q=crown", timeout=PATIENCE).close()
+            return
+        except HTTPError:  # it asks for a token: it is there
+            return
+        except OSError:
+            if monotonic() > until:
+                raise
 
 
 @pytest.fixture(scope="session")

@@ -21,16 +21,14 @@ from trivium.web import (
 )
 from trivium.web.pages import failed
 
-# One for each screen, in the order of the navigation.
-SCREENS = (search, ask, add, documents, document, history, evaluate, settings)
+# Everything that has routes; the screens in the order of the navigation.
+PARTS = (assets, entry, search, ask, add, documents, document, history, evaluate, settings)
 
 
 def furnish(app: FastAPI) -> None:
     """Add every page to an application that serves a library."""
-    app.include_router(assets.router)
-    app.include_router(entry.router)
-    for screen in SCREENS:
-        app.include_router(screen.router)
+    for part in PARTS:
+        app.include_router(part.router)
     _say_what_is_not_there(app)
 
 

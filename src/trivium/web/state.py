@@ -31,7 +31,7 @@ class SearchState:
     mode: Mode = Mode.HYBRID
     by: Granularity | None = None  # None: as the settings say
     limit: int | None = None
-    weights: dict[Signal, int] | None = None  # of 100 each; None: found for each query
+    weights: dict[Signal, int] | None = None  # of 100 each; None: decided for each query
     rerank: bool = False
     hyde: bool = False
     expand: bool = False

@@ -22,7 +22,6 @@ from trivium.web.pages import PageRoute, page
 from trivium.work import WatchedFolder
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-router.include_router(jobs.router)
 
 _MOST_FILES = 200  # of one form; a script sends each file by itself
 _MOST_RULES = 50

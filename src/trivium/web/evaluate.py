@@ -25,7 +25,6 @@ from trivium.web import judge
 from trivium.web.pages import PageRoute, page, query
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-router.include_router(judge.router)
 
 WIDTH = 380  # of a chart: on a phone its letters keep their size
 SHOWN = 12  # queries in a table, of each side

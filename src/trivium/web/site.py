@@ -16,13 +16,18 @@ from trivium.web import (
     entry,
     evaluate,
     history,
+    jobs,
+    judge,
     search,
     settings,
 )
 from trivium.web.pages import failed
 
 # Everything that has routes; the screens in the order of the navigation.
-PARTS = (assets, entry, search, ask, add, documents, document, history, evaluate, settings)
+PARTS = (
+    *(assets, entry, search, ask, add, jobs),
+    *(documents, document, history, evaluate, judge, settings),
+)
 
 
 def furnish(app: FastAPI) -> None:

@@ -60,6 +60,18 @@ def test_results_are_judged_by_click_and_by_key(
     expect(page.get_by_role("heading", name="Fusion against each signal")).to_be_visible()
 
 
+def test_a_result_is_judged_where_it_was_found(page: Page) -> None:
+    page.goto("/?q=battle axe")
+    fits = page.get_by_role("button", name="Judge: Reed & Lantern: Weapons is what").first
+    fits.click()
+    expect(fits).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#said")).to_have_text("Kept among your judgments.")
+    page.goto("/evaluate/mine/judge?q=battle axe")
+    judged = page.locator("[data-document]", has_text="Reed & Lantern: Weapons")
+    exactly = judged.get_by_role("button", name=re.compile("^Exactly that"))
+    expect(exactly).to_have_attribute("aria-pressed", "true")
+
+
 def test_a_run_that_cannot_be_says_why(page: Page, size: str) -> None:
     page.goto(f"/evaluate/empty-{size}/judge?q=battle axe")
     wrong = page.get_by_role("button", name=re.compile("^Not relevant")).first

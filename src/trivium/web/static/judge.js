@@ -1,8 +1,9 @@
-/** Judges without leaving the place, by click or by key. */
-import { load, say, typing } from "./app.js";
+/** Judges without leaving the place, by click or by key; on the page of results, too. */
+import { alertOf, load, say, typing } from "./app.js";
 
 document.addEventListener("submit", async (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
+  if (form.matches("[data-fits]")) return fits(event, form);
   if (!form.closest("[data-document]")) return;
   event.preventDefault();
   const body = new FormData(form, event.submitter);
@@ -22,3 +23,14 @@ document.addEventListener("keydown", (event) => {
   // The next one left gets the focus, so that a whole list is judged with one hand.
   /** @type {HTMLElement | null | undefined} */ (following?.querySelector("button"))?.focus();
 });
+
+/** One result is said to fit, or not. @param {SubmitEvent} event @param {HTMLFormElement} form */
+async function fits(event, form) {
+  event.preventDefault();
+  const pressed = /** @type {HTMLElement} */ (event.submitter);
+  const body = new FormData(form, pressed);
+  const answer = await fetch(form.action, { method: "POST", body, headers: { "X-Part": "kept" } }).catch(() => null);
+  if (!answer?.ok) return alertOf("The judgment was not kept.", "Try again.");
+  for (const button of form.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button === pressed));
+  say("Kept among your judgments.");
+}

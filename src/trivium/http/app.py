@@ -57,6 +57,7 @@ def create_app(
     origins: Mapping[str, str] | None = None,
     tend: bool = False,
     on_close: Callable[[], None] | None = None,
+    furnish: Callable[[FastAPI], None] | None = None,
 ) -> FastAPI:
     """The server over an opened library, as an ASGI application.
 
@@ -64,6 +65,7 @@ def create_app(
     is called by; safe where every request needs a token, which no foreign page has.
     `allow_write`: assistants may write, where their token may. `origins`: where each setting's
     value comes from, by name. `tend`: jobs are worked off here, and watched folders followed.
+    `furnish` adds what stands above this package: the pages of `web`.
     """
     tender = Tender(library) if tend else None
     server = _server(library, settings, open_to_all, origins or {}, tender)
@@ -97,6 +99,8 @@ def create_app(
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    if furnish:
+        furnish(app)
     _protect(app, server, any_host)
     return app
 

@@ -17,7 +17,7 @@ from fastapi.security import HTTPBearer
 
 from trivium.access import Caller, Right
 from trivium.config import Settings
-from trivium.errors import RightMissing
+from trivium.errors import RequestRefused, RightMissing
 from trivium.http.door import Door
 from trivium.http.gate import Gate
 from trivium.http.metrics import Metrics
@@ -25,6 +25,8 @@ from trivium.library import Library
 from trivium.library.tending import Tender
 
 T = TypeVar("T")
+COOKIE = "trivium_token"  # of a browser: holds the token that `/login` was given
+_HARMLESS = ("GET", "HEAD", "OPTIONS")
 # For the description of the API only: the door looks at the header itself.
 bearer = HTTPBearer(auto_error=False, description="A token made by `trivium token create`.")
 
@@ -74,10 +76,21 @@ async def server_of(request: Request) -> Server:
 
 async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Caller:
     door = (await server_of(request)).door
-    given = request.headers.get("authorization")
+    given = request.headers.get("authorization") or _from_cookie(request)
     if given is None:
         return door.enter(None)
     return await to_thread.run_sync(door.enter, given)  # looks into the database
+
+
+def _from_cookie(request: Request) -> str | None:
+    """A browser sends cookies along whoever made it ask. Another site's page does not get them
+    (SameSite), and the guard knows where a page is from; what changes something must say so."""
+    token = request.cookies.get(COOKIE)
+    if not token:
+        return None
+    if request.method not in _HARMLESS and "origin" not in request.headers:
+        raise RequestRefused("The request does not say which page it comes from.")
+    return f"Bearer {token}"
 
 
 def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:

@@ -43,6 +43,7 @@ class Plan:
     any_host: bool
     allow_write: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
+    furnish: Callable[[FastAPI], None] | None = None  # a function of a module, so it can be sent
 
     @property
     def address(self) -> str:
@@ -62,6 +63,7 @@ class Plan:
             origins=self.origins,
             tend=True,
             on_close=library.close,
+            furnish=self.furnish,
         )
         _end_streams_first(app)
         return app
@@ -76,6 +78,7 @@ def plan(
     without_tokens: bool = False,
     allow_write: bool = False,
     origins: Mapping[str, str] | None = None,
+    furnish: Callable[[FastAPI], None] | None = None,
 ) -> Plan:
     """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
 
@@ -98,7 +101,8 @@ def plan(
         )
     open_to_all = without_tokens or (private and not has_tokens)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
-    return Plan(s, open_to_all, everywhere and not open_to_all, allow_write, dict(origins or {}))
+    any_host = everywhere and not open_to_all
+    return Plan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish)
 
 
 def is_loopback(host: str) -> bool:
@@ -129,6 +133,8 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
         ws="none",
         backlog=_BACKLOG,
     )
+    if plan.settings.serve_workers == 1:
+        bound.listen(_BACKLOG)  # who comes while the library is opened waits, and is not refused
     if on_ready:
         on_ready(plan.address)
     if plan.settings.serve_workers == 1:

@@ -23,6 +23,7 @@ from trivium.types import (
     Document,
     DocumentId,
     Granularity,
+    Label,
     MetaScalar,
     Mode,
     Neighbours,
@@ -185,6 +186,12 @@ class Finding(AsOf):
     def collections(self, within: Where = OWNER) -> list[Collection]:
         """By name, with what of them may be seen."""
         return self._store.collections(within)
+
+    def counts(self, label: Label, within: Where = OWNER) -> dict[str, int]:
+        """How many documents that may be seen have each value of a label, most first. Those
+        without one are counted as empty."""
+        found = self._store.counts(label, within)
+        return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
     def show(
         self,

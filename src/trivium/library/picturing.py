@@ -38,7 +38,7 @@ class Picturing(Finding, Past):
             drawn = self._painters().read(Blob(Order(number, width, boxes).as_name(), data))
         except FormatUnknown:
             raise PageNotFound(
-                "Only pages of PDF files can be drawn.", fix="Its text can be read."
+                "Only pages of PDF files and scans can be drawn.", fix="Its text can be read."
             ) from None
         if drawn.text == NO_PAGE or not drawn.enclosed:
             raise PageNotFound(

@@ -15,6 +15,7 @@ from trivium.types import (
     Document,
     DocumentId,
     Hit,
+    Label,
     Manifest,
     Metadata,
     Neighbours,
@@ -252,6 +253,10 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
     def collections(self, where: Where) -> list[Collection]:
         """By name: those that hold a document which passes `where`, and for the owner without a
         condition also those that were given a chunker before their first document."""
+        ...
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        """How many documents that pass have each value of a label."""
         ...
 
     def find(self, uri: str, collection: str) -> Document | None:

@@ -20,7 +20,7 @@ from trivium.store.memory_folders import MemoryFolders
 from trivium.store.memory_registry import MemoryRegistry
 from trivium.store.memory_tokens import MemoryTokens
 from trivium.store.neighbours import neighbours
-from trivium.store.where import matches
+from trivium.store.where import kind_of, matches
 from trivium.text.completing import complete
 from trivium.text.keywords import plan_keywords
 from trivium.text.misspelling import spell
@@ -30,6 +30,7 @@ from trivium.types import (
     OWNER,
     ChunkId,
     Hit,
+    Label,
     Neighbours,
     Probe,
     Signal,
@@ -114,6 +115,12 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
     ) -> Mapping[ChunkId, TokenVectors]:
         keys = {c.id: (model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
         return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        held = self.documents(where)
+        if label == "type":
+            return Counter(kind_of(document.media_type) for document in held)
+        return Counter(getattr(document, label) for document in held)
 
     def field_names(self, where: Where) -> frozenset[str]:
         return frozenset(name for d in self.documents(where) for name in d.metadata)

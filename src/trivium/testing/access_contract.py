@@ -35,6 +35,24 @@ class AccessContract:
         assert [d.uri for d in store.documents(player)] == ["p.md"]
         assert store.documents(Where(None, collections=frozenset())) == []
 
+    def test_documents_are_counted_by_label_as_far_as_they_may_be_seen(self, store: Store) -> None:
+        put(
+            store,
+            sample("a.md", "lamp", collection="rules", category="core"),
+            sample("b.md", "lamp", collection="rules"),
+            sample("c.md", "lamp", collection="vault", category="core", audience="dm-only"),
+        )
+        assert store.counts("collection", OWNER) == {"rules": 2, "vault": 1}
+        assert store.counts("category", OWNER) == {"core": 2, "": 1}
+        player = Where(frozenset())
+        assert store.counts("collection", player) == {"rules": 2}
+        assert store.counts("category", player) == {"core": 1, "": 1}
+        core = player.narrowed(Compare("category", "eq", "core"))
+        assert sum(store.counts("type", core).values()) == 1
+        (kind,) = store.counts("type", OWNER)
+        assert len(store.documents(OWNER.narrowed(Compare("type", "eq", kind)))) == 3
+        assert sum(store.counts("language", OWNER).values()) == 3
+
     def test_words_go_on_as_visible_chunks_have_them(self, store: Store) -> None:
         put(
             store,

@@ -30,7 +30,7 @@ from trivium.plain import document_as_json, job_as_json
 from trivium.types import Metadata, MetaScalar
 
 router = APIRouter(prefix="/v1", tags=["files"])
-UPLOADS = frozenset({"/v1/documents"})  # routes that take a whole file
+UPLOADS = frozenset({"/v1/documents", "/add"})  # routes that take a whole file; one is a page
 OVERHEAD = 1 << 20  # bytes of a request beside the file
 
 _FIELD_BYTES = 64 << 10
@@ -238,7 +238,7 @@ async def page(
         int | None, Query(ge=0, le=2**31, description="Number of a passage to mark.")
     ] = None,
 ) -> Response:
-    """A page of a PDF as a picture, perhaps with a passage marked."""
+    """A page of a PDF or a scan as a picture, perhaps with a passage marked."""
     library, within = server.library, caller.within()
     found = await server.read(partial(library.document, id, within))
     etag = tag(found, "page", page, width, passage)

@@ -44,6 +44,7 @@ from trivium.types import (
     Collection,
     Document,
     DocumentId,
+    Label,
     Manifest,
     StoredChunk,
     TokenVectors,
@@ -129,6 +130,12 @@ class RegistryReader:
         if where == OWNER:
             found = {n: Collection(n, 0, 0, chunker) for n, chunker in given.items()} | found
         return [found[n] for n in sorted(found)]
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        column = documents.c["kind" if label == "type" else label]
+        query = select(column, func.count()).where(visible(where)).group_by(column)
+        with self._engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}

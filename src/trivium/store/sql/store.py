@@ -20,6 +20,7 @@ from trivium.types import (
     Collection,
     Document,
     DocumentId,
+    Label,
     Manifest,
     Neighbours,
     StoredChunk,
@@ -63,6 +64,10 @@ class SqlStore(ConversingStore):
     def collections(self, where: Where) -> list[Collection]:
         with self._translated():
             return self._registry.collections(where)
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        with self._translated():
+            return self._registry.counts(label, where)
 
     def find(self, uri: str, collection: str) -> Document | None:
         with self._translated():

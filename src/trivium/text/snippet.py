@@ -45,6 +45,16 @@ def snip(passage: str, words: tuple[str, ...], language: str, width: int) -> Sni
     return Snippet(f"{before}{text[start:end]}{after}", tuple(sorted(marks)))
 
 
+def marks(text: str, words: tuple[str, ...], language: str) -> list[tuple[int, int]]:
+    """The ranges of a text to highlight, in order; none overlaps another."""
+    found = _places(text, content_words(dict.fromkeys(words), {language}), language)
+    ranges: list[tuple[int, int]] = []
+    for place in found:
+        if not ranges or place.start >= ranges[-1][1]:
+            ranges.append((place.start, place.end))
+    return ranges
+
+
 def _places(text: str, wanted: list[str], language: str) -> list[_Found]:
     tokens = [(m.start(), m.end(), fold(m.group())) for m in _WORD.finditer(text)]
     stems = stem([word for _, _, word in tokens], language)

@@ -30,7 +30,7 @@ run: .venv/run.stamp
 	@trap : INT; $(TRIVIUM) serve --port $(PORT)
 
 test: .venv/test.stamp browser check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: browser
 browser:

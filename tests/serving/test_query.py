@@ -17,6 +17,7 @@ from tests.serving.shelf import client
 from trivium.config import Settings
 from trivium.http.app import create_app
 from trivium.library import Library
+from trivium.plain import answer_as_json
 from trivium.testing.samples import sample
 
 FOG = sample("fog.md", "Fog is a cloud that touches the ground. It lifts by noon.", title="Fog")
@@ -153,12 +154,17 @@ def test_what_makes_no_sense_is_no_stream(owner: TestClient, body: Any, code: st
 
 
 def test_without_a_model_the_documents_own_sentences(library: Library) -> None:
+    question = "Where does the crown lie?"
     with client(library) as plain:
-        answer = plain.post("/v1/query", json={"question": "Where does the crown lie?"})
+        answer = plain.post("/v1/query", json={"question": question})
     done = events(answer.text)[-1][1]
     assert (done["kind"], done["model"]) == ("extracted", "")
     assert any("generate.url" in note for note in done["notes"])
     assert done["citations"]
+    direct = json.loads(json.dumps(answer_as_json(library.ask(question))))
+    assert {k: done[k] for k in ("text", "citations", "passages", "statements", "notes")} == {
+        k: direct[k] for k in ("text", "citations", "passages", "statements", "notes")
+    }, "as whoever asks in Python"
 
 
 class _Listener:

@@ -180,3 +180,21 @@ def test_others_are_let_in_with_tokens_only(
 )
 def test_which_addresses_are_this_machine_alone(host: str, loopback: bool) -> None:
     assert is_loopback(host) is loopback
+
+
+def test_a_file_that_was_taken_outlives_a_kill(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    shelve(place).close()
+    with httpx2.Client(trust_env=False, timeout=PATIENCE) as client:
+        with serving(place) as (address, process):
+            sent = {"file": ("taken.md", b"# Taken\n\nManticores prowl.")}
+            taken = client.post(f"{address}/v1/documents?wait=false", files=sent)
+            process.kill()
+            process.wait(PATIENCE)
+        assert taken.status_code == 202
+        with serving(place) as (address, _):
+            job = taken.json()["job"]["id"]
+            *_, last = client.get(f"{address}/v1/jobs/{job}/events").text.strip().splitlines()
+            assert '"state": "done"' in last
+            found = client.post(f"{address}/v1/search", json={"query": "manticores"}).json()
+            assert found["results"][0]["document"]["uri"] == "upload:taken.md"

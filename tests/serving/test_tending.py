@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep
@@ -10,9 +12,13 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from tests import models
+from tests.endpoint import ScriptedEndpoint
 from tests.serving.shelf import client, shelve
 
 from trivium.access import LOCAL_OWNER
+from trivium.errors import LibraryBusy
+from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.library.tending import Tender
 from trivium.library.workshop import INCOMING
@@ -128,7 +134,9 @@ def test_notes_do_not_speak_of_what_the_sender_may_not_see(
     job = send(adders[0], "nearer.md", near + b" still")
     events = followed(adders[0], job["id"])
     assert f"#{hidden}" not in json.dumps(events)
-    assert any(f"#{hidden}" in note for note in shelf.job(job["id"]).notes), "the owner is told"
+    # The owner is told, a moment after the job has ended.
+    until(lambda: any(f"#{hidden}" in note for note in shelf.job(job["id"]).notes))
+    assert f"#{hidden}" not in adders[0].get(f"/v1/jobs/{job['id']}").text
 
 
 def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
@@ -140,6 +148,9 @@ def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
             until(lambda: library.job(job["id"]).state is JobState.DONE)
         assert library.document("upload:kept.md").title == "Kept"
         assert not library.work_next(), "it has stopped for good"
+        with pytest.raises(LibraryBusy):
+            library.receive(LOCAL_OWNER, "too late.md", io.BytesIO(b"# Late"))
+        assert list((library.folder / INCOMING).iterdir()), "but it is kept"
 
 
 def test_a_folder_is_followed_while_it_is_a_source(
@@ -180,9 +191,6 @@ def test_only_the_owner_has_sources(adders: tuple[TestClient, TestClient]) -> No
 
 
 def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
-    import io
-    import os
-
     with shelve(tmp_path / "library") as library:
         library.receive(LOCAL_OWNER, "now.md", io.BytesIO(b"# Now"))
         incoming = library.folder / INCOMING
@@ -196,5 +204,25 @@ def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
         assert list(incoming.iterdir()) == [kept], "its job waits"
         assert library.work_next()
         assert library.job(job.id).state is JobState.DONE
-        assert library.sweep_received() == 1
-        assert list(incoming.iterdir()) == []
+        assert list(incoming.iterdir()) == [], "it is done with"
+
+
+def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:
+    class Left(Exception):
+        """Whoever began it leaves in the middle."""
+
+    def leave(_progress: Progress) -> None:
+        raise Left
+
+    with (
+        ScriptedEndpoint(models.answer) as endpoint,
+        Library.open(tmp_path / "l", settings=models.settings(endpoint.url, "toy")) as library,
+    ):
+        library.receive(LOCAL_OWNER, "note.md", io.BytesIO(b"# Note"))
+        with pytest.raises(Left):
+            library.reembed(models.settings(endpoint.url, "other"), on_progress=leave)
+        (job,) = library.jobs(ended=False)
+        assert job.state is JobState.QUEUED
+        with Tender(library):
+            until(lambda: library.job(job.id).state is JobState.DONE)
+        assert "other" in library.manifest().model

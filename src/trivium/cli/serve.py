@@ -34,7 +34,8 @@ def serve_command(
     """Serve the library: a page for people at /, /v1 for programs, /mcp for AI assistants.
 
     On this machine alone nobody needs a token until you make one. Everywhere else everyone does.
-    /openapi.json describes the API; Ctrl-C stops after what was begun is done.
+    /openapi.json describes the API. It works off jobs and follows the folders of /v1/sources.
+    Ctrl-C stops after what was begun is done.
 
     \b
     trivium serve

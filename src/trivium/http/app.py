@@ -134,6 +134,8 @@ def _server(
     )
     watch = server.metrics.watch
     watch("trivium_at_work", "Requests that are worked on.", lambda: server.reading.at_work)
+    watch("trivium_answering", "Questions that are answered.", lambda: server.asking.at_work)
+    watch("trivium_streams", "Streams that are open.", lambda: server.streams.open)
     watch("trivium_waiting", "Requests that wait for their turn.", lambda: server.reading.waiting)
     return server
 

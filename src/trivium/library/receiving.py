@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import BinaryIO
 
 from trivium.access import Caller, Right
-from trivium.errors import DocumentExists, LibraryBusy
+from trivium.errors import DocumentExists
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library.adding import Adding
 from trivium.library.report import Report
@@ -72,6 +72,17 @@ class Receiving(Adding):
         name, data = safe_name(fetched.name), BytesIO(fetched.data)
         return self._received(caller, uri, name, data, wanted or Wanted())
 
+    def work_next(self) -> bool:
+        """And drop what was sent in and is done with: a removed document leaves nothing behind."""
+        before = self._store.queue.keys(UPLOAD)
+        worked = super().work_next()
+        if worked:
+            left = set(self._store.queue.keys(UPLOAD))
+            for key in before:
+                if key not in left:
+                    self._spool.drop(key)
+        return worked
+
     def sweep_received(self) -> int:
         """Drop files that were sent in and that no job needs any more; how many."""
         return self._spool.sweep(self._store.queue.keys(UPLOAD), _SETTLED)
@@ -102,9 +113,7 @@ class Receiving(Adding):
         self, caller: Caller, uri: str, name: str, file: BinaryIO, wanted: Wanted
     ) -> Report:
         job, key = self._enqueued(caller, uri, name, file, wanted)
-        report = self.work(job.id)
-        if not self.job(job.id).state.has_ended:
-            raise LibraryBusy("The library is being closed; what was sent is kept.", fix="")
+        report = self.work(job.id)  # raises LibraryBusy on closing: then it is kept
         self._spool.drop(key)  # whoever sent it knows what became of it, and has it
         place = job.options["labels"]["collection"]
         outcomes = tuple(self._with_document(one, place) for one in report.outcomes)

@@ -111,11 +111,13 @@ class Working(Nearness):
                     time.sleep(_POLL)
                     continue
                 spent += self._take_over(job, tally, tell)
+        if self._halt.is_set() and self._is_open(job):
+            raise LibraryBusy("The library is being closed.", fix="What is left waits.")
         return self._report(job, tally, perf_counter() - started, spent)
 
     def work_next(self) -> bool:
         """Work off the queue up to the end of the job that comes first. False: there is nothing to
-        do, or another thread or process is at it."""
+        do now, or another thread or process is at it."""
         left = [job for job in self._store.queue.jobs(ended=False) if job.kind != REEMBED]
         if not left or self._halt.is_set():
             return False
@@ -126,8 +128,11 @@ class Working(Nearness):
                 spent = self._take_over(first.id, tally, lambda text: None)
         except LibraryBusy:
             return False
-        self._report(first.id, tally, perf_counter() - started, spent)
-        return True
+        try:
+            self._report(first.id, tally, perf_counter() - started, spent)
+            return self.job(first.id).state.has_ended  # or whoever calls again would never pause
+        except JobNotFound:  # done, and one of so many that it is forgotten already
+            return True
 
     def stop_working(self) -> None:
         """For good: whoever works on jobs here ends after the documents that were begun. What is

@@ -134,7 +134,7 @@ async def events(
 
 async def _events(server: Server, job: Job, request: Request, caller: Caller) -> AsyncIterator[str]:
     until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
-    told = ""
+    told, last = "", False
     with server.streams:
         while True:
             now = json.dumps(_told(job, caller))
@@ -144,8 +144,9 @@ async def _events(server: Server, job: Job, request: Request, caller: Caller) ->
             elif monotonic() - spoken > SIGN_SECONDS:
                 yield SIGN
                 spoken = monotonic()
-            if job.state.has_ended or server.closing.is_set() or monotonic() > until:
+            if last or server.closing.is_set() or monotonic() > until:
                 return
+            last = job.state.has_ended  # its notes are written a moment later
             await anyio.sleep(LOOK_SECONDS)
             if await request.is_disconnected():
                 return

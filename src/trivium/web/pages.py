@@ -23,7 +23,7 @@ from trivium.errors import RequestInvalid, TokenRefused, TriviumError
 from trivium.http.asked import COOKIE
 from trivium.http.problems import status_of
 from trivium.web.assets import address
-from trivium.web.wording import type_name
+from trivium.web.wording import fact_name, type_name
 
 PART = "x-part"  # the header by which a script names the blocks it wants, with blanks between
 THEME = "trivium_theme"  # the cookie of who prefers light or dark, whatever their system does
@@ -52,7 +52,7 @@ def _templates() -> Environment:
         auto_reload=False,
     )
     # A block alone does not see what its template imports, so the macros are everybody's.
-    made.globals.update(static=address, query=query, type_name=type_name)
+    made.globals.update(static=address, query=query, type_name=type_name, fact_name=fact_name)
     made.globals.update(pieces=made.get_template("pieces.html").module)
     return made
 

@@ -65,6 +65,11 @@ class View:
         return self.state.by or self.usual
 
     @property
+    def labelled(self) -> bool:
+        """Whether a result's collection and category say anything: where all are alike, not."""
+        return any(len(facet.values) > 1 for facet in self.facets if facet.name != "type")
+
+    @property
     def title(self) -> str:
         return f"{' | '.join(self.state.queries)} · " if self.state.queries else ""
 

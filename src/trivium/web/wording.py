@@ -39,3 +39,19 @@ def type_name(given: str) -> str:
     """The name of a media type, or of the short form that filters take."""
     kind = given.rpartition("/")[2].removeprefix("x-")
     return _TYPES.get(kind, kind)
+
+
+_FACTS = {
+    "title": "Title",
+    "media_type": "Type",
+    "language": "Language",
+    "size": "Bytes",
+    "content_hash": "Hash of the bytes",
+    "fingerprint": "Read with",
+    "chunks": "Passages",
+}
+
+
+def fact_name(given: str) -> str:
+    """What is said of an interpretation, in words; metadata keep their own."""
+    return _FACTS.get(given, given.removeprefix("metadata."))

@@ -49,7 +49,8 @@ export async function load(address, parts, how = {}) {
     const html = await answer.text();
     if (controller.signal.aborted) return null;
     if (answer.ok) clearAlert();
-    swap(html);
+    if (answer.headers.get("content-type")?.startsWith("text/html")) swap(html);
+    else complain(html);
     return answer;
   } catch (error) {
     if (controller.signal.aborted) return null;
@@ -58,6 +59,16 @@ export async function load(address, parts, how = {}) {
   } finally {
     if (underway.get(kind) === controller) underway.delete(kind);
     if (!underway.size) document.documentElement.removeAttribute("data-busy");
+  }
+}
+
+/** Say what a problem document says: the guard answers before any page could. @param {string} json */
+function complain(json) {
+  try {
+    const told = JSON.parse(json);
+    alertOf(told.detail, told.fix);
+  } catch {
+    alertOf("The server's answer is not understood.", "Load the page again.");
   }
 }
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
+from tests.browser.conftest import PATIENCE
 from tests.browser.looking import assert_accessible
 
 
@@ -21,7 +22,7 @@ def test_a_set_is_made_run_and_compared(
     expect(page.get_by_text("no person asked or judged any of them")).to_be_visible()
     for _ in range(2):
         page.get_by_role("button", name="Run it now").click()
-        expect(page).to_have_url(re.compile(r"run=\w+"))
+        expect(page).to_have_url(re.compile(r"run=\w+"), timeout=PATIENCE * 1000)
         expect(page.get_by_role("img", name="ndcg@10", exact=True)).to_be_visible()
         page.goto(f"/evaluate/made-{size}")
     page.get_by_label("Compared with").select_option(index=1)

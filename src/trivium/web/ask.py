@@ -212,7 +212,10 @@ def sentences(answer: Answer) -> tuple[Sentence, ...]:
     shown = []
     for text, sentence in pieces(answer.text):
         doubt = doubts.get(sentence.text)
-        shown.append(Sentence(tuple(_bits(text, cited)), doubt.why if doubt else ""))
+        body = text.lstrip() if doubt else text  # the blank before it is not in doubt
+        if body != text:
+            shown.append(Sentence((Bit(text[: -len(body)]),)))
+        shown.append(Sentence(tuple(_bits(body, cited)), doubt.why if doubt else ""))
     return tuple(shown)
 
 

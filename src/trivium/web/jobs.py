@@ -34,7 +34,7 @@ from trivium.work import Job, JobId, JobState, Task, TaskState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
-SHOWN = 30  # jobs on the page, the newest
+SHOWN = 15  # jobs on the page, the newest
 _LOOKED_AT = 300  # newest jobs, among which those of a token's own files are found
 _FAILURES = 20  # of a job that are told
 _AT_WORK = 3  # documents of a job that are named while they are worked on

@@ -5,8 +5,9 @@ BIN := .venv/bin
 SAMPLE := build/sample
 TRIVIUM := $(BIN)/trivium --library $(SAMPLE)
 
+# `make run` serves here, or at any free port where this one is taken.
 PORT ?= 8420
-# Where `make test` may, it fetches the browser that its tests of the page drive.
+# What the tests of the page drive, by any of its names; `make test` installs it where it may.
 CHROMIUM := chromium chromium-browser google-chrome google-chrome-stable
 
 .PHONY: run test check bench bench-quick clean
@@ -27,7 +28,7 @@ run: .venv/run.stamp
 	$(TRIVIUM) search -n 1 --explain who poisoned the ferryman
 	@echo; echo "Your turn: $(TRIVIUM) search ..."
 	@echo; echo "== The same in a browser, until you press Ctrl-C"
-	@trap : INT; $(TRIVIUM) serve --port $(PORT)
+	@trap : INT; $(TRIVIUM) serve --port $(PORT) || { [ $$? = 2 ] && $(TRIVIUM) serve --port 0; } || true
 
 test: .venv/test.stamp browser check
 	$(BIN)/python -m pytest

@@ -43,3 +43,12 @@ def test_light_and_dark_can_be_chosen(page: Page) -> None:
     assert before != after
     page.reload()
     assert page.evaluate(ground) == after
+
+
+def test_the_way_in(page: Page, shoot: Callable[[str], None]) -> None:
+    page.goto("/login?next=/documents")
+    page.get_by_label("Token").fill("trv_nonsense")
+    page.get_by_role("button", name="Come in").click()
+    expect(page.get_by_role("alert")).to_contain_text("not a token")
+    assert_accessible(page)
+    shoot("login")

@@ -1,4 +1,4 @@
-"""One server with the sample library and one browser for all tests of the page.
+"""One server with the sample library for all tests of the page, one browser for each file of them.
 
 The server is the real program in a process of its own; the browser is the system's Chromium. Where
 there is none the tests are skipped and say so; in CI that is a failure.
@@ -88,8 +88,9 @@ def address(sample: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Gone after each file: while it runs, its event loop does, and no other can."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         note = "There is no Chromium: `apt install chromium` brings it. The page is not tested."

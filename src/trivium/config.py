@@ -19,6 +19,7 @@ import platformdirs
 
 from trivium.errors import BadSetting
 from trivium.models.endpoint import check_address, key_variable
+from trivium.presets import PRESETS
 
 APP = "trivium"
 _PREFIX = "TRIVIUM_"
@@ -87,15 +88,16 @@ class Settings:
     )
     generate_model: str = _setting("generate.model", "", "name of the model behind generate.url")
     generate_window: int = _setting(
-        "generate.window",
-        8192,
-        "tokens that prompt and answer of generate.url have together",
+        "generate.window", 8192, "tokens that prompt and answer of generate.url have together"
     )
     generate_temperature: float | None = _setting(
         "generate.temperature", None, "how freely that model writes; empty: as it is made"
     )
     generate_seconds: float = _setting(
         "generate.seconds", 60.0, "time for an answer of generate.url, or for a silence in it"
+    )
+    generate_vision: bool = _setting(
+        "generate.vision", False, "that model sees: it describes pictures that are added"
     )
     generate_key_file: Path | None = _setting(
         "generate.key_file", None, "file with the key of generate.url"
@@ -118,7 +120,7 @@ class Settings:
     chunk_summary: str = _setting(
         "chunk.summary",
         "extractive",
-        "`extractive`: a summary of its document is embedded with every chunk; `off`: none is",
+        "what is embedded with a chunk of its document: `extractive` or `model` summary, `off`",
     )
     read_ocr: str = _setting(
         "read.ocr", "auto", "off, auto: pages without usable text are recognised, force: all are"
@@ -185,70 +187,25 @@ class Settings:
     rerank_share: float = _setting("rerank.share", 0.5, "what the reranker's judgment counts")
     rerank_hybrid: float = _setting("rerank.hybrid", 0.3, "what the fused score counts beside it")
     rerank_position: float = _setting("rerank.position", 0.2, "what the fused rank counts")
-
-
-# The five systems that Trivium must at least equal, by their own numbers. What a preset does not
-# name is as the settings say. Reciprocal ranks with fixed weights, as all of them have.
-_PLAIN = {
-    "fusion.method": "rrf",
-    "fusion.adaptive": "off",
-    "analysis.strength": "0",
-    "search.correct": "off",
-}
-PRESETS: Mapping[str, Mapping[str, str]] = {
-    "rulebook": {
-        **_PLAIN,
-        **{f"fusion.{signal}": "1" for signal in ("vector", "keyword", "trigram")},
-        "fusion.k": "10",
-        "search.candidates": "20",
-    },
-    "codex": {
-        **_PLAIN,
-        "fusion.vector": "1",
-        "fusion.keyword": "1",
-        "fusion.trigram": "0",
-        "fusion.k": "60",
-        "search.limit": "5",
-        "search.rerank": "on",
-        "rerank.candidates": "20",
-    },
-    "papers": {
-        **_PLAIN,
-        "fusion.vector": "0.5",
-        "fusion.keyword": "0.5",
-        "fusion.trigram": "0",
-        "fusion.k": "60",
-        "analysis.strength": "1",
-        "search.by": "document",
-        "chunk.strategy": "sections",
-        "chunk.ceiling": "2000",
-        "chunk.most": "100",
-    },
-    "team": {
-        **_PLAIN,
-        "fusion.vector": "0.5",
-        "fusion.keyword": "0.3",
-        "fusion.trigram": "0.2",
-        "fusion.k": "60",
-        "rerank.share": "0.5",
-        "rerank.hybrid": "0.3",
-        "rerank.position": "0.2",
-        "rerank.seconds": "2",
-        "chunk.strategy": "recursive",
-        "chunk.size": "400",
-        "chunk.overlap": "80",
-        "chunk.minimum": "40",
-    },
-    "palace": {
-        **_PLAIN,
-        "fusion.vector": "1",
-        "fusion.keyword": "1",
-        "fusion.trigram": "0",
-        "fusion.k": "60",
-        "search.limit": "8",
-        "search.threshold": "0.3",
-    },
-}
+    serve_host: str = _setting(
+        "serve.host", "127.0.0.1", "address to serve at; any but this machine's own needs tokens"
+    )
+    serve_port: int = _setting("serve.port", 8420, "port to serve at")
+    serve_workers: int = _setting("serve.workers", 1, "processes that serve")
+    serve_hosts: str = _setting(
+        "serve.hosts", "", "names the server is called by beside its address, with commas"
+    )
+    serve_origins: str = _setting(
+        "serve.origins", "", "web pages of other origins that may ask, with commas; empty: none"
+    )
+    serve_rate: float = _setting("serve.rate", 50.0, "requests a second of one token; 0: no limit")
+    serve_parallel: int = _setting(
+        "serve.parallel", 0, "requests a process works on at once; 0: four for each processor"
+    )
+    serve_waiting: int = _setting(
+        "serve.waiting", 256, "requests that wait for their turn; more are sent away"
+    )
+    serve_seconds: float = _setting("serve.seconds", 10.0, "time for answering a request")
 
 
 @dataclass(frozen=True, slots=True)

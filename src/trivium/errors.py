@@ -10,8 +10,24 @@
      │   ├─ FolderEmpty            folder.empty
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
+     │   ├─ TokenRefused           token.refused
+     │   ├─ TokenNotFound          token.not_found
+     │   ├─ RightMissing           token.right_missing
+     │   ├─ RequestInvalid         request.invalid
+     │   ├─ RequestRefused         request.refused
+     │   ├─ RequestTooLarge        request.too_large
+     │   ├─ RequestTooSlow         request.too_slow
+     │   ├─ NoSuchRoute            request.no_route
+     │   ├─ DocumentExists         document.exists
+     │   ├─ PageNotFound           page.not_found
+     │   ├─ UrlRefused             url.refused
+     │   ├─ UnsafeServing          serve.unsafe
+     │   ├─ ExtraMissing           extra.missing
      │   ├─ OriginalMissing        document.original_missing
+     │   ├─ ConversationNotFound   conversation.not_found
      │   ├─ JobNotFound            job.not_found
+     │   ├─ SourceNotFound         source.not_found
+     │   ├─ EvaluationNotFound     evaluation.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
      │   ├─ DatasetInvalid         dataset.invalid
@@ -24,6 +40,7 @@
      │   ├─ FileLocked             file.locked
      │   ├─ FileTimeout            file.timeout
      │   ├─ FileDamaged            file.damaged
+     │   ├─ UrlFailed              url.failed
      │   └─ JobInterrupted         job.interrupted
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
@@ -35,6 +52,10 @@
      │   │   ├─ ModelNonsense      model.nonsense
      │   │   └─ DimensionMismatch  model.dimensions
      │   └─ ModelDamaged           model.damaged
+     ├─ ServingError               the server cannot answer now; try again later
+     │   ├─ ServerBusy             server.busy
+     │   ├─ RateExceeded           server.rate_exceeded
+     │   └─ DeadlinePassed         server.deadline
      └─ StoreError                 the library itself
          ├─ LibraryNotFound        library.not_found
          ├─ LibraryTooNew          library.too_new
@@ -109,11 +130,87 @@ class NotEmbedded(InputError):
     fix = "It was added without an embedding model: `trivium add` it again once there is one."
 
 
+class TokenRefused(InputError):
+    code = "token.refused"
+    fix = "Ask the owner of the library for a new one (`trivium token create`)."
+
+
+class TokenNotFound(InputError):
+    code = "token.not_found"
+    fix = "`trivium token list` shows their ids."
+
+
+class RightMissing(InputError):
+    code = "token.right_missing"
+    fix = "Ask the owner of the library for a token that may do this."
+
+
+class RequestInvalid(InputError):
+    code = "request.invalid"
+    fix = "The API's description (/openapi.json) says what it takes."
+
+
+class RequestRefused(InputError):
+    code = "request.refused"
+
+
+class RequestTooLarge(InputError):
+    code = "request.too_large"
+    fix = "Send less, or add the file with `trivium add` on the server's machine."
+
+
+class RequestTooSlow(InputError):
+    code = "request.too_slow"
+    fix = "Send it again, faster."
+
+
+class NoSuchRoute(InputError):
+    code = "request.no_route"
+    fix = "The API's description (/openapi.json) lists what there is."
+
+
+class DocumentExists(InputError):
+    code = "document.exists"
+    fix = "Give it another name, or ask the owner of the library."
+
+
+class PageNotFound(InputError):
+    code = "page.not_found"
+
+
+class UrlRefused(InputError):
+    code = "url.refused"
+    fix = "Only public http and https addresses are fetched."
+
+
+class UnsafeServing(InputError):
+    code = "serve.unsafe"
+
+
+class ExtraMissing(InputError):
+    code = "extra.missing"
+
+
 class OriginalMissing(InputError):
     code = "document.original_missing"
     fix = (
         "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
     )
+
+
+class ConversationNotFound(InputError):
+    code = "conversation.not_found"
+    fix = "`trivium conversations` lists those that are kept."
+
+
+class SourceNotFound(InputError):
+    code = "source.not_found"
+    fix = "`GET /v1/sources` lists them."
+
+
+class EvaluationNotFound(InputError):
+    code = "evaluation.not_found"
+    fix = "`GET /v1/evaluations` lists sets and runs."
 
 
 class JobNotFound(InputError):
@@ -178,6 +275,31 @@ class FileTimeout(ReadError):
 class FileDamaged(ReadError):
     code = "file.damaged"
     fix = "Open it in its own program and save it again."
+
+
+class UrlFailed(ReadError):
+    code = "url.failed"
+    fix = "Check the address in a browser."
+
+
+class ServingError(TriviumError):
+    code = "server"
+
+
+class ServerBusy(ServingError):
+    code = "server.busy"
+    fix = "Try again in a moment."
+
+
+class RateExceeded(ServingError):
+    code = "server.rate_exceeded"
+    fix = "Ask less often; Retry-After says when."
+    retry_after = 1.0  # seconds
+
+
+class DeadlinePassed(ServingError):
+    code = "server.deadline"
+    fix = "Ask for less, or raise serve.seconds."
 
 
 class JobInterrupted(ReadError):

@@ -43,6 +43,15 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What someone who types may want to type."""
+
+    text: str  # all of it
+    kind: Literal["completion", "spelling"]
+    chunks: int  # that hold its last word, counted up to a hundred
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """What was decided about a query before searching, and why."""
 

@@ -11,6 +11,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from trivium.conditions import OWNER as OWNER
+from trivium.conditions import AllOf as AllOf
+from trivium.conditions import AnyOf as AnyOf
+from trivium.conditions import Compare as Compare
+from trivium.conditions import Condition as Condition
+from trivium.conditions import Exists as Exists
+from trivium.conditions import MetaScalar as MetaScalar
+from trivium.conditions import Not as Not
+from trivium.conditions import Operator as Operator
+from trivium.conditions import Where as Where
 from trivium.work import TaskEnd
 
 if TYPE_CHECKING:
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
 ChunkId: TypeAlias = int
 TokenVectors: TypeAlias = bytes  # of one text, packed by the model that made them
 DocumentId: TypeAlias = int
-MetaScalar: TypeAlias = str | int | float | bool
 MetaValue: TypeAlias = MetaScalar | tuple[MetaScalar, ...]
 Metadata: TypeAlias = Mapping[str, MetaValue]
 
@@ -206,6 +215,7 @@ class Processed:
     vectors: Vectors | None  # None when no embedding model is at hand
     fingerprint: str  # of the pipeline that made it: extractor, chunker and their settings
     summary: str = ""  # in front of every chunk when it is embedded; kept, but never shown
+    summarised_by: str = ""  # fingerprint of the summariser; empty: none was asked
     # By the hash of what was embedded; what the store has from before is not in it.
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
     original: str = ""  # address of its bytes in the archive
@@ -237,6 +247,10 @@ class Document:
     original: str = ""  # address of its bytes in the archive; empty: not kept
     seen_hash: str = ""  # of the bytes last met at its source, whatever was restored since
     seen_fingerprint: str = ""  # of the pipeline that read those
+
+
+# What documents can be counted by. A type is its short name, as in a filter: pdf, markdown.
+Label: TypeAlias = Literal["collection", "category", "type", "language"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,54 +293,6 @@ class Manifest:
 
 
 # --- asking --------------------------------------------------------------------------------------
-
-
-Operator: TypeAlias = Literal["eq", "lt", "le", "gt", "ge"]
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """`field op value`. A field with several values passes if one of them does."""
-
-    field: str  # one of `text.filters.BUILT_IN`, or a metadata name
-    op: Operator
-    value: MetaScalar
-
-
-@dataclass(frozen=True, slots=True)
-class Exists:
-    """The document has a value for this field."""
-
-    field: str
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    of: Condition
-
-
-@dataclass(frozen=True, slots=True)
-class AllOf:
-    of: tuple[Condition, ...] = ()  # empty passes everything
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    of: tuple[Condition, ...] = ()  # empty passes nothing
-
-
-Condition: TypeAlias = Compare | Exists | Not | AllOf | AnyOf
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Which documents a caller may see and asks for. Required everywhere: no forgotten access."""
-
-    audiences: frozenset[str] | None  # labels the caller holds; None: the owner, who holds all
-    condition: Condition = AllOf()
-
-
-OWNER = Where(audiences=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ class Step(StrEnum):
     STORE = "store"
 
 
+ADD = "add"  # the kind of a job that adds documents from where they are
+UPLOAD = "upload"  # of one that adds a file which was sent in and is kept until it is done
 REEMBED = "reembed"  # the kind of a job that changes the embedding model: it counts passages
 # What becomes of a document is for those who work on it to say (`ingest.outcomes`), but for this:
 # a store finds out when it keeps it.
@@ -111,7 +113,7 @@ class Job:
     """What was asked for and how far it is, at one instant."""
 
     id: JobId
-    kind: str  # add, reembed
+    kind: str  # add, upload, reembed
     what: str  # a line for people
     state: JobState
     priority: Priority
@@ -138,3 +140,16 @@ class Job:
     def unit(self) -> str:
         """What it counts, for people."""
         return "passages" if self.kind == REEMBED else "documents"
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFolder:
+    """A folder whose files a server adds, updates and removes as they change."""
+
+    id: str
+    path: str  # absolute
+    collection: str
+    category: str | None = None
+    audience: str | None = None  # None: as each document says
+    ignore: tuple[str, ...] = ()  # rules as in a .gitignore file
+    added_at: str = ""  # ISO 8601, UTC

@@ -54,6 +54,16 @@ def test_files_stay_small_and_say_what_they_are_for(path: Path) -> None:
     assert text.startswith('"""')
 
 
+def test_nobody_makes_up_what_a_caller_may_see() -> None:
+    """`Where` is made in three places: of a caller, of a filter, and of another `Where`."""
+    makers = {"access.py", "conditions.py", "library/asking.py"}
+    package = ROOT / "src" / "trivium"
+    for path in SOURCES:
+        name = str(path.relative_to(package))
+        if name not in makers and not name.startswith("testing/"):
+            assert not re.search(r"\bWhere\(", path.read_text()), name
+
+
 def test_links_between_documents_resolve() -> None:
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("examples/*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):

@@ -49,6 +49,16 @@ def test_what_is_judged_can_be_measured_at_once(judge: Judge, trivium: Program) 
     assert measured.json["dataset"] == "judgments"
 
 
+def test_a_set_that_the_library_keeps_goes_by_its_name(
+    judge: Judge, trivium: Program, library: Path
+) -> None:
+    (library / "evaluation" / "kept").mkdir(parents=True)
+    answer = judge("2", "who raised the crown", "--to", "kept", "--json")
+    assert answer.json["folder"] == str(library / "evaluation" / "kept")
+    measured = trivium("eval", "kept", "--only", "keyword", "--json")
+    assert measured.json["dataset"] == "kept"
+
+
 def test_it_is_blind_and_shows_where_a_passage_stands(judge: Judge) -> None:
     said = judge("sss", "battle axe").err
     for word in ("vector", "keyword", "trigram", "meaning", "spelling", "%"):

@@ -213,7 +213,7 @@ def next_mark(act: Callable[..., None], place: Path, mark: int) -> int:
 
 
 def main(place: Path) -> None:
-    workshop._SOURCES = {**workshop._SOURCES, Source.kind: lambda _: Source(())}
+    workshop._SOURCES = {**workshop._SOURCES, Source.kind: lambda *_: Source(())}
     workshop.chunker_for = lambda *_: Cut()  # type: ignore[assignment]
     batches.BATCH_DOCUMENTS = 2
     assert fork(lambda: add(place, 0)) == 0

@@ -66,6 +66,18 @@ def test_everything_comes_back(library: Library, tmp_path: Path, files: Path) ->
     assert sorted(p.name for p in tmp_path.iterdir()) == ["files", "library", "new", "saved"]
 
 
+def test_judgments_come_back_too(library: Library, tmp_path: Path) -> None:
+    judged = tmp_path / "library" / "evaluation" / "mine"
+    (judged / "qrels").mkdir(parents=True)
+    (judged / "judgments.jsonl").write_text("{}\n")
+    (judged / "qrels" / "test.tsv").write_text("q1\td1\t1\n")
+    library.backup(tmp_path / "saved")
+    recover(tmp_path / "saved", Settings(library=tmp_path / "new"))
+    again = tmp_path / "new" / "evaluation" / "mine"
+    assert (again / "judgments.jsonl").read_text() == "{}\n"
+    assert (again / "qrels" / "test.tsv").read_text() == "q1\td1\t1\n"
+
+
 def test_nothing_is_overwritten_unasked(library: Library, tmp_path: Path, files: Path) -> None:
     (files / "a.md").write_text("A lantern burns.")
     library.add(files)

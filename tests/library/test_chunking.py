@@ -93,7 +93,7 @@ def test_switching_summaries_on_is_noticed(tmp_path: Path, files: Path) -> None:
     assert add(tmp_path / "l", files, embedder, chunk_summary="extractive") == {
         "a.md": Fate.UPDATED
     }
-    with pytest.raises(BadSetting, match=r"off or extractive"):
+    with pytest.raises(BadSetting, match="off, extractive or model"):
         add(tmp_path / "l", files, embedder, chunk_summary="long")
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from trivium.config import PRESETS, Settings, load
+from trivium.config import Settings, load
 from trivium.errors import BadSetting
 from trivium.library.asking import Options, request_for
+from trivium.presets import PRESETS
 from trivium.search.fuse import Fusion
 from trivium.search.request import SearchRequest
 from trivium.search.rerank import Shares

@@ -133,7 +133,7 @@ def find(library: Library, name: str) -> Document:
 
 
 def _shown_as_json(shown: Shown) -> dict[str, object]:
-    from trivium.cli.results_json import chunk_as_json
+    from trivium.plain import chunk_as_json
 
     return {
         "document": document_as_json(shown.document),
@@ -176,7 +176,7 @@ def _show_summary(shell: Shell, shown: Shown) -> None:
 def _show_chunks(shell: Shell, shown: Shown) -> None:
     from rich.text import Text
 
-    from trivium.cli.results_json import heading
+    from trivium.plain import heading
 
     for passage in shown.passages:
         chunk = passage.chunk

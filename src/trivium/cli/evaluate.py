@@ -82,8 +82,8 @@ def eval_command(
 
     DIR is in BEIR's layout (corpus.jsonl, queries.jsonl, qrels.tsv) or TREC's (documents, topics,
     qrels); its documents are indexed once, into a library of their own, which is kept. Without a
-    corpus your own library is measured: `trivium judge` writes such a DIR. The brackets hold 95 %
-    confidence intervals.
+    corpus your own library is measured: `trivium judge` writes such a DIR. A set that the library
+    itself keeps goes by its bare name. The brackets hold 95 % confidence intervals.
 
     \b
     trivium eval data/scifact
@@ -96,7 +96,7 @@ def eval_command(
     from trivium.evaluate.run import evaluate
     from trivium.evaluate.trec_run import write_run
 
-    files = judged_files(folder, queries, qrels, corpus, part)
+    files = judged_files(shell, folder, queries, qrels, corpus, part)
     before = saved.load(against) if against else None  # a wrong file is said before the work
     unrun = [name for name in exports if only and name not in only]
     if unrun:

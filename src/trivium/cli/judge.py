@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.judged import SYNTHETIC
+from trivium.cli.judged import SYNTHETIC, own_set
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class _Task:
 @click.option(
     "--to",
     type=click.Path(path_type=Path),
-    help="Folder for the judgments.  [judgments; with --synthetic: synthetic]",
+    help="Folder for the judgments, or a set that the library keeps."
+    "  [judgments; with --synthetic: synthetic]",
 )
 @click.option(
     "--depth",
@@ -84,6 +85,7 @@ def judge_command(
     trivium eval judgments
     trivium judge --synthetic 100 && trivium eval synthetic
     """
+    to = None if to is None else own_set(shell, to)
     if synthetic is not None:
         if queries or file:
             raise click.UsageError("--synthetic makes its own queries.")

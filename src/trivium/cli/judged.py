@@ -45,11 +45,26 @@ def judged_options(command: F) -> F:
     return command
 
 
+def own_set(shell: Shell, folder: Path) -> Path:
+    """A folder, or by its bare name a set that the library keeps (`evaluation/NAME` in it)."""
+    from trivium.evaluate.shelf import FOLDER
+
+    kept = shell.settings().settings.library / FOLDER / folder
+    bare = len(folder.parts) == 1 and not folder.exists()
+    return kept if bare and kept.is_dir() else folder
+
+
 def judged_files(
-    folder: Path | None, queries: Path | None, qrels: Path | None, corpus: Path | None, part: str
+    shell: Shell,
+    folder: Path | None,
+    queries: Path | None,
+    qrels: Path | None,
+    corpus: Path | None,
+    part: str,
 ) -> Files:
     from trivium.evaluate.dataset import Files
 
+    folder = None if folder is None else own_set(shell, folder)
     if folder is None and (queries is None or qrels is None):
         raise click.UsageError("Name the folder of a judged set, or --queries and --qrels.")
     return Files(folder, queries, qrels, corpus, part)

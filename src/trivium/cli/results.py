@@ -115,7 +115,7 @@ def highlighted(
     """The part of a passage that says most about the words, with these marked."""
     from rich.text import Text
 
-    from trivium.cli.snippet import snip
+    from trivium.text.snippet import snip
 
     width = (console.width - _INDENT - 8) * lines if console.is_terminal else _PIPED * lines // 3
     body = _without_headings(text, found.chunk.headings)

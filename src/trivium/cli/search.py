@@ -221,9 +221,9 @@ def search_command(
             as_of=as_of,
         )
     if shell.json:
-        from trivium.cli.results_json import as_json
+        from trivium.plain import results_as_json
 
-        shell.emit(as_json(results))
+        shell.emit(results_as_json(results))
         return
     from trivium.cli.results import show_results
 

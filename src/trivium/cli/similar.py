@@ -52,9 +52,9 @@ def similar_command(
             where=where,
         )
     if shell.json:
-        from trivium.cli.results_json import as_json
+        from trivium.plain import results_as_json
 
-        shell.emit(as_json(results))
+        shell.emit(results_as_json(results))
         return
     from trivium.cli.results import show_results
 

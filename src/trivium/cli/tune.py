@@ -67,7 +67,7 @@ def tune_command(
     from trivium.evaluate.subject import opened
     from trivium.evaluate.tune import as_toml, tune
 
-    files = judged_files(folder, queries, qrels, corpus, part)
+    files = judged_files(shell, folder, queries, qrels, corpus, part)
     if write is not None and write.exists() and not force:
         raise click.UsageError(f"{write} exists. Name another file, or say --force.")
     settings = shell.settings().settings

@@ -101,6 +101,14 @@ def load_dataset(files: Files | Path, *, own_library: bool = False) -> Dataset:
     )
 
 
+def is_synthetic(folder: Path) -> bool:
+    """Whether the folder says so of itself; one that cannot be read does not."""
+    try:
+        return _meta(folder).get("synthetic") is True
+    except DatasetInvalid:
+        return False
+
+
 def _meta(folder: Path | None) -> dict[str, object]:
     path = folder / META if folder else None
     if path is None or not path.is_file():

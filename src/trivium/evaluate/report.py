@@ -9,14 +9,13 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from trivium.config import described as described_settings
-from trivium.evaluate.charts import Bar, Point, Series, bars, profile, scatter, waterfall
 from trivium.evaluate.metrics import MAIN
-from trivium.evaluate.run import FUSED, Evaluation, Run, beside
+from trivium.evaluate.pictures import by_query, changed, latency, measured
+from trivium.evaluate.run import FUSED, Evaluation, beside
 from trivium.evaluate.saved import Change, Comparison
 from trivium.evaluate.statistics import Difference
 
 MOST_CHANGES = 10  # queries in each table of wins and losses
-_ORDER = ("vector", "keyword", "trigram", "hybrid", "reranked")  # each has its colour
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2330; --dim: #5d6778; --paper: #fff; --card: #f5f6f9;
   --rule: #d5dae3; --win: #1a7f4b; --loss: #c2413a; --c0: #0b8aa5; --c1: #3f8f3a; --c2: #a24fb5;
@@ -106,56 +105,13 @@ def _measures(found: Evaluation) -> str:
 
 
 def _charts(found: Evaluation) -> list[str]:
-    runs = found.runs
-    figures = [
-        bars(
-            measure,
-            [
-                Bar(
-                    name,
-                    run.means[measure],
-                    run.intervals[measure].low,
-                    run.intervals[measure].high,
-                    _colour(name, runs),
-                )
-                for name, run in runs.items()
-            ],
-            1.0,
-        )
-        for measure in next(iter(runs.values())).each
-    ]
-    lines = [Series(name, run.each[MAIN], _colour(name, runs)) for name, run in runs.items()]
-    parts = [f'<div class="charts">{_figures(figures)}</div>', "<h2>Query by query</h2>"]
-    told = "nDCG@10 of the queries, worst first: a line further up and left is better"
-    parts.append(f'<div class="charts">{_figures([profile(told, lines), *_latency(runs)])}</div>')
+    parts = [f'<div class="charts">{_figures(measured(found))}</div>', "<h2>Query by query</h2>"]
+    parts.append(f'<div class="charts">{_figures([by_query(found), *latency(found)])}</div>')
     ahead = beside(found)
     if ahead:
         parts.append(f"<h2>{FUSED} against the others, nDCG@10</h2>")
         parts.append(_differences(ahead))
     return parts
-
-
-def _latency(runs: dict[str, Run]) -> list[str]:
-    timed = {name: run.latency_ms for name, run in runs.items() if run.latency_ms}
-    if not timed:
-        return []
-    return [
-        bars(
-            "Milliseconds for ten results: median, 95th percentile",
-            [
-                Bar(
-                    name,
-                    took["p50"],
-                    took["p50"],
-                    took["p95"],
-                    _colour(name, runs),
-                    f"{took['p50']:.0f} / {took['p95']:.0f}",
-                )
-                for name, took in timed.items()
-            ],
-            max(took["p95"] for took in timed.values()),
-        )
-    ]
 
 
 def _comparison(against: Comparison | None) -> list[str]:
@@ -180,15 +136,6 @@ def _comparison(against: Comparison | None) -> list[str]:
 
 
 def _changes(name: str, changes: Sequence[Change]) -> list[str]:
-    gains = [(c.gain, f"{c.gain:+.3f} {c.query}: {c.text}") for c in changes]
-    points = [
-        Point(c.theirs, c.ours, f"{c.query}: {c.text} ({c.theirs:.3f}, {c.ours:.3f})")
-        for c in changes
-    ]
-    charts = [
-        waterfall(f"{name}: gain of every query", gains),
-        scatter(f"{name}: every query", points, "before", "now"),
-    ]
     wins = [c for c in changes[:MOST_CHANGES] if c.gain > 0]
     losses = [c for c in changes[: -MOST_CHANGES - 1 : -1] if c.gain < 0]
     rows = [
@@ -198,7 +145,7 @@ def _changes(name: str, changes: Sequence[Change]) -> list[str]:
         for c in (*wins, *losses)
     ]
     parts = [f"<h2>{escape(name)}: wins and losses</h2>"]
-    parts.append(f'<div class="charts">{_figures(charts)}</div>')
+    parts.append(f'<div class="charts">{_figures(changed(name, changes))}</div>')
     return [*parts, _table(["gain", "before", "now", "query"], rows)] if rows else parts
 
 
@@ -223,12 +170,6 @@ def _settings(settings: dict[str, str]) -> str:
     if not rows:
         return '<h2>Settings</h2><p class="dim">All as by default.</p>'
     return "<h2>Settings</h2>" + _table(["setting", "value", "default"], rows)
-
-
-def _colour(name: str, runs: dict[str, Run]) -> int:
-    if name in _ORDER:
-        return _ORDER.index(name)
-    return len(_ORDER) + [other for other in runs if other not in _ORDER].index(name)
 
 
 def _table(columns: Sequence[str], rows: Iterable[str]) -> str:

@@ -67,14 +67,16 @@ def evaluate(
     settings: Settings,
     *,
     own_library: bool = False,
+    library: Library | None = None,
     only: Iterable[str] = EVERY,
     foreign: Sequence[Path] = (),
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Evaluation:
-    """`only`: which of `EVERY` to run. `foreign`: TREC run files of other programs."""
-    dataset = load_dataset(files, own_library=own_library)
+    """`only`: which of `EVERY` to run. `foreign`: TREC run files of other programs. `library`: the
+    one that was judged, where it is open already."""
+    dataset = load_dataset(files, own_library=own_library or library is not None)
     wanted = [name for name in EVERY if name in set(only)]
-    with opened(dataset, settings, on_progress) as subject:
+    with opened(dataset, settings, on_progress, library) as subject:
         dataset = subject.dataset
         others = [read_run(path, dataset.judgments) for path in foreign]
         asker = _Asker(subject.library, dataset, on_progress)

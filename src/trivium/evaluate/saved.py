@@ -13,10 +13,14 @@ from typing import Any
 
 from trivium.errors import RunInvalid
 from trivium.evaluate.metrics import MAIN
-from trivium.evaluate.run import Evaluation
-from trivium.evaluate.statistics import EQUAL, Difference, compare
+from trivium.evaluate.run import Evaluation, Run
+from trivium.evaluate.statistics import EQUAL, Difference, Interval, compare
 
 FORMAT = "trivium-evaluation/1"
+_KEPT = {
+    "dataset", "synthetic", "documents", "texts", "runs", "each", "intervals", "latency_ms",
+    "settings", "version", "notes",
+}  # fmt: skip
 SHOWN = 5  # queries of the greatest wins, and of the greatest losses
 
 
@@ -79,36 +83,70 @@ def as_json(found: Evaluation) -> dict[str, Any]:
     }
 
 
-def save(path: Path, found: Evaluation) -> None:
-    each = {
+def whole_json(found: Evaluation) -> dict[str, Any]:
+    """With the values of every query."""
+    return as_json(found) | {"texts": found.queries, "each": _each(found)}
+
+
+def _each(found: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
+    return {
         name: {
             measure: dict(zip(found.queries, values, strict=True))
             for measure, values in run.each.items()
         }
         for name, run in found.runs.items()
     }
-    payload = as_json(found) | {"texts": found.queries, "each": each}
+
+
+def save(path: Path, found: Evaluation) -> None:
+    payload = whole_json(found)
     path.write_text(json.dumps(payload, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def load(path: Path) -> Saved:
+    payload = _payload(path)
+    return Saved(
+        payload["dataset"],
+        payload["synthetic"],
+        payload["texts"],
+        payload["runs"],
+        payload["each"],
+        payload["settings"],
+    )
+
+
+def kept(found: Evaluation) -> Saved:
+    """What `load` would give of an evaluation, once saved."""
+    means = {name: run.means for name, run in found.runs.items()}
+    return Saved(found.dataset, found.synthetic, found.queries, means, _each(found), found.settings)
+
+
+def recall(path: Path) -> Evaluation:
+    """The evaluation that was saved, without its rankings, which are not kept."""
+    p = _payload(path)
+    runs = {
+        name: Run(
+            {m: [values[query] for query in p["texts"]] for m, values in each.items()},
+            {m: Interval(*ends) for m, ends in p["intervals"][name].items()},
+            p["latency_ms"].get(name, {}),
+        )
+        for name, each in p["each"].items()
+    }
+    told = (p["dataset"], p["synthetic"], p["documents"], p["texts"], runs, p["settings"])
+    return Evaluation(*told, version=p["version"], notes=tuple(p["notes"]))
+
+
+def _payload(path: Path) -> dict[str, Any]:
     try:
         payload = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as reason:
         raise RunInvalid(f"{path} cannot be read: {reason}.") from reason
     if not isinstance(payload, dict) or payload.get("format") != FORMAT or "each" not in payload:
         raise RunInvalid(f"{path} is no saved evaluation.")
-    try:
-        return Saved(
-            payload["dataset"],
-            payload["synthetic"],
-            payload["texts"],
-            payload["runs"],
-            payload["each"],
-            payload["settings"],
-        )
-    except KeyError as reason:
-        raise RunInvalid(f"{path} is a saved evaluation without {reason}.") from reason
+    missing = _KEPT - payload.keys()
+    if missing:
+        raise RunInvalid(f"{path} is a saved evaluation without {min(missing)!r}.")
+    return payload
 
 
 def compared(found: Evaluation, before: Saved) -> Comparison:

@@ -33,15 +33,21 @@ class Subject:
 
 
 @contextmanager
-def opened(dataset: Dataset, settings: Settings, on_progress: Progress) -> Iterator[Subject]:
+def opened(
+    dataset: Dataset, settings: Settings, on_progress: Progress, library: Library | None = None
+) -> Iterator[Subject]:
+    """`library`: the one that was judged, where it is open already; it stays so."""
+    if library is not None:
+        yield _own(library, dataset)
+        return
     if dataset.corpus is None:
-        with Library.open(settings=settings, create=False) as library:
-            yield _own(library, dataset)
+        with Library.open(settings=settings, create=False) as own:
+            yield _own(own, dataset)
         return
     place = _place(dataset.corpus, dataset.name, settings)
-    with Library.open(place, settings=settings) as library:
-        documents = _index(library, dataset.corpus, on_progress)
-        yield Subject(library, dataset, documents)
+    with Library.open(place, settings=settings) as made:
+        documents = _index(made, dataset.corpus, on_progress)
+        yield Subject(made, dataset, documents)
 
 
 def _own(library: Library, dataset: Dataset) -> Subject:

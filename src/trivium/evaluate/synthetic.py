@@ -8,7 +8,6 @@ find than those of someone who does not know it. Whatever uses them says that th
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections import Counter
@@ -19,7 +18,7 @@ from math import log
 from pathlib import Path
 
 from trivium.errors import DatasetInvalid
-from trivium.evaluate.dataset import META
+from trivium.evaluate.dataset import is_synthetic
 from trivium.evaluate.judging import named, write_set
 from trivium.library import Library
 from trivium.text import boundaries
@@ -79,7 +78,7 @@ def write_synthetic(folder: Path, made: Iterable[Synthetic], seed: int) -> None:
     """As a judged set. Replaces an older synthetic one, and nothing else."""
     made = list(made)
     others = folder.exists() and any(folder.iterdir())
-    if others and not _is_synthetic(folder):
+    if others and not is_synthetic(folder):
         raise DatasetInvalid(
             f"{folder} holds something else than synthetic queries.",
             fix="Name another folder with --to.",
@@ -95,14 +94,6 @@ def write_synthetic(folder: Path, made: Iterable[Synthetic], seed: int) -> None:
         "kinds": dict(Counter(one.kind for one in made)),
     }
     write_set(folder, queries, [(one.id, one.document, 1) for one in made], meta)
-
-
-def _is_synthetic(folder: Path) -> bool:
-    try:
-        meta = json.loads((folder / META).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(meta, dict) and meta.get("synthetic") is True
 
 
 def _turns(read: list[_Read]) -> Iterator[tuple[_Read, str]]:

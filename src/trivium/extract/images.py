@@ -40,14 +40,20 @@ _TYPES = (
 class ImageExtractor:
     """Takes PNG, JPEG, TIFF, GIF and WebP by their first bytes."""
 
-    def __init__(self, recognise: Recognise | None = None, *, ocr: OcrMode = "auto") -> None:
+    def __init__(
+        self, recognise: Recognise | None = None, *, ocr: OcrMode = "auto", vision: str = ""
+    ) -> None:
+        """`vision` names a model that describes what is read here: another one, and pictures are
+        worth reading again."""
         self._recognise = None if ocr == "off" else recognise
         self.version = "image/1"
         if self._recognise is not None:
             self.version += f"+{self._recognise.name}"
+        if vision:
+            self.version += f"+vision:{vision}"
 
     def accepts(self, blob: Blob) -> bool:
-        return bool(_media_type(blob.data))
+        return bool(image_type(blob.data))
 
     def extract(self, blob: Blob) -> Extraction:
         if self._recognise is None:
@@ -57,7 +63,7 @@ class ImageExtractor:
             )
         found = Found([], 0)
         dpi = USUAL_DPI
-        for number, frame in enumerate(_frames(blob), start=1):
+        for number, frame in enumerate(frames(blob, "L"), start=1):
             found.count = number
             try:
                 page, dpi = _read(frame, number, self._recognise)
@@ -70,18 +76,20 @@ class ImageExtractor:
             raise FileTimeout(f"{blob.name} took too long to recognise.")
         if not any(page.words for page in found.pages):
             raise FileEmpty(f"{blob.name} shows no text that can be read.")
-        read = compose(found, [], {}, blob, _media_type(blob.data))
+        read = compose(found, [], {}, blob, image_type(blob.data))
         return replace(read, metadata={**read.metadata, "dpi": dpi})
 
 
-def _media_type(data: bytes) -> str:
+def image_type(data: bytes) -> str:
+    """The media type that the first bytes show; empty: no image."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for magic, kind in _TYPES if data.startswith(magic)), "")
 
 
-def _frames(blob: Blob) -> Iterator[Image]:
-    """Each picture of the file in grey, upright as its camera says, none larger than allowed."""
+def frames(blob: Blob, colours: str) -> Iterator[Image]:
+    """Each picture of the file, upright as its camera says, none larger than allowed. `colours` is
+    pillow's name of a mode: L is grey."""
     from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
     with warnings.catch_warnings():
@@ -92,7 +100,7 @@ def _frames(blob: Blob) -> Iterator[Image]:
                     if index and image.format == "GIF":
                         return  # the rest is animation
                     _check_size(blob, index + 1, frame.width, frame.height)
-                    yield ImageOps.exif_transpose(frame).convert("L")
+                    yield ImageOps.exif_transpose(frame).convert(colours)
         except Image.DecompressionBombError:
             raise FileTooLarge(f"{blob.name} has too many pixels.", fix=SMALLER) from None
         except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, TypeError):
@@ -111,7 +119,7 @@ def _read(frame: Image, number: int, recognise: Recognise) -> tuple[Page, int]:
     """A page from a picture, and its resolution."""
     import numpy as np
 
-    dpi = _resolution(frame)
+    dpi = resolution(frame)
     excess = frame.width * frame.height / MAX_PIXELS
     if excess > 1:
         shrink = math.ceil(math.sqrt(excess))
@@ -122,7 +130,8 @@ def _read(frame: Image, number: int, recognise: Recognise) -> tuple[Page, int]:
     return page, dpi
 
 
-def _resolution(frame: Image) -> int:
+def resolution(frame: Image) -> int:
+    """Pixels an inch: declared, or as scans usually are."""
     declared = frame.info.get("dpi")
     try:
         dpi = round(float(declared[0])) if declared else 0

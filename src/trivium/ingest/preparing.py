@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from trivium.errors import FileDamaged, FileEmpty, ReadError
+from trivium.errors import FileDamaged, FileEmpty, ModelError, ReadError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.hashes import hash_of
@@ -22,6 +22,7 @@ from trivium.ingest.steps import Steps
 from trivium.ingest.summaries import steady
 from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
 from trivium.store.identity import WITHIN, parts_from
+from trivium.text.summary import ExtractiveSummariser
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 from trivium.work import Step
 
@@ -114,7 +115,7 @@ class Preparer:
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
             metadata[CHUNKING] = note
-        summary = self._summary(extraction, chunks, before)
+        summary, summarised_by = self._summary(extraction, chunks, digest, before)
         original = ""
         if self._keep_originals and isinstance(content, Blob):
             steps.enter(Step.ARCHIVE)
@@ -134,6 +135,7 @@ class Preparer:
             vectors=None,
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
+            summarised_by=summarised_by,
             original=original,
         )
         return Prepared(item, processed, texts, before)
@@ -181,15 +183,31 @@ class Preparer:
             raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
 
     def _summary(
-        self, extraction: Extraction, chunks: Sequence[Chunk], before: Document | None
-    ) -> str:
-        """Of one chunk it would be a repetition, and a conversation is about many things."""
+        self, extraction: Extraction, chunks: Sequence[Chunk], digest: str, before: Document | None
+    ) -> tuple[str, str]:
+        """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
+        is about many things."""
         if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
-            return ""
-        fresh = self._summariser.summarise(extraction)
+            return "", ""
+        fresh, by = self._summarised(self._summariser, extraction, digest)
         if before is None or not self._is_current(before.fingerprint):
-            return fresh
-        return steady(fresh, chunks, self._store.summarised(before.id))
+            return fresh, by
+        kept = steady(fresh, chunks, self._store.summarised(before.id))
+        return kept, by if kept == fresh else ""
+
+    def _summarised(
+        self, summariser: Summariser, extraction: Extraction, digest: str
+    ) -> tuple[str, str]:
+        """What was said of the same bytes before is not asked for again. Where a language model is
+        away, the document's own words serve."""
+        known = self._store.summary(digest, summariser.fingerprint)
+        if known is not None:
+            return known, summariser.fingerprint
+        try:
+            return summariser.summarise(extraction), summariser.fingerprint
+        except ModelError:
+            own = ExtractiveSummariser()
+            return own.summarise(extraction), own.fingerprint
 
     def _fingerprint(self, reader: str) -> str:
         parts = [self._readers.get(reader, reader), self._chunker.fingerprint]

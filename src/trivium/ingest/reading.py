@@ -30,7 +30,8 @@ def extractors(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
         raise BadSetting(f"`read.ocr` is {mode!r}.", fix=f"It takes {', '.join(OCR_MODES)}.")
     ocr = cast(OcrMode, mode)
     recognise = None if ocr == "off" else _recognise(ocr, settings.get("languages", ""))
-    return (PdfExtractor(recognise, ocr=ocr), ImageExtractor(recognise, ocr=ocr), *BUILT_IN)
+    images = ImageExtractor(recognise, ocr=ocr, vision=settings.get("vision", ""))
+    return (PdfExtractor(recognise, ocr=ocr), images, *BUILT_IN)
 
 
 def _recognise(ocr: OcrMode, languages: str) -> Recognise | None:

@@ -7,6 +7,7 @@ rest of a large one. Knows neither sources nor settings: who turns a task into a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from threading import Event
 from time import monotonic
 
 from trivium.errors import TriviumError
@@ -23,16 +24,18 @@ class Agenda:
     """The offers of a queue. A task whose document only lacks vectors is no offer: it is left in
     `unembedded`, to be worked on when all is read."""
 
-    def __init__(self, queue: Queue, offer: Callable[[Job, Task], Offer]) -> None:
+    def __init__(self, queue: Queue, offer: Callable[[Job, Task], Offer], halt: Event) -> None:
+        """`halt`: once set, what is not begun waits for another day."""
         self._queue = queue
         self._offer = offer
+        self._halt = halt
         self._jobs: dict[JobId, Job] = {}
         self._looked = monotonic()
         self.unembedded: list[Task] = []
 
     def until(self, last: Job | None) -> Iterator[Offer]:
         """Everything that comes before the end of this job; None: everything."""
-        while tasks := self._queue.claim(CLAIM, _after(last)):
+        while not self._halt.is_set() and (tasks := self._queue.claim(CLAIM, _after(last))):
             yield from self._offers(tasks)
 
     def stream(
@@ -45,7 +48,10 @@ class Agenda:
             yield offer(item, task)
 
     def _offers(self, tasks: list[Task]) -> Iterator[Offer]:
-        for task in tasks:
+        for at, task in enumerate(tasks):
+            if self._halt.is_set():
+                self._queue.release([left.id for left in tasks[at:]])
+                return
             job = self._job(task.job)
             if job is None:  # cancelled and cleared away this instant
                 continue
@@ -66,7 +72,8 @@ class Agenda:
         if monotonic() - self._looked < OFTEN:
             return
         self._looked = monotonic()
-        while tasks := self._queue.claim(CLAIM, (job.priority, job.id)):
+        ahead = (job.priority, job.id)
+        while not self._halt.is_set() and (tasks := self._queue.claim(CLAIM, ahead)):
             yield from self._offers(tasks)
 
     def _job(self, number: JobId) -> Job | None:

@@ -20,8 +20,9 @@ from trivium.types import (
     DocumentId,
     Labels,
     Metadata,
+    Where,
 )
-from trivium.work import Job, Offered, Priority
+from trivium.work import ADD, Job, Offered, Priority
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 # Documents of a job that a person is taken to wait for, where nobody says: 100 notes of one chunk
@@ -63,16 +64,18 @@ class Adding(Working):
         *,
         what: str = "",
         priority: Priority | None = None,
+        kind: str = ADD,
+        by: str = "",
     ) -> Job:
         """A job that adds what a source offers, for `work` in this process or another. Without a
-        priority, few documents go before many."""
+        priority, few documents go before many. `by`: the id of the token that asks for it."""
         check(self._settings, self._embedder)
         offered = [Offered(i.uri, i.name, i.size, i.key) for i in source.items()]
         if priority is None:
             priority = Priority.INTERACTIVE if len(offered) <= FEW else Priority.BULK
-        options = options_for(labels, self._settings, source)
+        options = options_for(labels, self._settings, source, by)
         what = what or f"add {len(offered):,} documents"
-        return self.job(self._store.queue.create("add", what, options, priority, offered))
+        return self.job(self._store.queue.create(kind, what, options, priority, offered))
 
     def add_from(
         self,
@@ -92,7 +95,7 @@ class Adding(Working):
         with self._store.writing(on_wait):
             self._store.queue.recover()
             options, bulk = options_for(labels, self._settings, None), Priority.BULK
-            number = self._store.queue.create("add", f"add {_name(source)}", options, bulk, None)
+            number = self._store.queue.create(ADD, f"add {_name(source)}", options, bulk, None)
             spent = self._work_on(self.job(number), source, tally)
         return self._report(number, tally, perf_counter() - started, spent)
 
@@ -104,10 +107,14 @@ class Adding(Working):
             self._store.set_chunker(collection, chunker)
 
     def remove(
-        self, documents: Iterable[DocumentId | str], *, on_wait: Waiting | None = None
+        self,
+        documents: Iterable[DocumentId | str],
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
     ) -> list[Document]:
         """Remove documents, their chunks, vectors and text. Every one must exist, or none goes."""
-        found = {d.id: d for one in documents for d in (self._one(one, OWNER),)}
+        found = {d.id: d for one in documents for d in (self._one(one, within),)}
         with self._store.writing(on_wait):
             self._store.remove(found)
         return list(found.values())

@@ -6,13 +6,18 @@ The only place that knows both the settings and the parts. Nothing is loaded bef
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from trivium.chunk.choose import AutoChunker
 from trivium.chunk.recursive import MIN_SIZE
 from trivium.config import Settings, key
 from trivium.errors import BadSetting
+from trivium.extract.detect import reader_name
+from trivium.extract.images import ImageExtractor
 from trivium.extract.sandbox import Sandbox
-from trivium.ingest.reading import FACTORY
+from trivium.ingest.describing import Describing
+from trivium.ingest.reading import FACTORY, extractors
+from trivium.ingest.summarising import ModelSummariser
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.endpoint import Endpoint
 from trivium.models.generator import RemoteGenerator
@@ -22,9 +27,11 @@ from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker
 from trivium.ports import (
+    Blob,
     Blobs,
     Chunker,
     Embedder,
+    Generator,
     Reranker,
     Store,
     Summariser,
@@ -34,7 +41,7 @@ from trivium.ports import (
 from trivium.store.blobs import FolderBlobs
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
-from trivium.types import OWNER
+from trivium.types import OWNER, Extraction
 
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
 # summary of its document, at most 60. Two more open and close every text.
@@ -162,14 +169,31 @@ def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> C
     )
 
 
-def summariser_for(settings: Settings) -> Summariser | None:
+def summariser_for(settings: Settings, generator: Generator | None) -> Summariser | None:
     if settings.chunk_summary == "extractive":
         return ExtractiveSummariser()
     if settings.chunk_summary == "off":
         return None
-    raise BadSetting(
-        f"`chunk.summary` is {settings.chunk_summary!r}.", fix="It takes off or extractive."
-    )
+    if settings.chunk_summary != "model":
+        raise BadSetting(
+            f"`chunk.summary` is {settings.chunk_summary!r}.",
+            fix="It takes off, extractive or model.",
+        )
+    if generator is None:
+        raise BadSetting("`chunk.summary` is model, and there is none.", fix="Set `generate.url`.")
+    return ModelSummariser(generator)
+
+
+def reader_for(
+    settings: Settings, generator: Generator | None, read: Callable[[Blob], Extraction]
+) -> Callable[[Blob], Extraction]:
+    """With a model that sees, pictures are described too."""
+    if not settings.generate_vision:
+        return read
+    if generator is None:
+        raise BadSetting("`generate.vision` is on without a model.", fix="Set `generate.url`.")
+    images = next(e for e in extractors(reading(settings)) if isinstance(e, ImageExtractor))
+    return Describing(read, generator, reader_name(images))
 
 
 def readers_for(settings: Settings) -> int:
@@ -195,4 +219,5 @@ def blobs_for(settings: Settings) -> Blobs | None:
 
 def reading(settings: Settings) -> dict[str, str]:
     """What the readers of files are told."""
-    return {"ocr": settings.read_ocr, "languages": settings.read_languages}
+    vision = settings.generate_model if settings.generate_vision else ""
+    return {"ocr": settings.read_ocr, "languages": settings.read_languages, "vision": vision}

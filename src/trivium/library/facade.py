@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
+from trivium.library.answering import Answering
 from trivium.library.assembly import blobs_for
 from trivium.library.care import Care
-from trivium.library.finding import Finding
+from trivium.library.following import Following
+from trivium.library.granting import Granting
 from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
-from trivium.library.past import Past
+from trivium.library.picturing import Picturing
+from trivium.library.receiving import Receiving
 from trivium.library.reembedding import Reembedding
 from trivium.library.watching import Watching
 from trivium.models.missing import MissingEmbedder
@@ -24,7 +28,7 @@ from trivium.ports import Embedder
 from trivium.store.embedded.store import EmbeddedStore
 
 
-class Library(Watching, Finding, Past, Care, Reembedding):
+class Library(Watching, Answering, Receiving, Picturing, Granting, Following, Care, Reembedding):
     """One searchable library. Use it as a context manager, or call `close`.
 
     >>> with Library.open("notes.library") as library:     # doctest: +SKIP
@@ -36,6 +40,8 @@ class Library(Watching, Finding, Past, Care, Reembedding):
     def __init__(self, store: EmbeddedStore, embedder: Embedder, settings: Settings) -> None:
         self._store = store
         self._views = OrderedDict()
+        self._met = set()
+        self._halt = Event()
         self._use(embedder, settings)
 
     @classmethod
@@ -74,6 +80,7 @@ class Library(Watching, Finding, Past, Care, Reembedding):
         return cls(store, embedder, settings)
 
     def close(self) -> None:
+        self._stop_painting()
         self._close_views()
         self._store.close()
 

@@ -11,8 +11,9 @@ from trivium.library.asking import where as filtered
 from trivium.library.asof import AsOf, When
 from trivium.library.report import Shown
 from trivium.ports import Store
-from trivium.results import Results
+from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
+from trivium.search.suggest import suggest
 from trivium.types import (
     OWNER,
     ChunkId,
@@ -22,8 +23,10 @@ from trivium.types import (
     Document,
     DocumentId,
     Granularity,
+    Label,
     MetaScalar,
     Mode,
+    Neighbours,
     Signal,
     StoredChunk,
     Where,
@@ -31,6 +34,8 @@ from trivium.types import (
 
 
 class Finding(AsOf):
+    _met: set[tuple[Where, str]]  # fields that documents have, and who may know
+
     def search(
         self,
         query: str | Sequence[str],
@@ -54,6 +59,7 @@ class Finding(AsOf):
         metadata: Mapping[str, MetaScalar] | None = None,
         where: Condition | str = "",
         as_of: When | None = None,
+        within: Where = OWNER,
     ) -> Results:
         """The best passages or documents for a query, explained. Filters hold before the search.
         What is None comes from the settings.
@@ -67,7 +73,8 @@ class Finding(AsOf):
         Two to four queries are combined: with `minimum`, `product` or `average` only what all of
         them find counts, with `maximum` whatever any of them finds.
         `audiences`: the labels the caller holds; None is the owner, who holds every one.
-        `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree.
+        `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree. `within`: what the
+        caller may see at all; nothing that is asked for widens it.
         `as_of`: search documents as they were, in the interpretation of this number (or their last
         before it), or at a date or time. Filters look at what they were then, audiences are
         today's, what was removed since is not found. The first such search builds indexes.
@@ -82,8 +89,10 @@ class Finding(AsOf):
             if as_of is not None:
                 # With a source, only that: the view of one document is made in no time.
                 store, searcher = self._as_of(as_of, filtered(None, source=source))
-            within = self._within(audiences, where, collection, source, category, metadata, store)
-            request = request_for(self._settings, searcher.model, queries, within, options)
+            seen = self._within(
+                within, audiences, where, collection, source, category, metadata, store
+            )
+            request = request_for(self._settings, searcher.model, queries, seen, options)
             return searcher.search(request)
 
         return self._following(search)
@@ -97,10 +106,11 @@ class Finding(AsOf):
         by: Granularity | str | None = None,
         audiences: Iterable[str] | None = None,
         where: Condition | str = "",
+        within: Where = OWNER,
     ) -> Results:
         """Documents like this one; with the number of one of its passages, passages like that."""
-        within = self._within(audiences, where)
-        seen = Where(within.audiences)
+        within = self._within(within, audiences, where)
+        seen = within.access
         found = self._one(document, seen)
         like: Document | StoredChunk = found
         if passage is not None:
@@ -109,6 +119,20 @@ class Finding(AsOf):
         most = self._settings.search_limit if limit is None else limit
         by = one_of(Granularity, "by", by or default)
         return self._following(lambda: self._searcher.similar(like, within, most, by))
+
+    def documents(
+        self,
+        within: Where = OWNER,
+        *,
+        where: Condition | str = "",
+        after: DocumentId = 0,
+        limit: int | None = None,
+    ) -> list[Document]:
+        """By id, those above `after`: a page begins where the one before ended, whatever was
+        added or removed meanwhile."""
+        if where:
+            within = self._within(within, None, where)
+        return self._store.documents(within, after=after, limit=limit)
 
     def hear(self, query: str, depth: int) -> Heard:
         """What every signal answers the owner, before anything is weighed: for tuning."""
@@ -120,16 +144,54 @@ class Finding(AsOf):
         """How well passages answer a query, by the reranker; the owner asks, and waits."""
         return self._searcher.judge(query, chunks, OWNER)
 
-    def documents(self, within: Where = OWNER) -> list[Document]:
-        return self._store.documents(within)
-
     def document(self, name: DocumentId | str, within: Where = OWNER) -> Document:
         """One document by id, by `#id`, by path or by file name."""
         return self._one(name, within)
 
+    def text(
+        self, document: DocumentId, within: Where = OWNER, interpretation: int | None = None
+    ) -> str:
+        """The full text alone, as it is now or as it was."""
+        found = self._one(document, within)
+        text = self._store.text(found.id, within, interpretation)
+        if text is None:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation {interpretation}.",
+                fix="Its history lists those it has.",
+            )
+        return text
+
+    def passages(self, document: DocumentId, within: Where = OWNER) -> list[StoredChunk]:
+        """What a document was cut into, in order."""
+        return self._store.passages(self._one(document, within).id, within)
+
+    def passage(
+        self,
+        document: DocumentId,
+        index: int,
+        *,
+        before: int = 0,
+        after: int = 0,
+        within: Where = OWNER,
+    ) -> tuple[StoredChunk, Neighbours]:
+        """One passage, counted from 0, and those that stand around it."""
+        found = self._passage(self._one(document, within), index, within)
+        around = self._store.around([found.id], before, after, within)
+        return found, around.get(found.id, Neighbours())
+
+    def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
+        """How what someone types may go on, in words of documents they may see."""
+        return suggest(self._store, typed, limit, within)
+
     def collections(self, within: Where = OWNER) -> list[Collection]:
         """By name, with what of them may be seen."""
         return self._store.collections(within)
+
+    def counts(self, label: Label, within: Where = OWNER) -> dict[str, int]:
+        """How many documents that may be seen have each value of a label, most first. Those
+        without one are counted as empty."""
+        found = self._store.counts(label, within)
+        return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
     def show(
         self,
@@ -154,6 +216,7 @@ class Finding(AsOf):
 
     def _within(
         self,
+        allowed: Where,
         audiences: Iterable[str] | None,
         where: Condition | str,
         collection: str | Sequence[str] | None = None,
@@ -162,7 +225,7 @@ class Finding(AsOf):
         metadata: Mapping[str, MetaScalar] | None = None,
         store: Store | None = None,
     ) -> Where:
-        within = filtered(
+        asked = filtered(
             audiences,
             collection=collection,
             source=source,
@@ -170,7 +233,10 @@ class Finding(AsOf):
             metadata=metadata,
             condition=where,
         )
-        refuse_unknown_fields(within, store or self._store)
+        within = allowed.held_by(asked.audiences).narrowed(asked.condition)
+        store = store or self._store
+        met = self._met if store is self._store else set()  # a view of the past has its own fields
+        refuse_unknown_fields(within, store, met)
         return within
 
     def _passage(self, document: Document, index: int, within: Where) -> StoredChunk:

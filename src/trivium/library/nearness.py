@@ -37,12 +37,13 @@ class Nearness(Parts):
             for group in found
         ]
 
-    def _near_notes(self, new: Sequence[DocumentId]) -> list[str]:
-        """What a person should know about documents that were just added."""
+    def _near_notes(self, new: Sequence[DocumentId], within: Where = OWNER) -> list[str]:
+        """What a person should know about documents that were just added, among those that they
+        may see."""
         found: dict[DocumentId, DocumentId] = {}
         for start in range(0, len(new), _SLICE):
             ids = new[start : start + _SLICE]
-            found |= near(ids, self._store.sketches(OWNER, ids), NEARLY_EQUAL)
+            found |= near(ids, self._store.sketches(within, ids), NEARLY_EQUAL)
         if not found:
             return []
         named = ", ".join(f"#{one} and #{other}" for one, other in [*found.items()][:_NAMED])

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from threading import Event
 from typing import TypeVar
 
 from trivium.config import Settings
 from trivium.errors import DocumentNotFound, ModelChanged
 from trivium.library.assembly import generator_for, reranker_for
 from trivium.library.model import embedder_or_missing, with_model
-from trivium.ports import Embedder
+from trivium.ports import Embedder, Generator
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.types import AllOf, AnyOf, Compare, Document, DocumentId, Where
+from trivium.types import AnyOf, Compare, Document, DocumentId, Where
 
 T = TypeVar("T")
 _SWITCHES = 3  # of the model during one search; even two would take someone in a great hurry
@@ -28,6 +29,8 @@ class Parts:
     _embedder: Embedder
     _settings: Settings
     _searcher: Searcher
+    _generator: Generator | None
+    _halt: Event  # set: no further document is begun
 
     def _use(self, embedder: Embedder, settings: Settings) -> None:
         # A remote model's are known from its first answer on: here, that of an earlier day.
@@ -36,10 +39,11 @@ class Parts:
             embedder.dimensions = embedder.dimensions or manifest.dimensions
         self._embedder = embedder
         self._settings = settings
+        self._generator = generator_for(settings)
         self._searcher = Searcher(
             self._store,
             embedder,
-            generator_for(settings),
+            self._generator,
             reranker_for(settings, embedder, self._store),
         )
 
@@ -64,9 +68,7 @@ class Parts:
         name = f"#{document}" if isinstance(document, int) else document
         full = os.path.abspath(name)
         named = AnyOf((Compare("source", "eq", name), Compare("source", "eq", full)))
-        found = self._store.documents(
-            Where(within.audiences, AllOf((within.condition, named))), limit=2
-        )
+        found = self._store.documents(within.narrowed(named), limit=2)
         if not found:
             raise DocumentNotFound(f"The library holds no document {name}.")
         if len(found) > 1:

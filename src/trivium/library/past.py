@@ -11,7 +11,7 @@ from trivium.history import Difference, Interpretation
 from trivium.ingest.embedding import Embedding
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
-from trivium.types import OWNER, AnyOf, Compare, Document, DocumentId, Where
+from trivium.types import OWNER, Compare, Document, DocumentId, Where
 
 _AROUND = 3  # unchanged lines around each change, as people are used to
 _COMPARED = ("title", "media_type", "language", "size", "content_hash", "fingerprint", "chunks")
@@ -62,11 +62,16 @@ class Past(Parts):
         return Difference(a, b, dict(_facts(a, b)), tuple(lines))
 
     def restore(
-        self, document: DocumentId | str, number: int, *, on_wait: Waiting | None = None
+        self,
+        document: DocumentId | str,
+        number: int,
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
     ) -> Document:
         """Make an old interpretation's text the active one again, as a new interpretation. Nothing
         is read; labels stay. Adding the unchanged file again leaves it so."""
-        found = self._one(document, OWNER)
+        found = self._one(document, within)
         with self._store.writing(on_wait):
             self._follow()
             restored = self._store.restore(found.id, number)
@@ -92,7 +97,7 @@ class Past(Parts):
         where = OWNER
         if document is not None:
             named = Compare("source", "eq", f"#{self._one(document, OWNER).id}")
-            where = Where(None, AnyOf((named,)))
+            where = OWNER.narrowed(named)
         with self._store.writing(on_wait):
             return self._store.prune(where, keep=keep or 1, before=_before(older_than))
 

@@ -7,6 +7,7 @@ caller's to say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -38,12 +39,15 @@ class Shift:
         settings: Settings,
         on_outcome: Callable[[Outcome], None],
         on_note: Callable[[str], None],
+        halt: Event,
     ) -> None:
+        """`halt`: once set, no further document is begun."""
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._on_outcome = on_outcome
         self._on_note = on_note
+        self._halt = halt
         self._embedding = Embedding(store, embedder, token_embedder_for(settings, embedder))
 
     @property
@@ -52,8 +56,8 @@ class Shift:
 
     def work_off(self, last: Job | None) -> None:
         """The queue, up to the end of this job; None: all of it."""
-        shop = Workshop(self._store, self._embedder, self._settings)
-        agenda = Agenda(self._store.queue, shop.offer)
+        shop = self._workshop()
+        agenda = Agenda(self._store.queue, shop.offer, self._halt)
         self._run(agenda, agenda.until(last), Ledger(self._store.queue), shop)
 
     def work_on(self, job: Job, source: Source) -> None:
@@ -61,8 +65,8 @@ class Shift:
         queue = self._store.queue
         queue.start(job.id)
         ledger = Ledger(queue)
-        shop = Workshop(self._store, self._embedder, self._settings)
-        agenda = Agenda(queue, shop.offer)
+        shop = self._workshop()
+        agenda = Agenda(queue, shop.offer, self._halt)
 
         def offers() -> Iterator[Offer]:
             yield from agenda.stream(
@@ -73,6 +77,9 @@ class Shift:
 
         self._run(agenda, offers(), ledger, shop)
 
+    def _workshop(self) -> Workshop:
+        return Workshop(self._store, self._embedder, self._settings, self._store.folder)
+
     def _run(self, agenda: Agenda, offers: Iterator[Offer], ledger: Ledger, shop: Workshop) -> None:
         readers = readers_for(self._settings) + 1  # one chunks while the others read
         pipeline = Pipeline(
@@ -82,7 +89,8 @@ class Shift:
             with pipeline, shop:  # the readers end first, then the threads that wait for them
                 for outcome in pipeline.run(offers):
                     self._on_outcome(outcome)
-            self._embed_missing(agenda.unembedded)
+            if not self._halt.is_set():
+                self._embed_missing(agenda.unembedded)
         finally:
             self._store.queue.release([task.id for task in agenda.unembedded])
 

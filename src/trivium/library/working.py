@@ -102,7 +102,7 @@ class Working(Nearness):
         started, spent = perf_counter(), 0.0
         tally = Tally(on_outcome)
         tell = _once(on_wait)
-        while self._is_open(job):
+        while self._is_open(job) and not self._halt.is_set():
             with ExitStack() as held:
                 try:
                     held.enter_context(self._store.writing(patience=0))
@@ -111,7 +111,33 @@ class Working(Nearness):
                     time.sleep(_POLL)
                     continue
                 spent += self._take_over(job, tally, tell)
+        if self._halt.is_set() and self._is_open(job):
+            raise LibraryBusy("The library is being closed.", fix="What is left waits.")
         return self._report(job, tally, perf_counter() - started, spent)
+
+    def work_next(self) -> bool:
+        """Work off the queue up to the end of the job that comes first. False: there is nothing to
+        do now, or another thread or process is at it."""
+        left = [job for job in self._store.queue.jobs(ended=False) if job.kind != REEMBED]
+        if not left or self._halt.is_set():
+            return False
+        first = min(left, key=lambda job: (job.priority, job.id))
+        started, tally = perf_counter(), Tally()
+        try:
+            with self._store.writing(patience=0):
+                spent = self._take_over(first.id, tally, lambda text: None)
+        except LibraryBusy:
+            return False
+        try:
+            self._report(first.id, tally, perf_counter() - started, spent)
+            return self.job(first.id).state.has_ended  # or whoever calls again would never pause
+        except JobNotFound:  # done, and one of so many that it is forgotten already
+            return True
+
+    def stop_working(self) -> None:
+        """For good: whoever works on jobs here ends after the documents that were begun. What is
+        left waits for another process."""
+        self._halt.set()
 
     def _take_over(self, job: JobId | None, tally: Tally, tell: Waiting) -> float:
         """Become the worker; the seconds that the model took come back."""
@@ -132,7 +158,9 @@ class Working(Nearness):
 
         self._follow()  # the model may be another than when the library was opened
         self._store.describe_model(self._embedder.fingerprint, description(self._settings))
-        return Shift(self._store, self._embedder, self._settings, mine, tally.notes.append)
+        return Shift(
+            self._store, self._embedder, self._settings, mine, tally.notes.append, self._halt
+        )
 
     def _work_on(self, job: Job, source: Source, tally: Tally) -> float:
         """What only this process can offer. The caller holds the writer's lock."""

@@ -9,28 +9,47 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, fields, replace
+from pathlib import Path
 from typing import Any
 
 from trivium.config import Settings
+from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.reading import extractors
 from trivium.ingest.way import Offer
-from trivium.library.assembly import chunker_for, reading, sandbox_for, summariser_for
+from trivium.library.assembly import (
+    chunker_for,
+    generator_for,
+    reader_for,
+    reading,
+    sandbox_for,
+    summariser_for,
+)
 from trivium.ports import Embedder, LastingSource, SourceItem, Store
 from trivium.sources.folder import FolderSource
+from trivium.sources.spool import Spool, SpoolSource
 from trivium.types import Labels, MetaValue
 from trivium.work import Job, Priority, Task, TaskId
 
 # Settings that decide what becomes of a document. The model is the library's, not the job's.
 _KEPT = ("read.", "chunk.")
-_SOURCES: Mapping[str, Callable[[Mapping[str, Any]], LastingSource]] = {
-    FolderSource.kind: FolderSource.made_again
+INCOMING = "incoming"
+_SOURCES: Mapping[str, Callable[[Mapping[str, Any], Path], LastingSource]] = {
+    FolderSource.kind: lambda told, _: FolderSource.made_again(told),
+    SpoolSource.kind: lambda _, folder: SpoolSource(spool_of(folder)),
 }
 
 
-def options_for(labels: Labels, settings: Settings, source: LastingSource | None) -> dict[str, Any]:
-    """What a job keeps of what it was asked with."""
+def spool_of(folder: Path) -> Spool:
+    """Where a library keeps files that were sent in and wait to be read."""
+    return Spool(folder / INCOMING)
+
+
+def options_for(
+    labels: Labels, settings: Settings, source: LastingSource | None, by: str = ""
+) -> dict[str, Any]:
+    """What a job keeps of what it was asked with. `by`: the token that asked."""
     default = Settings()
     changed = {
         f.metadata["name"]: getattr(settings, f.name)
@@ -39,23 +58,27 @@ def options_for(labels: Labels, settings: Settings, source: LastingSource | None
         and getattr(settings, f.name) != getattr(default, f.name)
     }
     made = {"kind": source.kind, **source.options()} if source else {}
-    return {"labels": asdict(labels), "settings": changed, "source": made}
+    return {"labels": asdict(labels), "settings": changed, "source": made, "by": by}
 
 
 def check(settings: Settings, embedder: Embedder) -> None:
     """Raise now what a worker would meet at the first document."""
     extractors(reading(settings))
     chunker_for(settings, embedder)
-    summariser_for(settings)
+    summariser_for(settings, generator_for(settings))
+    reader_for(settings, generator_for(settings), read)
 
 
 class Workshop:
     """Use it as a context manager: it ends the processes that read files."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings, folder: Path) -> None:
+        """`folder` is the library's."""
         self._store = store
+        self._folder = folder
         self._embedder = embedder
         self._settings = settings
+        self._generator = generator_for(settings)
         self._open = ExitStack()
         self._sandboxes: dict[str, Sandbox] = {}
         self._benches: dict[str, tuple[Labels, Preparer]] = {}
@@ -71,7 +94,7 @@ class Workshop:
         """A task of any process."""
         if job.id not in self._sources:
             told = job.options["source"]
-            self._sources = {job.id: _SOURCES[told["kind"]](told)}
+            self._sources = {job.id: _SOURCES[told["kind"]](told, self._folder)}
         item = self._sources[job.id].again(task.key)
         return replace(self.offer_here(job, item, task.id), anew=task.anew)
 
@@ -89,10 +112,10 @@ class Workshop:
             preparer = Preparer(
                 self._store,
                 chunker_for(settings, self._embedder, chunker),
-                self._sandbox(settings).read,
+                reader_for(settings, self._generator, self._sandbox(settings).read),
                 extractors(reading(settings)),
                 max_bytes=settings.read_max_bytes,
-                summariser=summariser_for(settings),
+                summariser=summariser_for(settings, self._generator),
                 keep_originals=settings.archive_keep,
             )
             self._benches = {asked: (labels, preparer)}

@@ -4,6 +4,7 @@ llama.cpp. Knows nothing of what the messages are about.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Generator as Pieces
 from collections.abc import Sequence
 from contextlib import closing
@@ -75,7 +76,7 @@ class RemoteGenerator:
                     raise
 
     def _body(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
-        told = [{"role": one.role, "content": one.text} for one in messages]
+        told = [{"role": one.role, "content": _content(one)} for one in messages]
         return {**self._fixed, "messages": told, self._limit: most_tokens}
 
     def _adapts(self, refused: ModelRefused) -> bool:
@@ -98,6 +99,17 @@ class RemoteGenerator:
         if not isinstance(text, str):
             raise self._client.nonsense("writes something else than text")
         return text
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    """A text, and pictures within the request itself: a server must not fetch anything."""
+    if not message.images:
+        return message.text
+    pictures = [f"data:{kind};base64,{b64encode(data).decode()}" for kind, data in message.images]
+    return [
+        {"type": "text", "text": message.text},
+        *({"type": "image_url", "image_url": {"url": url}} for url in pictures),
+    ]
 
 
 def _choice(answer: Any) -> dict[str, Any]:

@@ -1,11 +1,20 @@
 """Every seam of Trivium: what a part must do to take another's place.
 
 Protocols only, in the order of a document's way: `reading` (sources, readers, chunkers), `models`,
-`keeping` (stores, archives, queues). `trivium.testing` holds the suites that an implementation must
-pass.
+`keeping` (stores, archives, queues), `beside` (what a store keeps beside documents).
+`trivium.testing` holds the suites that an implementation must pass.
 """
 
-from trivium.ports.keeping import Blobs, ModelStore, Queue, Store, Summarised, Unembedded, Waiting
+from trivium.ports.beside import AccessTokens, ConversationStore, WatchedFolders
+from trivium.ports.keeping import (
+    Blobs,
+    ModelStore,
+    Queue,
+    Store,
+    Summarised,
+    Unembedded,
+    Waiting,
+)
 from trivium.ports.models import (
     LONGEST_PASSAGE,
     CalledEmbedder,
@@ -30,10 +39,12 @@ from trivium.ports.reading import (
 
 __all__ = [
     "LONGEST_PASSAGE",
+    "AccessTokens",
     "Blob",
     "Blobs",
     "CalledEmbedder",
     "Chunker",
+    "ConversationStore",
     "Embedder",
     "Extractor",
     "Generated",
@@ -53,4 +64,5 @@ __all__ = [
     "Tokens",
     "Unembedded",
     "Waiting",
+    "WatchedFolders",
 ]

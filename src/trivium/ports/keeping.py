@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from trivium.history import Interpretation
+from trivium.ports.beside import AccessTokens, ConversationStore, WatchedFolders
 from trivium.types import (
     ChunkId,
     Collection,
     Document,
     DocumentId,
     Hit,
+    Label,
     Manifest,
     Metadata,
     Neighbours,
@@ -160,7 +162,7 @@ class ModelStore(Protocol):
         ...
 
 
-class Store(ModelStore, Protocol):
+class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protocol):
     """Keeps documents and answers one signal at a time. Fusion is not its business."""
 
     def manifest(self) -> Manifest: ...
@@ -226,6 +228,10 @@ class Store(ModelStore, Protocol):
         found by `embeddings`, and by no search."""
         ...
 
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        """What this summariser, by its fingerprint, said of these bytes; None: nothing yet."""
+        ...
+
     def set_chunker(self, collection: str, chunker: str) -> None:
         """How the documents of a collection are cut from now on."""
         ...
@@ -249,6 +255,10 @@ class Store(ModelStore, Protocol):
         condition also those that were given a chunker before their first document."""
         ...
 
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        """How many documents that pass have each value of a label."""
+        ...
+
     def find(self, uri: str, collection: str) -> Document | None:
         """By any of its names."""
         ...
@@ -270,9 +280,9 @@ class Store(ModelStore, Protocol):
         ...
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        """By id."""
+        """By id, those above `after`."""
         ...
 
     def sketches(
@@ -307,6 +317,10 @@ class Store(ModelStore, Protocol):
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
         """For each folded word: itself, if a chunk that passes `where` holds it; else what it may
         be a misspelling of among the words of those chunks. See `text.misspelling.spell`."""
+        ...
+
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        """Words of chunks that pass `where` which begin so. See `text.completing.complete`."""
         ...
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator as Pieces
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -74,6 +75,7 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     text: str
+    images: tuple[tuple[str, bytes], ...] = ()  # media type and file, for a model that sees
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class Generator(Protocol):
         """Raises ModelError."""
         ...
 
-    def stream(self, messages: Sequence[Message], most_tokens: int) -> Iterator[str]:
-        """Piece by piece. Raises ModelError, perhaps in the middle; close it to stop early."""
+    def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
+        """Piece by piece; the return value is the whole, with its tokens. Raises ModelError,
+        perhaps in the middle; close it to stop early."""
         ...

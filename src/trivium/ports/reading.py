@@ -101,5 +101,5 @@ class Summariser(Protocol):
     fingerprint: str
 
     def summarise(self, extraction: Extraction) -> str:
-        """One paragraph, or nothing where there is nothing to say."""
+        """One paragraph, or nothing where there is nothing to say. May raise ModelError."""
         ...

@@ -161,7 +161,7 @@ class Searcher:
         if not request.correct and not request.analysis:
             return Corrected(query)
         # All that the caller may see: a filter does not make a word unknown.
-        spellings = partial(self._store.spellings, where=Where(request.where.audiences))
+        spellings = partial(self._store.spellings, where=request.where.access)
         corrected = correct(query, spellings, self._lexicon)
         if not request.correct:
             return corrected.as_typed(query)

@@ -15,7 +15,6 @@ from trivium.search.gather import Candidate, gather
 from trivium.search.progress import Progress
 from trivium.search.request import MOST_RESULTS, SearchRequest
 from trivium.types import (
-    AllOf,
     Compare,
     Document,
     Granularity,
@@ -43,13 +42,13 @@ def similar(
     request.check()
     progress = Progress()
     model = store.manifest().model
-    vector = _vector_of(store, like, Where(where.audiences))
+    vector = _vector_of(store, like, where.access)
     if store.manifest().model != model:
         raise ModelChanged("The library's model changed while documents were compared.")
     within = where
     if isinstance(like, Document):
         other = Not(Compare("source", "eq", f"#{like.id}"))
-        within = Where(where.audiences, AllOf((where.condition, other)))
+        within = where.narrowed(other)
     depth = max(_FIRST_DEPTH, 2 * limit)
     for _ in range(_ATTEMPTS):
         store.refresh()

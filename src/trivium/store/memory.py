@@ -9,22 +9,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
+from trivium.store.memory_folders import MemoryFolders
 from trivium.store.memory_registry import MemoryRegistry
+from trivium.store.memory_tokens import MemoryTokens
 from trivium.store.neighbours import neighbours
-from trivium.store.where import matches
+from trivium.store.where import kind_of, matches
+from trivium.text.completing import complete
 from trivium.text.keywords import plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import PlannedWord, plan_spellings
 from trivium.text.trigrams import Vocabulary
 from trivium.types import (
+    OWNER,
     ChunkId,
     Hit,
+    Label,
     Neighbours,
     Probe,
     Signal,
@@ -38,7 +44,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class MemoryStore(MemoryRegistry):
+class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:
@@ -62,16 +68,27 @@ class MemoryStore(MemoryRegistry):
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        visible = [
-            entry.spellings
-            for entry in self._entries.values()
-            if matches(self._documents[entry.document], where)
-        ]
+        return spell(words, self._vocabulary, self._languages(), partial(self._holding, where))
 
-        def holding(run: tuple[str, ...], most: int) -> int:
-            return min(most, sum(_count(run, spellings) > 0 for spellings in visible))
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        return complete(
+            beginning,
+            self._vocabulary,
+            lambda word: self._holding(OWNER, (word,), len(self._entries)),
+            partial(self._holding, where),
+            most,
+        )
 
-        return spell(words, self._vocabulary, self._languages(), holding)
+    def _holding(self, where: Where, run: tuple[str, ...], most: int) -> int:
+        """How many visible chunks hold a run of words, counted up to `most`."""
+        return min(
+            most,
+            sum(
+                _count(run, entry.spellings) > 0
+                for entry in self._entries.values()
+                if matches(self._documents[entry.document], where)
+            ),
+        )
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found = []
@@ -98,6 +115,12 @@ class MemoryStore(MemoryRegistry):
     ) -> Mapping[ChunkId, TokenVectors]:
         keys = {c.id: (model, self._entries[c.id].embedded) for c in self.chunks(ids, where)}
         return {i: self._tokens[key] for i, key in keys.items() if key in self._tokens}
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        held = self.documents(where)
+        if label == "type":
+            return Counter(kind_of(document.media_type) for document in held)
+        return Counter(getattr(document, label) for document in held)
 
     def field_names(self, where: Where) -> frozenset[str]:
         return frozenset(name for d in self.documents(where) for name in d.metadata)

@@ -32,6 +32,7 @@ class Entry:
 
 class MemoryModels:
     def __init__(self) -> None:
+        super().__init__()
         self._entries: dict[ChunkId, Entry] = {}
         self._last_chunk = 0
         self._embeddings: dict[tuple[str, str], Vector] = {}  # by model and hash

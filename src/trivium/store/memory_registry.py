@@ -22,6 +22,7 @@ from trivium.store.identity import (
     parts_from,
     successor,
 )
+from trivium.store.memory_conversations import MemoryConversations
 from trivium.store.memory_models import Entry, MemoryModels
 from trivium.store.where import matches, name_of
 from trivium.text.nearness import keys, sketch
@@ -57,11 +58,12 @@ class _Kept:
     summary: str
 
 
-class MemoryRegistry(MemoryModels):
+class MemoryRegistry(MemoryModels, MemoryConversations):
     def __init__(self) -> None:
         super().__init__()
         self._documents: dict[DocumentId, Document] = {}
         self._past: dict[DocumentId, list[_Kept]] = {}
+        self._summaries: dict[tuple[str, str], str] = {}  # by content and summariser
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
         self._originals: dict[str, bytes] = {}  # by address
@@ -88,6 +90,7 @@ class MemoryRegistry(MemoryModels):
         if before is None:
             self._last_document += 1
         extraction = processed.extraction
+        self._summaries[processed.content_hash, processed.summarised_by] = processed.summary
         document = successor(processed, before, self._last_document)
         self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
         texts = (chunk.embedded_under(processed.summary) for chunk in processed.chunks)
@@ -157,6 +160,7 @@ class MemoryRegistry(MemoryModels):
             self._hide_chunks(document)
             del self._documents[document], self._past[document]
         self._free_unused()
+        self._forget_turns_of(known)
         return len(known)
 
     def archive(self, data: bytes) -> str:
@@ -174,6 +178,9 @@ class MemoryRegistry(MemoryModels):
         if vectors and not self._model:
             self._model, self._dimensions = model, len(next(iter(vectors.values())))
 
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        return self._summaries.get((content_hash, summariser))
+
     def set_chunker(self, collection: str, chunker: str) -> None:
         self._chunkers[collection] = chunker
 
@@ -184,6 +191,8 @@ class MemoryRegistry(MemoryModels):
         used = {hash_ for past in self._past.values() for one in past for _, hash_ in one.chunks}
         self._embeddings = {key: v for key, v in self._embeddings.items() if key[1] in used}
         self._tokens = {key: t for key, t in self._tokens.items() if key[1] in used}
+        read = {one.about.content_hash for past in self._past.values() for one in past}
+        self._summaries = {key: s for key, s in self._summaries.items() if key[0] in read}
         kept = {one.about.original for past in self._past.values() for one in past}
         self._originals = {a: data for a, data in self._originals.items() if a in kept}
 
@@ -385,7 +394,7 @@ class MemoryRegistry(MemoryModels):
         ]
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        passing = [d for _, d in sorted(self._documents.items()) if matches(d, where)]
-        return passing[offset:] if limit is None else passing[offset : offset + limit]
+        passing = [d for i, d in sorted(self._documents.items()) if i > after and matches(d, where)]
+        return passing[:limit]

@@ -35,7 +35,15 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "lt": lt, "le": le, "
 def matches(document: Document, where: Where) -> bool:
     """Whether a caller may see this document and asks for it."""
     allowed = where.audiences is None or document.audience in (where.audiences | {EVERYONE})
-    return allowed and _passes(document, where.condition)
+    inside = where.collections is None or document.collection in where.collections
+    return allowed and inside and _passes(document, where.condition)
+
+
+def holds(audiences: frozenset[str] | None, wanted: frozenset[str] | None) -> bool:
+    """Whether a caller holds every label of another; None holds all, and only None holds None."""
+    if audiences is None:
+        return True
+    return wanted is not None and wanted <= audiences | {EVERYONE}
 
 
 def kind_of(media_type: str) -> str:

@@ -22,6 +22,18 @@ def numbers(store: Store, document: int, where: Where = OWNER) -> list[int]:
 
 
 class PastContract:
+    def test_a_summary_is_known_by_its_bytes_and_its_summariser(self, store: Store) -> None:
+        told = replace(sample("a.md", "Amber.", "Bell."), summary="Of bells.", summarised_by="x/1")
+        (id_,) = put(store, told)
+        assert store.summary(told.content_hash, "x/1") == "Of bells."
+        assert store.summary(told.content_hash, "x/2") is None
+        assert store.summary("unknown", "x/1") is None
+        put(store, replace(sample("a.md", "Copper."), summarised_by="x/1"))
+        assert store.summary(told.content_hash, "x/1") == "Of bells."  # it may be cut anew
+        with store.writing():
+            store.remove([id_])
+        assert store.summary(told.content_hash, "x/1") is None
+
     @pytest.fixture
     def store(self) -> Store:
         raise NotImplementedError("give the suite a store")

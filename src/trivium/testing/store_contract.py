@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from trivium.ports import Store
+from trivium.testing.access_contract import AccessContract
+from trivium.testing.conversation_contract import ConversationContract
 from trivium.testing.model_contract import ModelContract
 from trivium.testing.names_contract import NamesContract
 from trivium.testing.past_contract import PastContract
@@ -31,7 +33,9 @@ def uris(store: Store, condition: Condition, audiences: frozenset[str] | None = 
     return {document.uri for document in store.documents(Where(audiences, condition))}
 
 
-class StoreContract(SearchContract, NamesContract, PastContract, ModelContract):
+class StoreContract(
+    AccessContract, SearchContract, NamesContract, PastContract, ModelContract, ConversationContract
+):
     """Override `store`; see tests/contract for an example."""
 
     @pytest.fixture
@@ -338,7 +342,7 @@ class StoreContract(SearchContract, NamesContract, PastContract, ModelContract):
 
     def test_documents_can_be_paged(self, store: Store) -> None:
         put(store, *(sample(f"{n}.md", "x") for n in range(5)))
-        assert [d.uri for d in store.documents(OWNER, offset=1, limit=2)] == ["1.md", "2.md"]
+        assert [d.uri for d in store.documents(OWNER, after=2, limit=2)] == ["2.md", "3.md"]
 
     def test_find_knows_a_document_by_source_and_collection(self, store: Store) -> None:
         put(store, sample("a.md", "x", metadata={"tags": ("red", "blue"), "year": 3}))

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from trivium.access import mint
+from trivium.answers import KeptTurn, Turn
 from trivium.history import Interpretation
 from trivium.ports import Store
 from trivium.store.memory import MemoryStore
@@ -40,6 +42,7 @@ from trivium.types import (
     Signal,
     Where,
 )
+from trivium.work import WatchedFolder
 
 # Few words, so that documents share them, some alike in spelling and stem.
 _SPELLINGS = ("sword", "swords", "shortsword", "short", "axe", "battle", "battleaxe", "crown")
@@ -77,7 +80,8 @@ _CONDITIONS = st.recursive(
     max_leaves=4,
 )
 _HELD = st.one_of(st.none(), st.frozensets(_AUDIENCES, max_size=2))
-_WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS))
+_MEMBER = st.one_of(st.none(), st.frozensets(_COLLECTIONS, max_size=2))
+_WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS, _MEMBER))
 _QUERIES = st.one_of(
     _TEXTS,
     st.sampled_from(["sord", "batleaxe", "shortsord", '"short sword" axe', "crown -fog", "drown"]),
@@ -216,6 +220,32 @@ class StoreMachine(RuleBasedStateMachine):
                 for store in (self.store, self.reference):
                     store.relabel(chosen, category=category, audience=audience, metadata=metadata)
 
+    @rule(
+        name=st.sampled_from(["one", "two"]),
+        held=_HELD,
+        documents=st.frozensets(st.integers(1, 12), max_size=2),
+    )
+    def keep_turn(self, name: str, held: frozenset[str] | None, documents: frozenset[int]) -> None:
+        kept = KeptTurn(Turn("what?", "that"), held, documents)
+        for store in (self.store, self.reference):
+            store.keep_turn(name, kept)
+
+    @rule(name=st.sampled_from(["one", "two"]), where=_WHERES)
+    def forget_conversation(self, name: str, where: Where) -> None:
+        ours = self.store.forget_conversation(name, where)
+        assert ours == self.reference.forget_conversation(name, where)
+
+    @rule(where=_WHERES)
+    def look_at_conversations(self, where: Where) -> None:
+        told = [
+            [
+                (c.name, [(t.audiences, t.documents) for t in store.turns(c.name, where)])
+                for c in store.conversations(where)
+            ]
+            for store in (self.store, self.reference)
+        ]
+        assert told[0] == told[1]
+
     @rule(query=_QUERIES, where=_WHERES, signal=st.sampled_from(list(Signal)))
     def search(self, query: str, where: Where, signal: Signal) -> None:
         ours = self.store.search(signal, probe(query, embedder=self.embedder), where, _ALL)
@@ -229,6 +259,25 @@ class StoreMachine(RuleBasedStateMachine):
         found, wanted = self.store.chunks(ids, where), self.reference.chunks(ids, where)
         assert [(c.id, c.chunk) for c in found] == [(c.id, c.chunk) for c in wanted]
 
+    @rule(labels=_HELD, collections=_MEMBER, revoked=st.booleans())
+    def let_in(
+        self, labels: frozenset[str] | None, collections: frozenset[str] | None, revoked: bool
+    ) -> None:
+        token, _ = mint("", audiences=labels, collections=collections)
+        for store in (self.store, self.reference):
+            store.keep_token(token)
+            if revoked:
+                assert store.forget_token(token.id)
+        assert self.store.access_tokens() == self.reference.access_tokens()
+
+    @rule(path=st.sampled_from(["/a", "/b"]), forgotten=st.booleans())
+    def watch_folder(self, path: str, forgotten: bool) -> None:
+        for store in (self.store, self.reference):
+            store.keep_folder(WatchedFolder(path[1:], path, "default"))
+            if forgotten:
+                assert store.forget_folder(path[1:])
+        assert self.store.folders() == self.reference.folders()
+
     @rule(query=_QUERIES, where=_WHERES)
     def spellings(self, query: str, where: Where) -> None:
         words = probe(query).query.words
@@ -241,6 +290,10 @@ class StoreMachine(RuleBasedStateMachine):
             for word in split(f"{stored.chunk.context}\n{stored.chunk.text}")
         }
         assert {w for near in found.values() for s in near for w in s.words} <= visible
+        begun = words[0][:2] if words else "sw"
+        going_on = self.store.completions(begun, where, 5)
+        assert going_on == self.reference.completions(begun, where, 5)
+        assert {w for s in going_on for w in s.words} <= visible
 
     @rule(query=_QUERIES, signal=st.sampled_from([Signal.KEYWORD, Signal.TRIGRAM]))
     def rebuild_and_compare_scores(self, query: str, signal: Signal) -> None:

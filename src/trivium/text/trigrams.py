@@ -7,6 +7,7 @@ says which words there are; knows nothing of chunks, files or ranking.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -118,6 +119,10 @@ class Vocabulary:
             self._answers[word] = self._similar(word)
         return self._answers[word]
 
+    def beginning(self, start: str) -> list[str]:
+        """Words that begin so, in no order."""
+        return [w for part in (self._settled, self._recent) for w in part.beginning(start)]
+
     def alike(self, word: str, threshold: float, most: int) -> list[str]:
         """Single words by shared trigrams alone, most promising first; itself if known."""
         return self._candidates(word, threshold, most) if _comparable(word) else []
@@ -187,8 +192,17 @@ class _Part:
         self._grams: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._starts: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._owners: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._sorted: list[str] | None = None  # once somebody asks how words begin
         if words:
             self._build()
+
+    def beginning(self, start: str) -> list[str]:
+        ordered = self._sorted
+        if ordered is None:
+            ordered = self._sorted = sorted(self.words)
+        first = bisect_left(ordered, start)
+        last = bisect_left(ordered, start[:-1] + chr(ord(start[-1]) + 1), lo=first)
+        return ordered[first:last]
 
     def _build(self) -> None:
         count = len(self.words)

@@ -3,6 +3,7 @@
     trivium.json      what it holds: format, counts
     library.db        a consistent copy of the database
     archive/…         the originals that this copy refers to
+    evaluation/…      judged sets and saved evaluations, the work of people
     SHA256SUMS        a line for each of the others; last, so its presence says that all is there
 
 The search indexes are left out: they are derived. Carrying them would make the file half as large
@@ -16,6 +17,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sqlite3
 import tarfile
 import tempfile
@@ -31,8 +33,10 @@ from trivium.store.embedded.database import translated
 
 DATABASE = "library.db"
 ABOUT, SUMS, ARCHIVE = "trivium.json", "SHA256SUMS", "archive"
+EVALUATION = "evaluation"
 _PIECE = 1 << 20
 _SCHEME = "sha256:"
+_PLAIN = re.compile(rf"{EVALUATION}(/[\w-][\w.-]*){{2,4}}")  # no way upwards, nothing hidden
 
 Progress = Callable[[str, int, int], None]  # what is being copied, bytes done, of how many
 
@@ -61,13 +65,15 @@ def write_backup(
         on_progress("database", size, size)
         packed = Path(folder) / "packed"
         with tarfile.open(packed, "w") as tar:
-            about = _pack(tar, copy, blobs, on_progress)
+            about = _pack(tar, copy, database.parent / EVALUATION, blobs, on_progress)
         _sync(packed)
         packed.replace(target)
     return Backup(**{**asdict(about), "bytes": target.stat().st_size})
 
 
-def _pack(tar: tarfile.TarFile, copy: Path, blobs: Blobs, on_progress: Progress) -> Backup:
+def _pack(
+    tar: tarfile.TarFile, copy: Path, beside: Path, blobs: Blobs, on_progress: Progress
+) -> Backup:
     sums: list[str] = []
     with closing(sqlite3.connect(copy)) as connection:
         wanted = _originals(connection)
@@ -93,6 +99,10 @@ def _pack(tar: tarfile.TarFile, copy: Path, blobs: Blobs, on_progress: Progress)
         connection.commit()
         about = _about(connection, len(wanted) - len(missing))
     _add_file(tar, DATABASE, copy, sums)
+    for path in sorted(beside.rglob("*")):
+        name = f"{EVALUATION}/{path.relative_to(beside).as_posix()}"
+        if path.is_file() and _PLAIN.fullmatch(name):
+            _add(tar, name, path.read_bytes(), sums)  # read at once: someone may be judging
     _add(tar, ABOUT, json.dumps(asdict(about), indent=1).encode(), sums)
     _add(tar, SUMS, "".join(sums).encode(), [])
     return about
@@ -101,8 +111,8 @@ def _pack(tar: tarfile.TarFile, copy: Path, blobs: Blobs, on_progress: Progress)
 def read_backup(
     source: Path, folder: Path, blobs: Blobs, on_progress: Progress = lambda *_: None
 ) -> Backup:
-    """Unpack a backup's database into an empty folder and its originals into the archive. Every
-    byte is checked against its hash; what is damaged is not taken."""
+    """Unpack a backup's database and evaluations into an empty folder, its originals into the
+    archive. Every byte is checked against its hash; what is damaged is not taken."""
     about: Backup | None = None
     sums: dict[str, str] = {}
     listed: dict[str, str] = {}
@@ -124,6 +134,10 @@ def read_backup(
                         about = Backup(**json.loads(data))
                     elif member.name.startswith(f"{ARCHIVE}/"):
                         blobs.put(data)  # under its own hash, whatever it is called here
+                    elif _PLAIN.fullmatch(member.name):
+                        path = folder / member.name
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        path.write_bytes(data)
                 done += member.size
                 on_progress("unpacking", done, size)
     except (tarfile.TarError, EOFError, ValueError, TypeError) as reason:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from trivium.store.sql.reader import Changes, RegistryReader
-from trivium.types import DocumentId, Where
+from trivium.types import OWNER, DocumentId, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class Passing:
     def allowed(self, where: Where, census: Census) -> Allowed:
         active = census.owner > 0
         total = int(np.count_nonzero(active))
-        if where == Where(audiences=None):
+        if where == OWNER:
             return Allowed(active, None, total)
         passes = self._documents(where, census)
         return Allowed(passes[census.owner] & active, np.flatnonzero(passes), total)

@@ -39,21 +39,16 @@ from trivium.store.embedded.locks import held
 from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
+from trivium.store.sql.conversations import Conversations
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.queue import JobQueue
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry
+from trivium.text.completing import complete
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
-from trivium.types import (
-    OWNER,
-    Hit,
-    Probe,
-    Signal,
-    Spelled,
-    Where,
-)
+from trivium.types import OWNER, Hit, Probe, Signal, Spelled, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,6 +99,7 @@ class EmbeddedStore(Upkeep):
             folder.mkdir(parents=True, exist_ok=True)
             self._engine = open_database(folder / DATABASE)
             self._registry = Registry(self._engine)
+            self._conversations = Conversations(self._engine)
             self.queue = JobQueue(self._engine)
             self._lock = FileLock(folder / "writer.lock", thread_local=False)
             self._writers = threading.RLock()  # threads of this process take turns too
@@ -292,14 +288,19 @@ class EmbeddedStore(Upkeep):
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
         with self._translated():
-            view = self._view or self._current()
-            allowed = self._allowed(view, where)
-            return spell(
-                words,
-                self._indexes.vocabulary,
-                view.census.languages,
-                lambda run, most: view.words.count_holding(run, allowed, most),
-            )
+            view, holding = self._counting(where)
+            return spell(words, self._indexes.vocabulary, view.census.languages, holding)
+
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        with self._translated():
+            view, holding = self._counting(where)
+            return complete(beginning, self._indexes.vocabulary, view.words.held, holding, most)
+
+    def _counting(self, where: Where) -> tuple[_View, Callable[[Run, int], int]]:
+        """What counts the passing chunks that hold a run of words, up to a bound."""
+        view = self._view or self._current()
+        allowed = self._allowed(view, where)
+        return view, lambda run, most: view.words.count_holding(run, allowed, most)
 
     def _nearest(
         self, view: _View, probe: Probe, excluded: Sequence[Run], where: Where, k: int

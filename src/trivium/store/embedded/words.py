@@ -196,6 +196,10 @@ class WordView:
         parts += [(Occur.MustNot, self._run("stems", run)) for run in excluded]
         return self._best(Query.boolean_query(parts), allowed, k, 1 / most)
 
+    def held(self, word: str) -> int:
+        """Chunks that hold this spelling, dropped ones too until their segment is merged away."""
+        return int(self.searcher.doc_freq("spellings", word))
+
     def count_holding(self, run: Run, allowed: Allowed, most: int) -> int:
         """How many allowed chunks hold the spellings of a run, counted up to `most`."""
         held = min(self.searcher.doc_freq("spellings", word) for word in run)

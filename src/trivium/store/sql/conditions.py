@@ -28,9 +28,11 @@ _COLUMNS = {
 def visible(where: Where) -> ColumnElement[bool]:
     """True for the documents that `where` lets pass; only those with an active interpretation."""
     clause = and_(documents.c.interpretation > 0, _clause(where.condition))
-    if where.audiences is None:
-        return clause
-    return and_(documents.c.audience.in_(sorted(where.audiences | {EVERYONE})), clause)
+    if where.audiences is not None:
+        clause = and_(documents.c.audience.in_(sorted(where.audiences | {EVERYONE})), clause)
+    if where.collections is not None:
+        clause = and_(documents.c.collection.in_(sorted(where.collections)), clause)
+    return clause
 
 
 def _clause(condition: Condition) -> ColumnElement[bool]:

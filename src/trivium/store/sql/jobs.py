@@ -81,6 +81,13 @@ class JobBook:
         with self._engine.connect() as connection:
             return [task_of(row) for row in connection.execute(select(tasks).where(theirs))]
 
+    def keys(self, kind: str) -> list[bytes]:
+        """Of what such jobs were offered, unless all of it is done: it may be tried again."""
+        query = select(tasks.c.key).join(jobs, tasks.c.job == jobs.c.id)
+        open_ = (jobs.c.kind == kind) & (jobs.c.state != JobState.DONE) & (tasks.c.parent == 0)
+        with self._engine.connect() as connection:
+            return [key for key in connection.scalars(query.where(open_)) if key]
+
     def fates(self, job: JobId) -> dict[str, int]:
         """How many of its documents were added, updated, unchanged, ..."""
         listed = select(tasks.c.fate, func.count()).where(tasks.c.job == job, tasks.c.fate != "")

@@ -9,6 +9,7 @@ from sqlalchemy.schema import CreateColumn
 
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.tables import (
+    access_tokens,
     collections,
     counters,
     documents,
@@ -17,6 +18,9 @@ from trivium.store.sql.tables import (
     names,
     shingles,
     token_vectors,
+    turn_documents,
+    turns,
+    watched_folders,
 )
 
 
@@ -86,12 +90,31 @@ def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
     return bool(missing)
 
 
+def _add_access_tokens(connection: Connection) -> None:
+    access_tokens.create(connection, checkfirst=True)
+
+
 def _add_jobs(connection: Connection) -> None:
     for table in (jobs, tasks):
         table.create(connection, checkfirst=True)
     have = set(connection.scalars(select(counters.c.name)))
     for name in {"job", "task"} - have:
         connection.execute(insert(counters).values(name=name, value=0))
+
+
+def _add_conversations(connection: Connection) -> None:
+    turns.create(connection, checkfirst=True)
+    turn_documents.create(connection, checkfirst=True)
+
+
+def _add_summarisers(connection: Connection) -> None:
+    _add_columns(connection, interpretations, "summarised_by")
+    for index in interpretations.indexes:
+        index.create(connection, checkfirst=True)
+
+
+def _add_watched_folders(connection: Connection) -> None:
+    watched_folders.create(connection, checkfirst=True)
 
 
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
@@ -104,5 +127,9 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_history,
     _add_jobs,
     _add_sketches,
+    _add_access_tokens,
+    _add_conversations,
+    _add_summarisers,
+    _add_watched_folders,
 )
 SCHEMA = len(MIGRATIONS)

@@ -33,6 +33,7 @@ from trivium.store.sql.tables import (
     documents,
     embeddings,
     fields,
+    interpretations,
     removals,
     settings,
     token_vectors,
@@ -43,6 +44,7 @@ from trivium.types import (
     Collection,
     Document,
     DocumentId,
+    Label,
     Manifest,
     StoredChunk,
     TokenVectors,
@@ -106,10 +108,10 @@ class RegistryReader:
     # --- reading
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        query = select(documents).where(visible(where)).order_by(documents.c.id)
-        query = query.offset(offset).limit(limit if limit is not None else -1)
+        query = select(documents).where(visible(where), documents.c.id > after)
+        query = query.order_by(documents.c.id).limit(limit)
         with self._engine.connect() as connection:
             return [document_of(row) for row in connection.execute(query).mappings()]
 
@@ -128,6 +130,12 @@ class RegistryReader:
         if where == OWNER:
             found = {n: Collection(n, 0, 0, chunker) for n, chunker in given.items()} | found
         return [found[n] for n in sorted(found)]
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        column = documents.c["kind" if label == "type" else label]
+        query = select(column, func.count()).where(visible(where)).group_by(column)
+        with self._engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
@@ -155,6 +163,14 @@ class RegistryReader:
                 )
                 found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
         return found
+
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        of = interpretations.c
+        query = select(of.summary).where(
+            of.content_hash == content_hash, of.summarised_by == summariser
+        )
+        with self._engine.connect() as connection:
+            return connection.scalar(query.order_by(of.id.desc()).limit(1))
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
         found: dict[ChunkId, Vector] = {}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, update
 
 from trivium.store.sql.checks import Checks
+from trivium.store.sql.folders import FolderRows
 from trivium.store.sql.migrations import MIGRATIONS
 from trivium.store.sql.models import ModelRegistry
 from trivium.store.sql.names import Names
@@ -24,6 +25,7 @@ from trivium.store.sql.sketches import Sketches
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.statements import insert_all, set_setting, take
 from trivium.store.sql.tables import collections, documents, fields, interpretations
+from trivium.store.sql.tokens import TokenRows
 from trivium.store.sql.vectors import keep_vectors
 from trivium.types import DocumentId, Metadata
 
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class Registry(Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry):
+class Registry(
+    Names, Staging, Past, Removal, Sketches, Checks, ModelRegistry, TokenRows, FolderRows
+):
     def migrate(self) -> None:
         found = self.schema()
         check_schema(found)

@@ -1,7 +1,8 @@
 """How documents leave the registry: in one place, with everything that hangs on them.
 
-Rows go by cascade (interpretations, chunks, metadata, names); vectors that no chunk uses any more
-are freed here, and the originals that nothing refers to any more come back to be deleted.
+Rows go by cascade (interpretations, chunks, metadata, names), and what was said in conversations
+on the ground of a document goes with it. Vectors that no chunk uses any more are freed here, and
+the originals that nothing refers to any more come back to be deleted.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select
 
+from trivium.store.sql.conversations import forget_turns_of
 from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.statements import insert_all, slices, take
@@ -51,6 +53,7 @@ class Removal(RegistryReader):
                 kept = select(interpretations.c.original).where(of)
                 addresses |= set(connection.scalars(kept.distinct()))
                 connection.execute(delete(documents).where(documents.c.id.in_(some)))
+            forget_turns_of(connection, gone)
             free_vectors(connection, sorted(hashes))
             forget_documents(connection, gone, [row.uri for row in found])
             sequence = take(connection, "sequence", 1).start

@@ -109,6 +109,7 @@ def interpretation_values(processed: Processed) -> dict[str, Any]:
         "text": extraction.text,
         "chunks": len(processed.chunks),
         "summary": processed.summary,
+        "summarised_by": processed.summarised_by,
         "restored_from": None,
         "media_type": extraction.media_type,
         "size": processed.size,

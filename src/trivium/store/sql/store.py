@@ -9,27 +9,31 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from trivium.access import AccessToken
 from trivium.history import Interpretation
 from trivium.ports import Summarised, Unembedded
 from trivium.store.neighbours import neighbours
+from trivium.store.sql.conversations import ConversingStore
 from trivium.store.sql.registry import Registry
 from trivium.types import (
     ChunkId,
     Collection,
     Document,
     DocumentId,
+    Label,
     Manifest,
     Neighbours,
     StoredChunk,
     TokenVectors,
     Where,
 )
+from trivium.work import WatchedFolder
 
 if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-class SqlStore:
+class SqlStore(ConversingStore):
     _registry: Registry
 
     def _translated(self) -> AbstractContextManager[None]:
@@ -44,6 +48,10 @@ class SqlStore:
         with self._translated():
             return self._registry.embeddings(model, hashes)
 
+    def summary(self, content_hash: str, summariser: str) -> str | None:
+        with self._translated():
+            return self._registry.summary(content_hash, summariser)
+
     def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
         """Those of the documents that have a chunk without a vector of this model."""
         with self._translated():
@@ -57,15 +65,19 @@ class SqlStore:
         with self._translated():
             return self._registry.collections(where)
 
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        with self._translated():
+            return self._registry.counts(label, where)
+
     def find(self, uri: str, collection: str) -> Document | None:
         with self._translated():
             return self._registry.find(uri, collection)
 
     def documents(
-        self, where: Where, *, offset: int = 0, limit: int | None = None
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
         with self._translated():
-            return self._registry.documents(where, offset=offset, limit=limit)
+            return self._registry.documents(where, after=after, limit=limit)
 
     def alike(self, content_hash: str, collection: str) -> list[Document]:
         with self._translated():
@@ -155,3 +167,31 @@ class SqlStore:
     def abandon_model(self) -> None:
         with self._translated():
             self._registry.abandon_model()
+
+    def keep_token(self, token: AccessToken) -> None:
+        with self._translated():
+            self._registry.keep_token(token)
+
+    def access_token(self, id_: str) -> AccessToken | None:
+        with self._translated():
+            return self._registry.access_token(id_)
+
+    def access_tokens(self) -> list[AccessToken]:
+        with self._translated():
+            return self._registry.access_tokens()
+
+    def forget_token(self, id_: str) -> bool:
+        with self._translated():
+            return self._registry.forget_token(id_)
+
+    def keep_folder(self, folder: WatchedFolder) -> None:
+        with self._translated():
+            self._registry.keep_folder(folder)
+
+    def folders(self) -> list[WatchedFolder]:
+        with self._translated():
+            return self._registry.folders()
+
+    def forget_folder(self, id_: str) -> bool:
+        with self._translated():
+            return self._registry.forget_folder(id_)

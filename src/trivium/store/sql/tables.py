@@ -127,7 +127,9 @@ interpretations = Table(
     Column("original", String, nullable=False, server_default=text("''")),
     Column("sketch", LargeBinary),  # of its text, see text.nearness; none in older libraries
     Index("interpretations_by_document", "document", "number", unique=True),
+    Column("summarised_by", String, nullable=False, server_default=text("''")),
     Index("interpretations_by_original", "original"),
+    Index("interpretations_by_content", "content_hash"),
 )
 
 chunks = Table(
@@ -196,10 +198,57 @@ removals = Table(
     Index("removals_by_change", "changed"),
 )
 
+# Questions and answers that were to be kept, and the documents that each was made from. No foreign
+# key to these: a turn goes with the first of them, not a row of the list.
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("conversation", String, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("audiences", JSON(none_as_null=True)),  # that the caller held; NULL: all
+    Column("at", String, nullable=False),
+    Index("turns_by_conversation", "conversation"),
+)
+turn_documents = Table(
+    "turn_documents",
+    metadata,
+    Column("turn", ForeignKey("turns.id", ondelete="CASCADE"), primary_key=True),
+    Column("document", _Id, primary_key=True),
+    Index("turn_documents_by_document", "document"),
+)
+
 # What was decided for a collection. One that nobody decided anything for has no row.
 collections = Table(
     "collections",
     metadata,
     Column("name", String, primary_key=True),
     Column("chunker", String, nullable=False),
+)
+
+# Who may ask from elsewhere. Null audiences or collections: all of them.
+watched_folders = Table(
+    "watched_folders",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("path", String, nullable=False),
+    Column("collection", String, nullable=False),
+    Column("category", String),
+    Column("audience", String),
+    Column("ignore", JSON, nullable=False),
+    Column("added_at", String, nullable=False),
+)
+
+access_tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("hash", String, nullable=False),  # SHA-256 of the secret
+    Column("audiences", JSON(none_as_null=True)),
+    Column("collections", JSON(none_as_null=True)),
+    Column("rights", JSON, nullable=False),
+    Column("created_at", String, nullable=False),
+    Column("expires_at", String, nullable=False),  # empty: never
 )

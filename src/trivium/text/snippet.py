@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 
 from trivium.text.normalise import fold
 from trivium.text.stems import content_words, stem
@@ -45,8 +48,18 @@ def snip(passage: str, words: tuple[str, ...], language: str, width: int) -> Sni
     return Snippet(f"{before}{text[start:end]}{after}", tuple(sorted(marks)))
 
 
+def marks(text: str, words: tuple[str, ...], language: str) -> list[tuple[int, int]]:
+    """The ranges of a text to highlight, in order; none overlaps another."""
+    found = _places(text, content_words(dict.fromkeys(words), {language}), language)
+    ranges: list[tuple[int, int]] = []
+    for place in found:
+        if not ranges or place.start >= ranges[-1][1]:
+            ranges.append((place.start, place.end))
+    return ranges
+
+
 def _places(text: str, wanted: list[str], language: str) -> list[_Found]:
-    tokens = [(m.start(), m.end(), fold(m.group())) for m in _WORD.finditer(text)]
+    tokens = [(m.start(), m.end(), _folded(m.group())) for m in _WORD.finditer(text)]
     stems = stem([word for _, _, word in tokens], language)
     found: list[_Found] = []
     for word, root in zip(wanted, stem(wanted, language), strict=True):
@@ -63,29 +76,43 @@ def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
     """The words, or two neighbours, that resemble a word which stands nowhere itself."""
     if len(word) < _SHORTEST_ALIKE or word.isdigit():
         return []
-    degrees = [_similarity(word, (there,)) for _, _, there in tokens]
-    marked = {at for at, degree in enumerate(degrees) if degree >= ALIKE}
-    for at in range(len(tokens) - 1):
-        both = (tokens[at][2], tokens[at + 1][2])
-        if _both_needed(word, both) and _similarity(word, both) >= max(
-            ALIKE, *degrees[at : at + 2]
+    wanted = _grams(word)
+    different = {there for _, _, there in tokens}
+    common = {there: held for there in different if (held := wanted & _grams(there))}
+    degrees = {there: _similarity(word, (there,), common) for there in common}
+    near = [at for at, (_, _, there) in enumerate(tokens) if there in common]
+    marked = {at for at in near if degrees[tokens[at][2]] >= ALIKE}
+    for at, after in pairwise(near):
+        left, right = tokens[at][2], tokens[after][2]
+        if (
+            after == at + 1
+            and _both_needed(common[left], common[right])
+            and _similarity(word, (left, right), common)
+            >= max(ALIKE, degrees[left], degrees[right])
         ):
-            marked |= {at, at + 1}
+            marked |= {at, after}
     return [_Found(tokens[at][0], tokens[at][1], word) for at in marked]
 
 
-def _both_needed(word: str, pair: tuple[str, str]) -> bool:
+@lru_cache(maxsize=10_000)  # passages share their words
+def _grams(word: str) -> frozenset[str]:
+    return frozenset(trigrams(word))
+
+
+@lru_cache(maxsize=10_000)
+def _folded(word: str) -> str:
+    return fold(word)
+
+
+def _both_needed(left: frozenset[str], right: frozenset[str]) -> bool:
     """Whether each of two words holds at least two trigrams of a word that the other lacks."""
-    wanted = set(trigrams(word))
-    left, right = (wanted.intersection(trigrams(part)) for part in pair)
     return len(left - right) >= 2 and len(right - left) >= 2
 
 
-def _similarity(word: str, text: tuple[str, ...]) -> float:
-    wanted = set(trigrams(word))
-    common = sum(len(wanted.intersection(trigrams(part))) for part in text)
+def _similarity(word: str, text: tuple[str, ...], common: Mapping[str, frozenset[str]]) -> float:
     # The share of common trigrams bounds it from above, and spares most of the work.
-    return word_similarity(word, text) if common / len(wanted) >= ALIKE / 2 else 0.0
+    shared = sum(len(common[part]) for part in text)
+    return word_similarity(word, text) if shared / len(_grams(word)) >= ALIKE / 2 else 0.0
 
 
 def _window(text: str, found: list[_Found], width: int) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trivium.cli.output import printable, scalar
-from trivium.cli.snippet import Snippet, snip
+from trivium.text.snippet import Snippet, snip
 
 
 def marked(snippet: Snippet) -> list[str]:

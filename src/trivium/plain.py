@@ -1,4 +1,4 @@
-"""Results of a search for a program."""
+"""Results, documents and passages as plain values, for JSON: the same whichever way one asks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from trivium.access import AccessToken
+    from trivium.answers import Answer
+    from trivium.history import Interpretation
     from trivium.results import Analysis, Result, Results, SignalPart
-    from trivium.types import Signal, StoredChunk
+    from trivium.types import Document, Signal, StoredChunk
+    from trivium.work import Job, Task
 
 
-def as_json(results: Results) -> dict[str, object]:
+def results_as_json(results: Results) -> dict[str, object]:
     return {
         "query": results.query,
         "analysis": _analysis_as_json(results.analysis),
@@ -102,3 +106,47 @@ def chunk_as_json(found: StoredChunk) -> dict[str, object]:
 
 def heading(found: StoredChunk) -> str:
     return " › ".join(found.chunk.headings)
+
+
+def document_as_json(document: Document) -> dict[str, object]:
+    """What whoever may see a document is told of it."""
+    told = asdict(document)
+    for inner in ("original", "seen_hash", "seen_fingerprint"):  # how the library keeps it
+        del told[inner]
+    return told
+
+
+def interpretation_as_json(interpretation: Interpretation) -> dict[str, object]:
+    told = asdict(interpretation)
+    del told["original"], told["document"]
+    return told
+
+
+def job_as_json(job: Job) -> dict[str, object]:
+    """Without its options, which are the library's own."""
+    told = asdict(job)
+    del told["options"]
+    return told
+
+
+def task_as_json(task: Task) -> dict[str, object]:
+    told = asdict(task)
+    del told["key"], told["anew"]
+    return told
+
+
+def answer_as_json(answer: Answer) -> dict[str, object]:
+    return asdict(answer)
+
+
+def token_as_json(token: AccessToken) -> dict[str, object]:
+    """All but the hash."""
+    return {
+        "id": token.id,
+        "name": token.name,
+        "audiences": None if token.audiences is None else sorted(token.audiences),
+        "collections": None if token.collections is None else sorted(token.collections),
+        "rights": [right.value for right in sorted(token.rights)],
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+    }

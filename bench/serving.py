@@ -1,0 +1,259 @@
+"""How many searches the server answers, how fast, in how much memory; and what overload gets.
+
+    python -m bench.serving                               # 8 and 64 clients, 60 s, 1 and 2 workers
+    python -m bench.serving --chunks 10000 --seconds 10   # a quick look
+
+The real program (`trivium serve`) on loopback over the library of `bench.search`, embedding of the
+query included. Clients are a process of their own: threads that ask again as soon as they are
+answered, each over one connection. They share the machine's cores with the server, so what it can
+do is more than what is seen. Read `others`: cores that third parties used meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench.build import code_digest, place
+from bench.corpus import DATA, DataMissing, load_corpus
+from bench.surroundings import surroundings
+from bench.timing import percentile, processor_seconds
+from trivium.config import load
+
+CLIENTS = (8, 64)
+WORKERS = (1, 2)
+_START_SECONDS = 120.0
+_ROW = "{:<34}{:>9}{:>9}{:>9}{:>9}  {:<22}{:>18}{:>8}"
+_COLUMNS = ("", "req/s", "p50", "p95", "p99", "answers", "memory", "others")
+
+
+def main() -> None:
+    asked = _arguments()
+    if asked.client:
+        queries = json.loads(Path(asked.queries).read_text(encoding="utf-8"))
+        print(json.dumps(ask(asked.client, queries, asked.clients, asked.seconds)))
+        return
+    try:
+        found = run(asked)
+    except DataMissing as reason:
+        sys.exit(str(reason))
+    print(json.dumps(found, indent=1) if asked.json else table(found))
+
+
+def run(asked: argparse.Namespace) -> dict[str, Any]:
+    settings = load().settings
+    at = place(settings, load_corpus(asked.data), asked.chunks)
+    if not at.built.exists():
+        _say(f"Building a library of {at.chunks:,} chunks …")
+        command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]
+        subprocess.run([*command, "--data", str(asked.data)], check=True)
+    built = json.loads(at.built.read_text(encoding="utf-8"))
+    found: dict[str, Any] = {
+        "chunks": at.chunks,
+        "seconds": asked.seconds,
+        "built_by_this_code": built["code"] == code_digest(),
+        **surroundings(),
+        "runs": [],
+    }
+    queries = at.folder / "queries.json"
+    for workers in WORKERS:
+        with served(at.library, ("--workers", str(workers))) as server:
+            for clients in CLIENTS:
+                _say(f"{clients} clients, {workers} workers …")
+                name = f"{clients} clients, {workers} worker{'s' if workers > 1 else ''}"
+                found["runs"].append(measured(name, server, queries, clients, asked.seconds))
+    few = ("--set", "serve.parallel=2", "--set", "serve.waiting=8")
+    with served(at.library, few) as server:
+        _say("overload …")
+        name = f"{CLIENTS[-1]} clients, room for 10"
+        found["runs"].append(measured(name, server, queries, CLIENTS[-1], asked.seconds / 4))
+    return found
+
+
+@contextmanager
+def served(library: Path, options: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """The address of a running server, and its process id."""
+    command = [sys.executable, "-m", "trivium.cli.main", "serve", "--json", "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--library", str(library), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        told = ""
+        while not told.rstrip().endswith("}"):
+            told += process.stdout.readline()
+        address = json.loads(told)["address"]
+        _wait(address)
+        yield address, process.pid
+    finally:
+        process.terminate()
+        process.wait(60)
+        process.stdout.close()
+
+
+def _wait(address: str) -> None:
+    until = monotonic() + _START_SECONDS
+    while monotonic() < until:
+        try:
+            for _ in range(8):  # each worker loads its model with its first search
+                _post(_connection(address), {"query": "warm up"})
+            return
+        except OSError:
+            continue
+    raise TimeoutError(f"{address} does not answer")
+
+
+def measured(
+    name: str, server: tuple[str, int], queries: Path, clients: int, seconds: float
+) -> dict[str, Any]:
+    """One run of a process of clients; memory of the server before and after."""
+    address, pid = server
+    command = [sys.executable, "-m", "bench.serving", "--client", address]
+    command += ["--queries", str(queries), "--clients", str(clients)]
+    warm = [*command, "--seconds", str(min(5.0, seconds))]
+    subprocess.run(warm, stdout=subprocess.DEVNULL, check=True)
+    before, busy, own, started = _memory(pid), processor_seconds(), _cpu(pid), perf_counter()
+    done = subprocess.run(
+        [*command, "--seconds", str(seconds)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    told: dict[str, Any] = json.loads(done.stdout)
+    wall = perf_counter() - started
+    used = _cpu(pid) - own + told["cpu"]
+    others = (processor_seconds() - busy - used) / wall
+    return {
+        "name": name,
+        **told,
+        "memory_mb": [before, _memory(pid)],
+        "others": round(max(0.0, others), 2),
+    }
+
+
+def ask(address: str, queries: Sequence[str], clients: int, seconds: float) -> dict[str, Any]:
+    """What so many clients got: requests a second, milliseconds, and each status counted."""
+    until = perf_counter() + seconds
+
+    def client(number: int) -> list[tuple[int, float]]:
+        connection, at = _connection(address), number * len(queries) // clients
+        answers = []
+        while perf_counter() < until:
+            begun = perf_counter()
+            status = _post(connection, {"query": queries[at % len(queries)]})
+            answers.append((status, 1000 * (perf_counter() - begun)))
+            at += 1
+        connection.close()
+        return answers
+
+    started = perf_counter()
+    with ThreadPoolExecutor(clients) as threads:
+        answers = [one for each in threads.map(client, range(clients)) for one in each]
+    wall = perf_counter() - started
+    statuses = Counter(status for status, _ in answers)
+    return {
+        "rps": round(statuses[200] / wall, 1),
+        "statuses": {str(status): count for status, count in sorted(statuses.items())},
+        "ms": _percentiles([ms for status, ms in answers if status == 200]),
+        "refused_ms": _percentiles([ms for status, ms in answers if status in (429, 503)]),
+        "cpu": round(sum(os.times()[:2]), 2),
+    }
+
+
+def _percentiles(took: list[float]) -> dict[str, float]:
+    took.sort()
+    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+    return (
+        {name: round(percentile(took, share), 2) for name, share in shares.items()} if took else {}
+    )
+
+
+def _connection(address: str) -> http.client.HTTPConnection:
+    parts = urlsplit(address)
+    return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+
+
+def _post(connection: http.client.HTTPConnection, body: dict[str, Any]) -> int:
+    headers = {"Content-Type": "application/json"}
+    connection.request("POST", "/v1/search", json.dumps(body), headers)
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
+def _family(pid: int) -> list[int]:
+    """A process and its children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(one for child in children for one in _family(int(child)))]
+
+
+def _memory(pid: int) -> int:
+    """Megabytes that the processes of a server hold, shared pages counted once for each."""
+    total = 0
+    for one in _family(pid):
+        for line in Path(f"/proc/{one}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                total += int(line.split()[1])
+    return round(total / 1000)
+
+
+def _cpu(pid: int) -> float:
+    ticks = 0
+    for one in _family(pid):
+        told = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(told[11]) + int(told[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def table(found: dict[str, Any]) -> str:
+    machine = found["machine"]
+    lines = [
+        f"{found['chunks']:,} chunks, {found['seconds']:g} s a run, {machine['cores']} cores"
+        f" ({machine['processor']}), {found['date']}",
+        _ROW.format(*_COLUMNS),
+    ]
+    for one in found["runs"]:
+        told = " ".join(f"{status}:{count}" for status, count in one["statuses"].items())
+        memory = " → ".join(f"{mb:,}" for mb in one["memory_mb"]) + " MB"
+        times = [one["ms"].get(name, "") for name in ("p50", "p95", "p99")]
+        lines.append(_ROW.format(one["name"], one["rps"], *times, told, memory, one["others"]))
+        if one["refused_ms"]:
+            ms = one["refused_ms"]
+            lines.append(f"  sent away within {ms['p50']} / {ms['p95']} / {ms['p99']} ms")
+    return "\n".join(lines)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.serving",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each run")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--client", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--queries", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--clients", type=int, default=8, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+"""Who asks, and what they may see: access tokens and the callers they make.
+
+A token is `trv_ID_SECRET`: a public id to find it by and 256 random bits. Only the secret's SHA-256
+is kept. A slow hash such as bcrypt protects secrets that people choose; nobody searches through
+2^256 of them, and every request pays for the hash. Knows nothing of stores or of HTTP.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from trivium.errors import BadSetting, RightMissing, TokenRefused
+from trivium.types import EVERYONE, AllOf, Condition, Where
+
+PREFIX = "trv"
+_TOKEN = re.compile(rf"{PREFIX}_([0-9a-f]{{12}})_([A-Za-z0-9_-]{{43}})")
+_SECRET_BYTES = 32
+_LABEL = re.compile(r"[^\x00-\x1f\x7f]{1,200}")  # of an audience or a collection
+_PERIOD = re.compile(r"(\d{1,6})(m|h|d|w)")
+_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+class Right(StrEnum):
+    """What a token may be used for. None of them implies another."""
+
+    SEARCH = "search"  # search, read, suggest
+    ADD = "add"  # add documents and new versions of its own
+    MANAGE = "manage"  # remove and restore documents, look after jobs
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """What is kept of a token: enough to recognise it, too little to use it."""
+
+    id: str
+    name: str  # for people
+    hash: str  # of the secret
+    audiences: frozenset[str] | None  # None: all of them, which has to be asked for by name
+    collections: frozenset[str] | None  # None: every collection
+    rights: frozenset[Right]
+    created_at: str
+    expires_at: str = ""  # ISO 8601; empty: never
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Someone who asks. What they may see is decided here and nowhere else: `within`."""
+
+    id: str  # the token's; empty: the owner at the local machine
+    name: str
+    audiences: frozenset[str] | None
+    collections: frozenset[str] | None
+    rights: frozenset[Right]
+
+    def within(self, condition: Condition | None = None) -> Where:
+        """The filter that everything done for this caller goes through."""
+        return Where(self.audiences, condition or AllOf(), self.collections)
+
+    @property
+    def sees_all(self) -> bool:
+        return self.audiences is None and self.collections is None
+
+    def require(self, right: Right) -> None:
+        if right not in self.rights:
+            raise RightMissing(f"This token has no right to {right}.")
+
+    def conversation(self, name: str) -> str:
+        """How the library calls a conversation of this caller. Each token has names of its own, so
+        nobody meets another's; who may see everything goes by what the library calls them."""
+        return f"{self._own}{name}"
+
+    def conversation_seen(self, called: str) -> str | None:
+        """What this caller calls a conversation of the library; None: it is not theirs."""
+        return called.removeprefix(self._own) if called.startswith(self._own) else None
+
+    @property
+    def _own(self) -> str:
+        return "" if self.sees_all else f"{self.id}/"
+
+    def audience_for(self, asked: str | None) -> str | None:
+        """The label of what this caller adds. Whoever holds labels adds under one of their own, so
+        that nothing becomes more public, or more private, than they are. The owner may leave it
+        to the document (None)."""
+        if self.audiences is None:
+            return asked
+        if asked is None:
+            own = self.audiences - {EVERYONE}
+            if len(own) > 1:
+                raise BadSetting(
+                    "This token holds several audiences.", fix="Say which one may see it: audience."
+                )
+            return next(iter(own), EVERYONE)
+        if asked not in self.audiences | {EVERYONE}:
+            raise RightMissing(f"This token does not hold the audience {asked!r}.")
+        return asked
+
+    def collection_for(self, asked: str | None) -> str:
+        """The collection that something is added to."""
+        if self.collections is None:
+            return asked or "default"
+        if asked is None and len(self.collections) == 1:
+            return next(iter(self.collections))
+        if asked is None:
+            raise BadSetting("This token is for several collections.", fix="Say which: collection.")
+        if asked not in self.collections:
+            raise RightMissing(f"This token is not for the collection {asked!r}.")
+        return asked
+
+
+LOCAL_OWNER = Caller("", "owner", None, None, frozenset(Right))
+
+
+def mint(
+    name: str,
+    *,
+    audiences: Iterable[str] | None,
+    collections: Iterable[str] | None = None,
+    rights: Iterable[Right | str] = (Right.SEARCH,),
+    expires: str = "",
+    now: datetime | None = None,
+) -> tuple[AccessToken, str]:
+    """A new token, and the text to hand to its holder: it cannot be had again.
+
+    `audiences`: labels the holder has beside `all`; None is every one there is or will be.
+    `expires`: a period such as 12h, 30d or 8w; empty is never.
+    """
+    moment = now or datetime.now(UTC)
+    secret = secrets.token_urlsafe(_SECRET_BYTES)
+    kept = AccessToken(
+        id=secrets.token_hex(6),
+        name=_label("name", name) if name else "",
+        hash=_hashed(secret),
+        audiences=_labels("audience", audiences),
+        collections=_labels("collection", collections),
+        rights=frozenset(_right(right) for right in rights),
+        created_at=_stamp(moment),
+        expires_at=_stamp(moment + _period(expires)) if expires else "",
+    )
+    if not kept.rights:
+        raise BadSetting("The token has no right.", fix=f"It takes {', '.join(Right)}.")
+    return kept, f"{PREFIX}_{kept.id}_{secret}"
+
+
+def token_id(text: str) -> str:
+    """The public part of a token. Raises TokenRefused for what is none."""
+    found = _TOKEN.fullmatch(text)
+    if found is None:
+        raise TokenRefused("This is not a token of this library.")
+    return found[1]
+
+
+def caller_of(text: str, kept: AccessToken | None, now: datetime | None = None) -> Caller:
+    """Whoever holds this token. Unknown, revoked, expired and forged ones are refused alike, except
+    that an expired one says so to whoever holds its secret."""
+    found = _TOKEN.fullmatch(text)
+    # Compared also where there is nothing to compare with: the time tells nobody which ids exist.
+    right = hmac.compare_digest(
+        _hashed(found[2] if found else ""), kept.hash if kept else _hashed("no such token")
+    )
+    if not found or not kept or not right:
+        raise TokenRefused("The token is unknown or was revoked.")
+    if kept.expires_at and kept.expires_at <= _stamp(now or datetime.now(UTC)):
+        raise TokenRefused(f"The token expired at {kept.expires_at}.")
+    return Caller(kept.id, kept.name, kept.audiences, kept.collections, kept.rights)
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _period(text: str) -> timedelta:
+    found = _PERIOD.fullmatch(text.strip())
+    if found is None or not int(found[1]):
+        raise BadSetting(f"`expires` is {text!r}.", fix="Write a period such as 12h, 30d or 8w.")
+    return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+
+
+def _labels(what: str, given: Iterable[str] | None) -> frozenset[str] | None:
+    return None if given is None else frozenset(_label(what, label) for label in given)
+
+
+def _label(what: str, text: str) -> str:
+    if not _LABEL.fullmatch(text):
+        raise BadSetting(f"`{what}` is {text!r}.", fix="It takes 1 to 200 printable characters.")
+    return text
+
+
+def _right(given: Right | str) -> Right:
+    try:
+        return Right(given)
+    except ValueError as reason:
+        raise BadSetting(f"`right` is {given!r}.", fix=f"It takes {', '.join(Right)}.") from reason

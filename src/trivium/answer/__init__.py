@@ -1,0 +1,1 @@
+"""How a question is answered from passages: searched, read, written, cited, checked, or refused."""

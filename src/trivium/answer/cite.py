@@ -1,0 +1,130 @@
+"""Reads a model's text as it comes: marks become citations, unknown ones are dropped and counted.
+
+A mark may be written `[1]`, `[1, 3]`, `[2-4]`, `[^1]`, `[passage 1]` or `【1】`; it leaves as `[1]`
+or `[1][3]`. Also keeps back the sign by which a model says that the passages do not hold it.
+Knows passages only by their numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+
+_OPENING = "[【"
+_LONGEST_MARK = 40  # characters: what is longer is no mark
+_NUMBERS = r"\d{1,3}(?:\s*(?:[,;&–-]|and|und)\s*\^?\d{1,3})*"
+_NAMED = r"(?:(?:passages?|sources?|quellen?|abschnitte?|nos?\.?|n=)\s*)?"
+_WRITTEN = re.compile(
+    rf"\[\^?{_NAMED}(?P<square>{_NUMBERS})\]|【{_NAMED}(?P<thick>\d{{1,3}})[^】]*】", re.I
+)
+_MIGHT_BE = re.compile(r"\[\^?(?:[a-z.=]{0,10}\s*)?[\d\s,;&^–a-z-]*|【[^】]*", re.I)
+_RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
+_LONGEST_RANGE = 20
+_AROUND = " .:;,*`\"'[]()\n-–—"  # what models put around a sign
+MARK = re.compile(r"\[(\d{1,3})\]")  # as it leaves here
+
+
+@dataclass
+class Marks:
+    """Feed it pieces; what comes out can be shown. One for each answer."""
+
+    known: Set[int]
+    unknown: list[int] = field(default_factory=list)  # each once, as met
+    cited: list[int] = field(default_factory=list)
+    _held: str = ""
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far is certain."""
+        self._held += piece
+        return self._take(at_end=False)
+
+    def end(self) -> str:
+        """The rest."""
+        return self._take(at_end=True)
+
+    def _take(self, *, at_end: bool) -> str:
+        out = []
+        while self._held:
+            at = next((i for i, c in enumerate(self._held) if c in _OPENING), len(self._held))
+            # A blank before a mark that is dropped would be left over: it waits for the mark.
+            keep = at if at_end or at < len(self._held) else len(self._held.rstrip(" "))
+            if at and at == len(self._held):
+                out.append(self._held[:keep])
+                self._held = self._held[keep:]
+                break
+            text, rest = self._held[:at], self._held[at:]
+            mark = _WRITTEN.match(rest)
+            if mark is None:
+                unfinished = _MIGHT_BE.fullmatch(rest) and len(rest) <= _LONGEST_MARK
+                if unfinished and not at_end:
+                    blank = len(text) - len(text.rstrip(" "))
+                    out.append(text[: len(text) - blank])
+                    self._held = text[len(text) - blank :] + rest
+                    break
+                out.append(text + rest[0])
+                self._held = rest[1:]
+                continue
+            shown = self._resolved(mark)
+            out.append(text + shown if shown else text.rstrip(" "))
+            self._held = rest[mark.end() :]
+        return "".join(out)
+
+    def _resolved(self, mark: re.Match[str]) -> str:
+        numbers = list(_numbers(mark["square"] or mark["thick"]))
+        for number in numbers:
+            listed = self.cited if number in self.known else self.unknown
+            if number not in listed:
+                listed.append(number)
+        return "".join(f"[{number}]" for number in dict.fromkeys(numbers) if number in self.known)
+
+
+def _numbers(text: str) -> Iterator[int]:
+    for part in re.split(r"[,;&]|and|und", text):
+        between = _RANGE.search(part)
+        if between:
+            first, last = int(between[1]), int(between[2])
+            if first <= last <= first + _LONGEST_RANGE:
+                yield from range(first, last + 1)
+                continue
+        yield from map(int, re.findall(r"\d+", part))
+
+
+class Refusal:
+    """Keeps the sign of a refusal out of the text, and says whether the text began with it."""
+
+    def __init__(self, sign: str) -> None:
+        self._sign = sign
+        self._held = ""  # might be the beginning of the sign
+        self._said = False  # something beside the sign
+        self._after = False  # the sign has just been: its colon or full stop goes too
+        self.refused = False
+
+    def feed(self, piece: str) -> str:
+        self._held += piece
+        before, sign, after = self._held.partition(self._sign)
+        if sign:
+            self.refused |= not self._said and not before.strip(_AROUND)
+            shown = self._shown("" if self.refused else before)
+            self._held, self._after = after, True
+            return shown + self.feed("")
+        if not self._said and self._sign.startswith(self._held.lstrip(_AROUND)):
+            return ""  # with what stands around it
+        at = next(
+            (i for i in range(len(self._held)) if self._sign.startswith(self._held[i:])), None
+        )
+        shown = self._held[:at]
+        self._held = "" if at is None else self._held[at:]
+        return self._shown(shown)
+
+    def end(self) -> str:
+        """What was held back and is no sign."""
+        held, self._held = self._held, ""
+        return self._shown(held)
+
+    def _shown(self, text: str) -> str:
+        if self._after:
+            text = text.lstrip(_AROUND)
+            self._after = not text
+        self._said |= bool(text.strip(_AROUND))
+        return text

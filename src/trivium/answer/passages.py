@@ -1,0 +1,57 @@
+"""The passages of an answer: what was found, numbered, with the text around it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from trivium.answers import Citation
+from trivium.results import Result
+
+_ON_THE_WEB = re.compile(r"https?://")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A result under its number, and all of it that a model is given to read."""
+
+    citation: Citation
+    text: str  # with what stands around it
+    language: str
+
+    @property
+    def number(self) -> int:
+        return self.citation.number
+
+
+def numbered(results: Iterable[Result]) -> tuple[Passage, ...]:
+    """In the order of the results. What stands around a passage is left out where it is a passage
+    of its own."""
+    found = list(results)
+    places = {(r.found.document.id, r.found.chunk.index) for r in found}
+    return tuple(_passage(at, result, places) for at, result in enumerate(found, start=1))
+
+
+def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passage:
+    document, chunk = result.found.document, result.found.chunk
+    before = "" if (document.id, chunk.index - 1) in places else result.before
+    after = "" if (document.id, chunk.index + 1) in places else result.after
+    # One text again: a line's end would cut a sentence that goes from one chunk into the next.
+    whole = " ".join(part for part in (before, chunk.text, after) if part)
+    citation = Citation(
+        number=number,
+        chunk=result.found.id,
+        document=document.id,
+        index=chunk.index,
+        title=document.title,
+        uri=document.uri,
+        collection=document.collection,
+        headings=chunk.headings,
+        pages=chunk.pages,
+        paragraph=chunk.paragraph,
+        link=chunk.place.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
+        text=chunk.text,
+    )
+    text = f"{chunk.header}\n{whole}" if chunk.header else whole
+    return Passage(citation, text, document.language)

@@ -1,0 +1,73 @@
+"""Makes a follow-up question stand on its own: "and who wore it?" needs the turn before it.
+
+A language model does it in a short call. Where there is none, where it fails or where it invents,
+the question is searched for together with the one before. Pure but for the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trivium.answers import Turn, Usage
+from trivium.ports import Generator, Message
+from trivium.search.writing import write_within
+from trivium.text.languages import detect_language
+from trivium.text.normalise import words
+from trivium.text.stems import content_words, stem
+
+SECONDS = 10.0  # a person waits
+MOST_TOKENS = 120
+TURNS = 3  # what a follow-up refers to was said just now
+LONGEST_TURN = 600  # characters of an earlier question or answer
+LONGEST = 500  # characters of a question that was made of another
+# Of the content words of a rewritten question that were said before or asked now. One that is made
+# of new words asks something else.
+LEAST_KNOWN = 0.6
+RULES = (
+    "Rewrite the user's last question so that it can be understood without the conversation: put"
+    " names in the place of words like it, they, there. Keep its language and its meaning. If it"
+    " stands on its own already, repeat it. Write the question and nothing else; do not answer it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    text: str
+    note: str = ""  # why a model did not write it
+    usage: Usage = Usage()
+
+
+def stand_alone(
+    question: str, history: Sequence[Turn], generator: Generator | None, seconds: float = SECONDS
+) -> Rewritten:
+    if not history:
+        return Rewritten(question)
+    joined = f"{_short(history[-1].question)} {question}"
+    if generator is None:
+        return Rewritten(joined)
+    messages = [Message("system", RULES)]
+    for turn in history[-TURNS:]:
+        messages.append(Message("user", _short(turn.question)))
+        messages.append(Message("assistant", _short(turn.answer) or "…"))
+    messages.append(Message("user", f"Rewrite this question: {question}"))
+    written = write_within(generator, messages, MOST_TOKENS, seconds)
+    usage = Usage(written.prompt_tokens, written.completion_tokens)
+    text = written.text.strip("\"'“”„ ")
+    if text and len(text) <= LONGEST and _is_known(text, question, history):
+        return Rewritten(text, usage=usage)
+    why = f"{generator.name} asked something else." if text else written.why
+    note = f"Searched for together with the question before: it was not rewritten. {why}"
+    return Rewritten(joined, note, usage)
+
+
+def _is_known(text: str, question: str, history: Sequence[Turn]) -> bool:
+    said = [question, *(part for turn in history for part in (turn.question, turn.answer))]
+    language = detect_language(" ".join(said)) or "en"
+    content = set(stem(content_words(words(text), [language]), language))
+    before = {one for part in said for one in stem(words(part), language)}
+    return bool(content) and len(content & before) >= LEAST_KNOWN * len(content)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_TURN else text[:LONGEST_TURN].rstrip() + "…"

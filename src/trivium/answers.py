@@ -1,0 +1,149 @@
+"""What `ask` answers, and what it tells on the way. Frozen dataclasses like `types`.
+
+An answer is text with marks such as `[2]`; each mark is a citation of a passage that the caller may
+see. Knows nothing of models and prompts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from trivium.types import ChunkId, DocumentId
+
+
+class AnswerKind(StrEnum):
+    WRITTEN = "written"  # by a language model, from the passages
+    EXTRACTED = "extracted"  # sentences of the passages themselves: no model wrote anything
+    REFUSED = "refused"  # the passages do not hold it
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question that was asked before, and what was answered, without its marks."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTurn:
+    """A turn of a conversation that a library keeps, and who may see it: whoever holds all of its
+    audiences and may see every document it was made from."""
+
+    turn: Turn
+    audiences: frozenset[str] | None  # that the caller held; None: the owner, who held all
+    documents: frozenset[DocumentId] = frozenset()
+    at: str = ""  # ISO 8601, UTC; the store says when
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A kept conversation, as far as a caller may see it."""
+
+    name: str
+    turns: int
+    began: str  # ISO 8601, UTC
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage under the number by which an answer names it."""
+
+    number: int  # from 1
+    chunk: ChunkId
+    document: DocumentId
+    index: int  # of the passage in its document, from 0
+    title: str
+    uri: str
+    collection: str
+    headings: tuple[str, ...]
+    pages: tuple[int, ...]
+    paragraph: int | None
+    link: str  # to a message or a page on the web; empty for a file
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of an answer, and whether the passages it cites bear it out."""
+
+    text: str  # without marks
+    citations: tuple[int, ...]
+    supported: bool
+    why: str  # in a few words
+    support: float = 0.0  # 0..1, of its words and its meaning in what it cites
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that was done on the way to an answer."""
+
+    name: str  # rewrite, search, read, write, extract, check
+    detail: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The next piece of the answer's text. Joined, they are `Answer.text`."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that the language model took, all its calls together; 0 where nobody counted."""
+
+    prompt: int = 0
+    answer: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.prompt + other.prompt, self.answer + other.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    question: str  # as asked
+    asked: str  # as searched for: a follow-up stands on its own here
+    kind: AnswerKind
+    text: str  # with marks: [1]
+    citations: tuple[Citation, ...]  # those that the text names, by number
+    passages: tuple[Citation, ...]  # all that were found and read, by number
+    statements: tuple[Statement, ...]
+    steps: tuple[Step, ...] = ()
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = ()  # what a person should know: left out, cut off, unknown marks
+    complete: bool = True  # the model came to an end by itself
+    model: str = ""  # who wrote it; empty: nobody
+    conversation: str = ""
+    timings_ms: Mapping[str, float] = field(default_factory=dict)  # of the search
+    took_ms: float = 0.0
+
+    @property
+    def refused(self) -> bool:
+        return self.kind is AnswerKind.REFUSED
+
+    @property
+    def turn(self) -> Turn:
+        """For the history of the next question: without marks, which count for this one alone."""
+        return Turn(self.question, re.sub(r" ?\[\d+\]", "", self.text))
+
+    @property
+    def unsupported(self) -> tuple[Statement, ...]:
+        """What a reader must not take for granted."""
+        return tuple(one for one in self.statements if not one.supported)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The last event: the whole answer."""
+
+    answer: Answer
+
+
+AnswerEvent: TypeAlias = Step | Token | Citation | Usage | Done

@@ -1,0 +1,199 @@
+"""`trivium ask`: an answer as it is written, with its citations below; alone, a conversation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.search import QueryCommand
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from trivium.answers import Answer, AnswerEvent, Citation, Turn
+    from trivium.library import Library
+
+_KEPT_TURNS = 6  # of a conversation in the terminal that has no name
+
+
+@click.command("ask", cls=QueryCommand)
+@click.argument("question", nargs=-1, metavar="[QUESTION...]")
+@click.option("-n", "--limit", type=int, default=8, show_default=True, help="Passages to read.")
+@click.option(
+    "--conversation",
+    metavar="NAME",
+    help="Go on with a conversation that the library keeps, or begin one.",
+)
+@click.option(
+    "--audience",
+    "audiences",
+    multiple=True,
+    help="Ask as a caller that holds this label, not as the owner. Repeatable.",
+)
+@click.option("--collection", multiple=True, help="Only from this collection. Repeatable: any.")
+@click.option(
+    "--source", multiple=True, help="Only from this document: file name, path or #id. Repeatable."
+)
+@click.option(
+    "--where",
+    metavar="FILTER",
+    multiple=True,
+    help="Any other filter, e.g. 'year>=2020 type:pdf'. Repeatable: all hold.",
+)
+@click.option("--json-lines", is_flag=True, help="Print each event as a line of JSON, as it comes.")
+@shared_options
+@pass_shell
+def ask_command(
+    shell: Shell,
+    question: tuple[str, ...],
+    limit: int,
+    conversation: str | None,
+    audiences: tuple[str, ...],
+    collection: tuple[str, ...],
+    source: tuple[str, ...],
+    where: tuple[str, ...],
+    json_lines: bool,
+) -> None:
+    """Answer a question from the documents, with the passages it rests on.
+
+    With a language model (setting generate.url) it is written, without one it is made of the
+    documents' own sentences. Without a question it asks for one after the other.
+
+    \b
+    trivium ask who raised the drowned crown
+    trivium ask "what does it cost?" --conversation shopping
+    trivium ask how do I parry --audience player --where type:markdown --json
+    trivium ask
+    """
+    with shell.library() as library:
+        asking = _Asking(
+            library,
+            limit=limit,
+            conversation=conversation,
+            audiences=audiences or None,
+            collection=collection or None,
+            source=source or None,
+            where=" ".join(f"({one})" for one in where if one.strip()),
+        )
+        text = " ".join(question)
+        if text.strip():
+            _answer(shell, asking, text, json_lines)
+        elif shell.json or json_lines or not sys.stdin.isatty():
+            raise click.UsageError("Type a question.")
+        else:
+            _converse(shell, asking)
+
+
+class _Asking:
+    """One caller's way of asking, and what was said since the program began."""
+
+    def __init__(
+        self,
+        library: Library,
+        *,
+        limit: int,
+        conversation: str | None,
+        audiences: tuple[str, ...] | None,
+        collection: tuple[str, ...] | None,
+        source: tuple[str, ...] | None,
+        where: str,
+    ) -> None:
+        self._library = library
+        self._limit, self._conversation, self._audiences = limit, conversation, audiences
+        self._collection, self._source, self._where = collection, source, where
+        self._history: list[Turn] = []
+
+    def events(self, question: str) -> Iterator[AnswerEvent]:
+        return self._library.ask_stream(
+            question,
+            history=() if self._conversation else self._history[-_KEPT_TURNS:],
+            limit=self._limit,
+            audiences=self._audiences,
+            collection=self._collection,
+            source=self._source,
+            where=self._where,
+            conversation=self._conversation,
+        )
+
+    def remember(self, answer: Answer) -> None:
+        self._history.append(answer.turn)
+
+
+def _converse(shell: Shell, asking: _Asking) -> None:
+    """One question after the other; an empty line or the end of input ends it."""
+    shell.note("Ask. An empty line ends it.")
+    while True:
+        try:
+            text = click.prompt("?", prompt_suffix=" ", default="", show_default=False)
+        except click.Abort:
+            break
+        if not text.strip():
+            break
+        asking.remember(_answer(shell, asking, text, as_lines=False))
+        shell.say("")
+
+
+def _answer(shell: Shell, asking: _Asking, question: str, as_lines: bool) -> Answer:
+    from trivium.answers import Done, Step, Token
+
+    events = asking.events(question)
+    for event in events:
+        if as_lines:
+            click.echo(json.dumps(_line(event), ensure_ascii=True))
+        elif isinstance(event, Token) and not shell.json:
+            click.echo(printable(event.text), nl=False)
+        elif isinstance(event, Step) and not shell.json and shell.err.is_terminal:
+            _tell_step(shell, event)
+        if isinstance(event, Done):
+            if shell.json:
+                shell.emit(asdict(event.answer))
+            elif not as_lines:
+                click.echo("")
+                _show_below(shell, event.answer)
+            return event.answer
+    raise AssertionError("an answer always ends")
+
+
+def _line(event: AnswerEvent) -> dict[str, object]:
+    return {"event": type(event).__name__.lower(), **asdict(event)}
+
+
+def _tell_step(shell: Shell, step: object) -> None:
+    from trivium.answers import Step
+
+    if isinstance(step, Step) and step.name in ("rewrite", "search"):
+        shell.err.print(printable(f"{step.name}: {step.detail}"), style="dim", soft_wrap=True)
+
+
+def _show_below(shell: Shell, answer: Answer) -> None:
+    """The citations with page and path, then what a reader must not take for granted."""
+    if answer.citations:
+        shell.say("")
+    for citation in answer.citations:
+        shell.say(_cited(citation))
+    for one in answer.unsupported:
+        shell.note(f"Not borne out: “{one.text}” ({one.why}).")
+    for note in answer.notes:
+        shell.note(note)
+
+
+def _cited(citation: Citation) -> Text:
+    from rich.text import Text
+
+    line = Text.assemble((f"[{citation.number}] ", "bold cyan"), printable(citation.title))
+    path = [h for at, h in enumerate(citation.headings) if at or h != citation.title]
+    if path:
+        line.append("  " + printable(" › ".join(path)), style="dim")
+    if citation.pages:
+        first, last = citation.pages[0], citation.pages[-1]
+        line.append(f"  p. {first}" if first == last else f"  pp. {first}–{last}")
+    if citation.paragraph is not None:
+        line.append(f"  ¶ {citation.paragraph}", style="dim")
+    line.append(f"  {printable(citation.link or citation.uri)}", style="dim")
+    return line

@@ -1,0 +1,62 @@
+"""`trivium conversations`: what was asked and kept, shown or forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+
+@click.command("conversations")
+@click.argument("name", required=False)
+@click.option("--forget", is_flag=True, help="Remove it from the library.")
+@click.option(
+    "--audience",
+    "audiences",
+    multiple=True,
+    help="As a caller that holds this label, not as the owner. Repeatable.",
+)
+@shared_options
+@pass_shell
+def conversations_command(
+    shell: Shell, name: str | None, forget: bool, audiences: tuple[str, ...]
+) -> None:
+    """List the conversations that `ask --conversation` kept, show one, or forget it.
+
+    \b
+    trivium conversations
+    trivium conversations shopping
+    trivium conversations shopping --forget
+    """
+    from trivium.library import where
+
+    within = where(audiences or None)
+    if forget and name is None:
+        raise click.UsageError("Name the conversation to forget.")
+    with shell.library() as library:
+        if name is None:
+            listed = library.conversations(within)
+            if shell.json:
+                shell.emit({"conversations": [asdict(one) for one in listed]})
+            elif listed:
+                rows = [(one.name, str(one.turns), one.began, one.last) for one in listed]
+                shell.table(("name", ">turns", "began", "last"), rows)
+            else:
+                shell.say("No conversation is kept.")
+                shell.note("`trivium ask --conversation NAME` begins one.")
+            return
+        if forget:
+            gone = library.forget_conversation(name, within)
+            if shell.json:
+                shell.emit({"forgotten": gone})
+            else:
+                shell.say(f"{gone} turn{'' if gone == 1 else 's'} forgotten.")
+            return
+        turns = library.conversation(name, within)
+    if shell.json:
+        shell.emit({"name": name, "turns": [asdict(turn) for turn in turns]})
+        return
+    for turn in turns:
+        shell.say(printable(f"? {turn.question}"), printable(turn.answer), "")

@@ -1,0 +1,22 @@
+"""Packages that only some commands need: says how to get them where they are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Imports inside need `pip install trivium[extra]`."""
+    from trivium.errors import ExtraMissing
+
+    try:
+        yield
+    except ModuleNotFoundError as reason:
+        if (reason.name or "").partition(".")[0] == "trivium":
+            raise  # ours, and a fault
+        raise ExtraMissing(
+            f"This needs the package {reason.name}, which is not installed.",
+            fix=f"pip install 'trivium[{extra}]'",
+        ) from reason

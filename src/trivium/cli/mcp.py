@@ -1,0 +1,53 @@
+"""`trivium mcp`: the library for an AI assistant that starts this program."""
+
+from __future__ import annotations
+
+import click
+
+from trivium.cli.extras import needs
+from trivium.cli.output import Shell, pass_shell, shared_options
+
+
+@click.command("mcp")
+@click.option(
+    "--audience",
+    "audiences",
+    multiple=True,
+    help="Answer as a caller that holds this label, not as the owner. Repeatable.",
+)
+@click.option("--collection", "collections", multiple=True, help="Only this one. Repeatable.")
+@click.option("--allow-write", is_flag=True, help="Let the assistant add and remove documents.")
+@shared_options
+@pass_shell
+def mcp_command(
+    shell: Shell, audiences: tuple[str, ...], collections: tuple[str, ...], allow_write: bool
+) -> None:
+    """Serve an AI assistant over standard input and output (MCP).
+
+    The assistant starts it; in its settings, the command is `trivium` and the arguments are `mcp`.
+    It can search and read, nothing else, unless you allow more. `trivium serve` offers the same at
+    /mcp, with tokens.
+
+    \b
+    trivium mcp
+    trivium mcp --audience player --collection rules
+    """
+    with needs("mcp"):
+        import anyio
+
+        from trivium.mcp.server import serve_stdio
+    from dataclasses import replace
+
+    from trivium.access import LOCAL_OWNER
+
+    caller = replace(
+        LOCAL_OWNER,
+        audiences=frozenset(audiences) if audiences else None,
+        collections=frozenset(collections) if collections else None,
+    )
+    with shell.library() as library:
+
+        async def serve() -> None:
+            await serve_stdio(library, caller, allow_write=allow_write)
+
+        anyio.run(serve)

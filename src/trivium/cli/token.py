@@ -1,0 +1,142 @@
+"""`trivium token`: who may ask over HTTP and MCP, and for what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.plain import token_as_json
+
+if TYPE_CHECKING:
+    from trivium.access import AccessToken
+
+RIGHTS = ("search", "add", "manage")
+
+
+@click.group("token", invoke_without_command=True)
+@shared_options
+@click.pass_context
+def token_command(ctx: click.Context) -> None:
+    """List the tokens of `trivium serve`; make and revoke them.
+
+    \b
+    trivium token
+    trivium token create --audience player --collection rules --expires 30d
+    trivium token revoke 3f9c2ab17d04
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_command)
+
+
+@token_command.command("create")
+@click.option("--name", default="", help="Whose it is, for you to remember.")
+@click.option(
+    "--audience",
+    "audiences",
+    multiple=True,
+    help="A label its holder has, beside `all`. Repeatable. Without one: only what all may see.",
+)
+@click.option(
+    "--all-audiences", is_flag=True, help="Every label there is or will be, as the owner has."
+)
+@click.option(
+    "--collection",
+    "collections",
+    multiple=True,
+    help="Only this collection. Repeatable. Without one: every collection.",
+)
+@click.option(
+    "--right",
+    "rights",
+    type=click.Choice(RIGHTS),
+    multiple=True,
+    default=("search",),
+    show_default=True,
+    help="What it may be used for. Repeatable; none implies another.",
+)
+@click.option("--expires", default="", metavar="PERIOD", help="After 12h, 30d, 8w.  [never]")
+@shared_options
+@pass_shell
+def create_command(
+    shell: Shell,
+    name: str,
+    audiences: tuple[str, ...],
+    all_audiences: bool,
+    collections: tuple[str, ...],
+    rights: tuple[str, ...],
+    expires: str,
+) -> None:
+    """Make a token. It is shown once: the library keeps only a hash of it.
+
+    \b
+    trivium token create --audience player --collection rules
+    trivium token create --all-audiences --right search --right add --right manage --name me
+    """
+    if audiences and all_audiences:
+        raise click.UsageError("--audience and --all-audiences cannot be mixed.")
+    with shell.library() as library:
+        kept, text = library.create_token(
+            audiences=None if all_audiences else audiences,
+            collections=collections or None,
+            rights=rights,
+            expires=expires,
+            name=name,
+        )
+    if shell.json:
+        shell.emit({"token": text, **token_as_json(kept)})
+        return
+    shell.say(text)
+    shell.note("Keep it: it is not shown again. Send it as `Authorization: Bearer TOKEN`.")
+
+
+@token_command.command("list")
+@shared_options
+@pass_shell
+def list_command(shell: Shell) -> None:
+    """List the tokens: what each may see and do. Their secrets are not known."""
+    with shell.library() as library:
+        found = library.tokens()
+    if shell.json:
+        shell.emit({"tokens": [token_as_json(token) for token in found]})
+        return
+    if not found:
+        shell.note("There is no token; `trivium token create` makes one.")
+        return
+    names = ("id", "name", "audiences", "collections", "rights", "created", "expires")
+    shell.table(names, [_row(token) for token in found])
+
+
+def _row(token: AccessToken) -> tuple[str, ...]:
+    told = token_as_json(token)
+
+    def listed(name: str, otherwise: str) -> str:
+        values = told[name]
+        return otherwise if values is None else ", ".join(values)  # type: ignore[arg-type]
+
+    return (
+        token.id,
+        token.name,
+        listed("audiences", "(every one)") or "all",
+        listed("collections", "(every one)"),
+        listed("rights", ""),
+        token.created_at,
+        token.expires_at or "never",
+    )
+
+
+@token_command.command("revoke")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@shared_options
+@pass_shell
+def revoke_command(shell: Shell, ids: tuple[str, ...]) -> None:
+    """Revoke tokens: from the next request on they are refused."""
+    with shell.library() as library:
+        for id_ in ids:
+            library.revoke_token(id_)
+    if shell.json:
+        shell.emit({"revoked": list(ids)})
+        return
+    for id_ in ids:
+        shell.say(f"Revoked {id_}.")

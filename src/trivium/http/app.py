@@ -1,0 +1,181 @@
+"""Puts the server together: routes under /v1, the guard in front, MCP beside, a description."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
+
+from trivium import __version__
+from trivium.config import Settings
+from trivium.http.asked import Server
+from trivium.http.assistants import PATH, Assistants
+from trivium.http.door import Door
+from trivium.http.gate import Gate
+from trivium.http.guard import LOOPBACK, Guard, Rules
+from trivium.http.metrics import Metrics
+from trivium.http.problems import Problem, explained
+from trivium.http.routes import (
+    about,
+    documents,
+    evaluations,
+    files,
+    jobs,
+    query,
+    search,
+    sources,
+    tokens,
+)
+from trivium.http.streaming import LONGEST_SECONDS
+from trivium.library import Library
+from trivium.library.tending import Tender
+from trivium.mcp.http import Mounted
+
+_COMPRESSED = 1_000  # bytes: less fits into one packet anyway
+_WRITING = 2  # at once: one writes, one waits for it
+_ASKING = 8  # questions answered at once: each holds a thread, mostly while a model writes
+_MODEL_CALLS = 3  # of one answer: to stand alone, to guess, to write
+_DESCRIPTION = """Hybrid search over your own documents: meaning, words and spelling, fused and
+explained. A token sees the documents of its audiences and collections, and nothing else exists for
+it. Errors are problem documents (RFC 9457) with stable codes."""
+
+
+def create_app(
+    library: Library,
+    settings: Settings,
+    *,
+    open_to_all: bool = False,
+    any_host: bool = False,
+    allow_write: bool = False,
+    origins: Mapping[str, str] | None = None,
+    tend: bool = False,
+    on_close: Callable[[], None] | None = None,
+    furnish: Callable[[FastAPI], None] | None = None,
+) -> FastAPI:
+    """The server over an opened library, as an ASGI application.
+
+    `open_to_all`: requests without a token are the owner's. `any_host`: whatever name the server
+    is called by; safe where every request needs a token, which no foreign page has.
+    `allow_write`: assistants may write, where their token may. `origins`: where each setting's
+    value comes from, by name. `tend`: jobs are worked off here, and watched folders followed.
+    `furnish` adds what stands above this package: the pages of `web`.
+    """
+    tender = Tender(library) if tend else None
+    server = _server(library, settings, open_to_all, origins or {}, tender)
+    assistants = Mounted(library, server.read, allow_write=allow_write)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with assistants.running():
+            with tender or nullcontext():
+                yield
+        server.judging.close()
+        server.asking.close()
+        server.reading.close()
+        server.writing.close()
+        if on_close:
+            on_close()
+
+    app = FastAPI(
+        title="Trivium",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # its page would fetch scripts from another host
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
+    app.state.server = server
+    explained(app)
+    for part in (search, query, documents, files, jobs, sources, evaluations, tokens, about):
+        app.include_router(part.router)
+    app.include_router(about.health)
+    app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
+    if furnish:
+        furnish(app)
+    _protect(app, server, any_host)
+    return app
+
+
+def _server(
+    library: Library,
+    settings: Settings,
+    open_to_all: bool,
+    origins: Mapping[str, str],
+    tender: Tender | None,
+) -> Server:
+    s = settings
+    parallel = s.serve_parallel or 4 * (os.cpu_count() or 1)
+    server = Server(
+        library=library,
+        settings=s,
+        # Each worker sees its share of the requests only.
+        door=Door(library, open_to_all=open_to_all, rate=s.serve_rate / max(1, s.serve_workers)),
+        reading=Gate(parallel, s.serve_waiting, s.serve_seconds),
+        writing=Gate(
+            _WRITING,
+            s.serve_waiting,
+            max(s.serve_seconds, s.read_seconds),
+            "It is still worked on: look again later.",
+        ),
+        asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
+        judging=Gate(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now
+        metrics=Metrics(os.getpid()),
+        origins=origins,
+        tender=tender,
+    )
+    watch = server.metrics.watch
+    watch("trivium_at_work", "Requests that are worked on.", lambda: server.reading.at_work)
+    watch("trivium_answering", "Questions that are answered.", lambda: server.asking.at_work)
+    watch("trivium_streams", "Streams that are open.", lambda: server.streams.open)
+    watch("trivium_waiting", "Requests that wait for their turn.", lambda: server.reading.waiting)
+    return server
+
+
+def _protect(app: FastAPI, server: Server, any_host: bool) -> None:
+    s = server.settings
+    origins = listed(s.serve_origins)
+    hosts = {s.serve_host.strip("[]").lower(), *(h.lower() for h in listed(s.serve_hosts))}
+    rules = Rules(
+        hosts=frozenset({"*"}) if any_host else LOOPBACK | hosts,
+        origins=frozenset(origins),
+        upload_paths=files.UPLOADS,
+        upload_bytes=s.read_max_bytes + files.OVERHEAD,
+    )
+    app.add_middleware(GZipMiddleware, minimum_size=_COMPRESSED)
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "If-None-Match", "X-Request-ID"],
+            expose_headers=["ETag", "Retry-After", "X-Request-ID"],
+        )
+    app.add_middleware(Guard, rules=rules, metrics=server.metrics)
+
+
+def listed(text: str) -> list[str]:
+    """Values with commas between them."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's description, with our problems in place of its own validation errors."""
+    if app.openapi_schema is None:
+        told = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        schemas = told.setdefault("components", {}).setdefault("schemas", {})
+        for name in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(name, None)
+        schemas["Problem"] = Problem.model_json_schema()
+        app.openapi_schema = told
+    return app.openapi_schema

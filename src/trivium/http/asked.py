@@ -1,0 +1,120 @@
+"""What every route has at hand: the library, the gate, and who asks.
+
+`Depends(...)` of FastAPI; a route without one of the `may_` callers is a route open to everyone,
+and a test says which those are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Annotated, TypeVar
+
+from anyio import to_thread
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+
+from trivium.access import Caller, Right
+from trivium.config import Settings
+from trivium.errors import RequestRefused, RightMissing
+from trivium.http.door import Door
+from trivium.http.gate import Gate
+from trivium.http.metrics import Metrics
+from trivium.library import Library
+from trivium.library.tending import Tender
+
+T = TypeVar("T")
+COOKIE = "trivium_token"  # of a browser: holds the token that `/login` was given
+_HARMLESS = ("GET", "HEAD", "OPTIONS")
+# For the description of the API only: the door looks at the header itself.
+bearer = HTTPBearer(auto_error=False, description="A token made by `trivium token create`.")
+
+
+class Streams:
+    """How many answers are being streamed: entered by each, on the event loop alone."""
+
+    open = 0
+
+    def __enter__(self) -> None:
+        self.open += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.open -= 1
+
+
+@dataclass(frozen=True)
+class Server:
+    """What one process serves with."""
+
+    library: Library
+    settings: Settings
+    door: Door
+    reading: Gate
+    writing: Gate
+    asking: Gate
+    judging: Gate
+    metrics: Metrics
+    origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
+    tender: Tender | None = None  # None: nobody works off the queue here
+    streams: Streams = field(default_factory=Streams)
+    closing: Event = field(default_factory=Event)  # set when streams should end
+
+    def wake(self) -> None:
+        """There is a job to work on."""
+        if self.tender is not None:
+            self.tender.wake()
+
+    async def read(self, call: Callable[[], T]) -> T:
+        return await self.reading.run(call)
+
+
+async def server_of(request: Request) -> Server:
+    found: Server = request.app.state.server
+    return found
+
+
+async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Caller:
+    door = (await server_of(request)).door
+    given = request.headers.get("authorization") or _from_cookie(request)
+    if given is None:
+        return door.enter(None)
+    return await to_thread.run_sync(door.enter, given)  # looks into the database
+
+
+def _from_cookie(request: Request) -> str | None:
+    """A browser sends cookies along whoever made it ask. Another site's page does not get them
+    (SameSite), and the guard knows where a page is from; what changes something must say so."""
+    token = request.cookies.get(COOKIE)
+    if not token:
+        return None
+    if request.method not in _HARMLESS and "origin" not in request.headers:
+        raise RequestRefused("The request does not say which page it comes from.")
+    return f"Bearer {token}"
+
+
+def _may(right: Right) -> Callable[[Caller], Awaitable[Caller]]:
+    async def check(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
+        caller.require(right)
+        return caller
+
+    return check
+
+
+def is_owner(caller: Caller) -> bool:
+    return caller.sees_all and Right.MANAGE in caller.rights
+
+
+async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Caller:
+    """Who may see everything there is; what is shown then names documents of every audience."""
+    if not is_owner(caller):
+        raise RightMissing("This is for tokens of all audiences and collections.")
+    return caller
+
+
+Here = Annotated[Server, Depends(server_of)]
+Anyone = Annotated[Caller, Depends(_caller)]
+Reader = Annotated[Caller, Depends(_may(Right.SEARCH))]
+Adder = Annotated[Caller, Depends(_may(Right.ADD))]
+Keeper = Annotated[Caller, Depends(_may(Right.MANAGE))]
+Owner = Annotated[Caller, Depends(_owner)]

@@ -1,0 +1,30 @@
+"""MCP at /mcp: the door in front of it, the same tokens, the same bounds."""
+
+from __future__ import annotations
+
+from anyio import to_thread
+from starlette.types import Receive, Scope, Send
+
+from trivium.errors import TriviumError
+from trivium.http.door import Door
+from trivium.http.problems import problem
+from trivium.mcp.http import CALLER, Mounted
+
+PATH = "/mcp"
+
+
+class Assistants:
+    def __init__(self, mounted: Mounted, door: Door) -> None:
+        self._mounted = mounted
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        given = headers.get(b"authorization")
+        try:
+            caller = await to_thread.run_sync(self._door.enter, given)
+        except TriviumError as error:
+            await problem(error, scope)(scope, receive, send)
+            return
+        scope.setdefault("state", {})[CALLER] = caller
+        await self._mounted(scope, receive, send)

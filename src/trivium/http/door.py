@@ -1,0 +1,83 @@
+"""Who comes in: a token becomes a caller, or is refused; and nobody asks too often.
+
+Knows the library's tokens, nothing of routes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+from time import monotonic
+
+from trivium.access import LOCAL_OWNER, Caller
+from trivium.errors import RateExceeded, TokenRefused
+from trivium.library import Library
+
+_SCHEME = "bearer "
+_BURST = 2.0  # seconds' worth of requests that may come at once
+_REMEMBERED = 10_000  # callers; who was not seen for so long has a full bucket anyway
+
+
+@dataclass(slots=True)
+class _Bucket:
+    left: float
+    seen: float
+
+
+class Buckets:
+    """A token bucket for each caller. Threads may share it."""
+
+    def __init__(self, rate: float, now: Callable[[], float] = monotonic) -> None:
+        self._rate = rate
+        self._now = now
+        self._lock = Lock()
+        self._known: OrderedDict[str, _Bucket] = OrderedDict()
+
+    def take(self, who: str) -> float:
+        """0 if one more is fine now, else the seconds until it is."""
+        if self._rate <= 0:
+            return 0.0
+        most, now = max(1.0, self._rate * _BURST), self._now()
+        with self._lock:
+            bucket = self._known.pop(who, None) or _Bucket(most, now)
+            bucket.left = min(most, bucket.left + (now - bucket.seen) * self._rate)
+            bucket.seen = now
+            self._known[who] = bucket
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+            if bucket.left < 1:
+                return (1 - bucket.left) / self._rate
+            bucket.left -= 1
+            return 0.0
+
+
+class Door:
+    """`open_to_all`: whoever reaches the server is its owner. Only for loopback, or on command."""
+
+    def __init__(self, library: Library, *, open_to_all: bool, rate: float) -> None:
+        self._library = library
+        self._buckets = Buckets(rate)
+        self.open_to_all = open_to_all
+
+    def enter(self, authorization: str | None) -> Caller:
+        """The caller behind an Authorization header. Raises TokenRefused or RateExceeded."""
+        if authorization is None:
+            if self.open_to_all:
+                return LOCAL_OWNER
+            raise TokenRefused(
+                "This server asks for a token.", fix="Send `Authorization: Bearer TOKEN`."
+            )
+        if not authorization[: len(_SCHEME)].lower() == _SCHEME:
+            raise TokenRefused(
+                "The Authorization header names no token.",
+                fix="Send `Authorization: Bearer TOKEN`.",
+            )
+        caller = self._library.caller(authorization[len(_SCHEME) :].strip())
+        wait = self._buckets.take(caller.id)
+        if wait:
+            error = RateExceeded("This token asks too often.")
+            error.retry_after = wait
+            raise error
+        return caller

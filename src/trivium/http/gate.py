@@ -1,0 +1,80 @@
+"""How much is worked on at once: a bounded number at work, a bounded number waiting, each for a
+bounded time. Whoever does not fit is told at once, instead of waiting for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from time import monotonic
+from typing import TypeVar
+
+from trivium.errors import DeadlinePassed, ServerBusy
+
+T = TypeVar("T")
+
+
+class Gate:
+    """Runs calls of the library in threads. A call that takes too long is answered without; its
+    place stays taken until it really ends, so that no pile of them grows unseen."""
+
+    def __init__(self, parallel: int, waiting: int, seconds: float, late: str = "") -> None:
+        """`late`: what to tell whoever is not waited for any longer."""
+        self._late = late or DeadlinePassed.fix
+        self._places = asyncio.Semaphore(parallel)
+        self._most_waiting = waiting
+        self._seconds = seconds
+        self._waiting = 0
+        self._at_work = 0
+        self._pool = ThreadPoolExecutor(parallel, "trivium-serve")
+
+    @property
+    def at_work(self) -> int:
+        return self._at_work
+
+    @property
+    def waiting(self) -> int:
+        return self._waiting
+
+    async def run(self, call: Callable[[], T], seconds: float | None = None) -> T:
+        """What the call returns. Raises ServerBusy or DeadlinePassed."""
+        until = monotonic() + (self._seconds if seconds is None else seconds)
+        await self._enter(until)
+        loop = asyncio.get_running_loop()
+        self._at_work += 1
+        try:
+            work = self._pool.submit(contextvars.copy_context().run, call)
+        except BaseException:
+            self._leave()
+            raise
+
+        def ended(_work: Future[T]) -> None:
+            loop.call_soon_threadsafe(self._leave)
+
+        work.add_done_callback(ended)
+        try:
+            left = max(0.001, until - monotonic())
+            return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(work)), left)
+        except TimeoutError:
+            raise DeadlinePassed("The answer took too long.", fix=self._late) from None
+
+    async def _enter(self, until: float) -> None:
+        if self._places.locked() and self._waiting >= self._most_waiting:
+            raise ServerBusy(f"{self._waiting} requests are waiting already.")
+        self._waiting += 1
+        try:
+            await asyncio.wait_for(self._places.acquire(), max(0.001, until - monotonic()))
+        except TimeoutError:
+            raise ServerBusy("No place became free in time.") from None
+        finally:
+            self._waiting -= 1
+
+    def _leave(self) -> None:
+        self._at_work -= 1
+        self._places.release()
+
+    def close(self) -> None:
+        """Waits for what was begun."""
+        self._pool.shutdown(wait=True)

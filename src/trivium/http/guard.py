@@ -1,0 +1,180 @@
+"""Looks at every request before anything else does, and at every answer after: plain ASGI.
+
+Host and origin (so that no web page reaches a server on the reader's own machine by a name of its
+own making), size and speed of bodies, request ids, the access log, metrics. Knows no routes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trivium.errors import RequestRefused, RequestTooLarge, RequestTooSlow, TriviumError
+from trivium.http.metrics import Metrics
+from trivium.http.problems import REFUSED, Fault, problem
+
+log = logging.getLogger("trivium.serve")
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+BODY_BYTES = 1 << 20  # of a request that is no upload: a thousand times the usual
+SILENT_SECONDS = 30.0  # that a client may take between two pieces of a body
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the guard lets pass."""
+
+    hosts: frozenset[str] = LOOPBACK
+    origins: frozenset[str] = frozenset()  # of other sites that may ask
+    upload_paths: frozenset[str] = frozenset()
+    upload_bytes: int = BODY_BYTES
+    body_bytes: int = BODY_BYTES
+    silent_seconds: float = SILENT_SECONDS
+
+    def most_bytes(self, scope: Scope) -> int:
+        return self.upload_bytes if scope["path"] in self.upload_paths else self.body_bytes
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics) -> None:
+        self._app = app
+        self._rules = rules
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
+        scope.setdefault("state", {})["request_id"] = _request_id(headers)
+        answer = _Answer(send, scope["state"]["request_id"])
+        body = _Body(receive, scope, self._rules.most_bytes(scope), self._rules.silent_seconds)
+        started = perf_counter()
+        try:
+            self._check(headers, scope)
+            await self._app(scope, body.receive, answer.send)
+        except TriviumError as error:
+            await self._refuse(error, scope, receive, answer)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            log.exception("request %s failed", answer.request_id)
+            fault = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
+            await self._refuse(fault, scope, receive, answer)
+        finally:
+            self._note(scope, answer, perf_counter() - started)
+
+    def _check(self, headers: dict[bytes, str], scope: Scope) -> None:
+        given = headers.get(b"host", "")
+        found = _HOST.fullmatch(given)
+        name = found[1].strip("[]").lower() if found else ""
+        if name not in self._rules.hosts and "*" not in self._rules.hosts:
+            raise RequestRefused(
+                f"This server is not called {given[:100]!r}.",
+                fix="Add the name to serve.hosts if it should be.",
+            )
+        origin = headers.get(b"origin")
+        if origin is not None and not self._knows(origin, given):
+            raise RequestRefused(
+                f"Pages of {origin[:100]!r} may not ask.",
+                fix="Add the origin to serve.origins if they should.",
+            )
+        length = headers.get(b"content-length", "0")
+        if length.isdecimal() and int(length) > self._rules.most_bytes(scope):
+            raise _too_large(self._rules.most_bytes(scope))
+
+    def _knows(self, origin: str, host: str) -> bool:
+        """Whether it is the server's own page, or one of those that may ask."""
+        return origin in self._rules.origins or urlsplit(origin).netloc.lower() == host.lower()
+
+    async def _refuse(
+        self, error: TriviumError, scope: Scope, receive: Receive, answer: _Answer
+    ) -> None:
+        if not answer.started:
+            await problem(error, scope)(scope, receive, answer.send)
+
+    def _note(self, scope: Scope, answer: _Answer, seconds: float) -> None:
+        route = scope.get("route")
+        path = getattr(route, "path", "") or "(other)"
+        self._metrics.answered(scope["method"], path, answer.status, seconds)
+        # The path alone: what people search for is theirs.
+        log.info(
+            "%s %s %d %.1f ms id=%s",
+            scope["method"],
+            scope["path"],
+            answer.status,
+            1000 * seconds,
+            answer.request_id,
+        )
+
+
+def _request_id(headers: dict[bytes, str]) -> str:
+    given = headers.get(b"x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else uuid4().hex
+
+
+def _too_large(most: int) -> RequestTooLarge:
+    return RequestTooLarge(f"The body has more than {most:,} bytes.")
+
+
+@dataclass
+class _Answer:
+    """Sees what is sent."""
+
+    _send: Send
+    request_id: str
+    status: int = 499  # of a client that went away before an answer
+    started: bool = False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.started, self.status = True, message["status"]
+            extra = [
+                (b"x-request-id", self.request_id.encode()),
+                (b"x-content-type-options", b"nosniff"),
+            ]
+            message = {**message, "headers": [*message.get("headers", []), *extra]}
+        await self._send(message)
+
+
+@dataclass
+class _Body:
+    """A body under limits. Why it was given up stands in the request's state too: a framework
+    may make something else of the error."""
+
+    _receive: Receive
+    _scope: Scope
+    most: int
+    silent_seconds: float
+    _read: int = field(default=0, init=False)
+    _whole: bool = field(default=False, init=False)
+
+    async def receive(self) -> dict[str, Any]:
+        if self._whole:  # now only a disconnect can come, whenever it does
+            return dict(await self._receive())
+        try:
+            message = await asyncio.wait_for(self._receive(), self.silent_seconds)
+        except TimeoutError:
+            raise self._given_up(
+                RequestTooSlow(f"Nothing came for {self.silent_seconds:.0f} seconds.")
+            ) from None
+        if message["type"] == "http.request":
+            self._read += len(message.get("body", b""))
+            self._whole = not message.get("more_body", False)
+            if self._read > self.most:
+                raise self._given_up(_too_large(self.most))
+        return dict(message)
+
+    def _given_up(self, error: TriviumError) -> TriviumError:
+        self._scope["state"][REFUSED] = error
+        return error

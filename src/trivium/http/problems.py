@@ -1,0 +1,195 @@
+"""Errors as RFC 9457 problem documents: the stable code of `errors`, a status, and what to do.
+
+What a fault of ours looks like inside stays in the log; the request id leads there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse
+
+from trivium import errors
+from trivium.errors import TriviumError
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.requests import Request
+    from starlette.types import Scope
+
+REFUSED = "refused"  # in a request's state: why its body was not read to the end
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 1.0  # where nothing says how long
+
+# The first that fits: special ones stand before what they are a kind of.
+_STATUS: tuple[tuple[type[TriviumError], int], ...] = (
+    (errors.DocumentNotFound, 404),
+    (errors.PageNotFound, 404),
+    (errors.OriginalMissing, 404),
+    (errors.JobNotFound, 404),
+    (errors.SourceNotFound, 404),
+    (errors.EvaluationNotFound, 404),
+    (errors.TokenNotFound, 404),
+    (errors.ConversationNotFound, 404),
+    (errors.NoSuchRoute, 404),
+    (errors.TokenRefused, 401),
+    (errors.RightMissing, 403),
+    (errors.RequestRefused, 403),
+    (errors.RequestTooSlow, 408),
+    (errors.DocumentExists, 409),
+    (errors.NotEmbedded, 409),
+    (errors.RequestTooLarge, 413),
+    (errors.FileTooLarge, 413),
+    (errors.RateExceeded, 429),
+    (errors.UrlFailed, 422),
+    (errors.InputError, 422),
+    (errors.ReadError, 422),
+    (errors.ServingError, 503),
+    (errors.LibraryBusy, 503),
+    (errors.ModelError, 503),
+    (errors.DiskFull, 507),
+)
+_LATER = (429, 503)
+
+
+class Problem(BaseModel):
+    """What went wrong, by RFC 9457."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "urn:trivium:error:document.not_found",
+                    "title": "DocumentNotFound",
+                    "status": 404,
+                    "detail": "The library holds no document #7.",
+                    "code": "document.not_found",
+                    "fix": "`trivium list` shows what the library holds.",
+                    "request_id": "4f1c9a0e5b7d4f6c",
+                }
+            ]
+        }
+    )
+
+    type: str = Field(description="A URN that ends in the code.")
+    title: str = Field(description="The kind of error, the same whenever it happens.")
+    status: int
+    detail: str = Field(description="What happened this time.")
+    code: str = Field(description="Stable: programs decide by it. docs/errors.md lists them.")
+    fix: str = Field(default="", description="What to do about it.")
+    request_id: str = Field(default="", description="Names this request in the server's log.")
+    errors: list[dict[str, Any]] = Field(
+        default=[], description="Of an invalid request: where, and what is wrong there."
+    )
+
+
+def status_of(error: TriviumError) -> int:
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+
+
+def told(
+    error: TriviumError,
+    scope: Scope,
+    *,
+    status: int | None = None,
+    details: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """The document itself; a stream that has begun has no other place for it."""
+    body = Problem(
+        type=f"urn:trivium:error:{error.code}",
+        title=type(error).__name__,
+        status=status or status_of(error),
+        detail=error.message,
+        code=error.code,
+        fix=error.fix,
+        request_id=scope.get("state", {}).get("request_id", ""),
+        errors=details or [],
+    )
+    return body.model_dump(exclude=set() if details else {"errors"})
+
+
+def problem(
+    error: TriviumError,
+    scope: Scope,
+    *,
+    retry_after: float = RETRY_SECONDS,
+    status: int | None = None,
+    details: list[dict[str, Any]] | None = None,
+) -> JSONResponse:
+    status = status or status_of(error)
+    headers = {"Cache-Control": "no-store"}
+    if status in _LATER:
+        headers["Retry-After"] = str(max(1, round(retry_after)))
+    if status in (408, 413):
+        headers["Connection"] = "close"  # what is still to come is not read
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="trivium"'
+    body = told(error, scope, status=status, details=details)
+    return JSONResponse(body, status, headers=headers, media_type=MEDIA_TYPE)
+
+
+class Fault(TriviumError):
+    """Ours. Says nothing of what it was: the log does."""
+
+    code = "internal"
+    fix = "Please report it, with the request id."
+
+
+def explained(app: FastAPI) -> None:
+    """Every error of a route becomes a problem document."""
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
+
+    @app.exception_handler(TriviumError)
+    async def ours(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, TriviumError)
+        after = getattr(error, "retry_after", RETRY_SECONDS)
+        return problem(error, request.scope, retry_after=after)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        found = [
+            {"where": ".".join(map(str, one["loc"])), "what": one["msg"]} for one in error.errors()
+        ]
+        first = f"{found[0]['where']}: {found[0]['what']}" if found else "It is not understood"
+        return problem(errors.RequestInvalid(f"{first}."), request.scope, details=found)
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        refused = request.scope.get("state", {}).get(REFUSED)
+        if refused is not None:  # FastAPI calls whatever happens to a body a bad request
+            return problem(refused, request.scope)
+        kind = errors.NoSuchRoute if error.status_code in (404, 405) else errors.RequestInvalid
+        where = f"{request.method} {request.url.path}"
+        said = f"There is nothing at {where}." if kind is errors.NoSuchRoute else str(error.detail)
+        status = 422 if error.status_code == 400 else error.status_code
+        answer = problem(kind(said), request.scope, status=status)
+        answer.headers.update(error.headers or {})
+        return answer
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems a route may answer with, for the API's description. Those of every route: not
+    let in, not allowed, asked wrongly, too often or while the server is busy."""
+    meant = {
+        401: "No token, or one that is unknown, revoked or expired.",
+        403: "The token is not for this, or the request comes from a strange host or page.",
+        404: "There is no such thing, as far as this caller may see.",
+        408: "The body came too slowly.",
+        409: "It cannot be done as things are.",
+        413: "The body is too large.",
+        422: "The request is not understood, or makes no sense.",
+        429: "This token asks too often.",
+        503: "Busy, or it took too long. Retry-After says when to try again.",
+    }
+    always = (401, 403, 422, 429, 503)
+    return {
+        status: {
+            "description": meant[status],
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in sorted({*always, *statuses})
+    }

@@ -1,0 +1,123 @@
+"""What the routes are asked, as types: FastAPI checks them and describes them.
+
+Bounds here are those of a polite request; what makes sense together the library decides.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+
+from trivium.search.run import LONGEST_QUERY
+from trivium.text.filters import LONGEST
+from trivium.types import Combine, Granularity, MetaScalar, Mode, Signal
+
+MOST_RESULTS = 100  # of one request
+MOST_NAMES = 50  # values of one field of a filter
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _said(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is blank")
+    return value
+
+
+NotBlank = AfterValidator(_said)
+_Name = Annotated[str, Field(min_length=1, max_length=1000)]
+# One text, or several.
+Names = Annotated[
+    Annotated[list[_Name], Field(max_length=MOST_NAMES)] | None,
+    BeforeValidator(_listed),
+    Field(default=None),
+]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Label = Annotated[str | None, Field(min_length=1, max_length=200)]
+Limit = Annotated[int | None, Field(default=None, ge=1, le=MOST_RESULTS)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SearchBody(_Body):
+    """One search. Everything but the query may be left out; what is, is as the settings say."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"query": "who stole the drowned crown"},
+                {
+                    "query": ["machine learning", "healthcare"],
+                    "combine": "minimum",
+                    "by": "document",
+                    "where": "year>=2020 type:pdf",
+                    "limit": 5,
+                    "explain": True,
+                },
+            ]
+        },
+    )
+
+    query: Annotated[
+        list[Annotated[str, Field(max_length=LONGEST_QUERY)]],
+        BeforeValidator(_listed),
+        Field(
+            min_length=1,
+            max_length=4,
+            description='A query, or two to four. They take words, "a phrase", a OR b, -not.',
+        ),
+    ]
+    limit: Limit
+    mode: Mode = Mode.HYBRID
+    by: Granularity | None = Field(None, description="Every passage, or each document once.")
+    combine: Combine | None = Field(None, description="How several queries make one score.")
+    weights: dict[Signal, Number] | None = Field(None, description="Fix what each signal counts.")
+    k: Number | None = Field(None, description="Fuse by reciprocal ranks with this constant.")
+    threshold: Number | None = Field(None, description="Least similarity of a vector hit.")
+    analysis: StrictBool | None = Field(None, description="Let the query's words move the weights.")
+    correct: StrictBool | None = Field(None, description="Look for what was meant to be typed.")
+    rerank: StrictBool | None = Field(None, description="Let a reranker order the best anew.")
+    hyde: StrictBool | None = Field(None, description="Search with a guess at an answer, too.")
+    expand: StrictBool | None = Field(None, description="With the text around each passage.")
+    audiences: list[_Name] | None = Field(
+        None, max_length=MOST_NAMES, description="Search as someone who holds only these labels."
+    )
+    collection: Names
+    source: Names
+    category: Names
+    metadata: dict[_Name, MetaScalar] | None = Field(None, max_length=MOST_NAMES)
+    where: str = Field(
+        "", max_length=LONGEST, description="Any other filter: `year>=2020 type:pdf -language:de`."
+    )
+    explain: StrictBool = Field(False, description="With the analysis and the time of each stage.")
+
+
+class RestoreBody(_Body):
+    """Which interpretation becomes the active one again."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"number": 1}]})
+
+    number: int = Field(ge=1, le=2**31)
+
+
+class AddUrlBody(_Body):
+    """A public web address, and what to say of what stands there."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"url": "https://example.org/paper.pdf", "collection": "papers"}]
+        },
+    )
+
+    url: str = Field(min_length=1, max_length=2000)
+    collection: Label = None
+    category: Label = None
+    audience: Label = None
+    metadata: dict[_Name, MetaScalar | list[MetaScalar]] | None = Field(None, max_length=MOST_NAMES)

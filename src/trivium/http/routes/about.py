@@ -1,0 +1,76 @@
+"""The server itself: who is asking, what is set, whether it is well, what it has done."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import APIRouter
+from starlette.responses import JSONResponse, PlainTextResponse
+
+from trivium import __version__
+from trivium.config import config_file, described, names, shown
+from trivium.http.answers import CallerAnswer, HealthAnswer, PresetsAnswer, SettingsAnswer
+from trivium.http.asked import Anyone, Here, Owner
+from trivium.http.problems import responses
+from trivium.presets import PRESETS
+
+router = APIRouter(prefix="/v1", tags=["about"])
+health = APIRouter(tags=["health"])
+
+
+@router.get("/caller", response_model=CallerAnswer, responses=responses())
+async def caller(caller: Anyone) -> JSONResponse:
+    """Who the server takes you for: what your token may see and do."""
+    return JSONResponse(
+        {
+            "name": caller.name,
+            "audiences": None if caller.audiences is None else sorted(caller.audiences),
+            "collections": None if caller.collections is None else sorted(caller.collections),
+            "rights": sorted(caller.rights),
+        }
+    )
+
+
+@router.get("/settings", response_model=SettingsAnswer, responses=responses())
+async def settings(server: Here, caller: Owner) -> JSONResponse:
+    """Every setting in force, and where its value comes from. Keys are no settings, so none is
+    here."""
+    told = [
+        {
+            "name": name,
+            "value": shown(getattr(server.settings, names()[name])),
+            "default": default,
+            "origin": server.origins.get(name, "default"),
+            "variable": variable,
+            "help": help_,
+        }
+        for name, default, variable, help_ in described()
+    ]
+    return JSONResponse({"file": str(config_file()), "settings": told})
+
+
+@router.get("/presets", response_model=PresetsAnswer, responses=responses())
+async def presets(caller: Anyone) -> JSONResponse:
+    """The settings of known systems, by name."""
+    return JSONResponse({"presets": {name: dict(sets) for name, sets in PRESETS.items()}})
+
+
+@health.get("/healthz", response_model=HealthAnswer)
+async def healthz() -> JSONResponse:
+    """The process is alive."""
+    return JSONResponse({"status": "ok", "version": __version__})
+
+
+@health.get("/readyz", response_model=HealthAnswer, responses={503: responses()[503]})
+async def readyz(server: Here) -> JSONResponse:
+    """The library can be read."""
+    await server.read(partial(server.library.manifest))
+    return JSONResponse({"status": "ready", "version": __version__})
+
+
+@health.get("/metrics", response_class=PlainTextResponse, responses=responses())
+async def metrics(server: Here, caller: Owner) -> PlainTextResponse:
+    """Counts for Prometheus, of the worker that answers."""
+    return PlainTextResponse(
+        server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8"
+    )

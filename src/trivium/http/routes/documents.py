@@ -1,0 +1,226 @@
+"""Documents: listed, shown, compared with their past, restored, removed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from trivium.errors import RequestInvalid
+from trivium.http.answers import (
+    DiffAnswer,
+    DocumentAnswer,
+    DocumentsAnswer,
+    HistoryAnswer,
+    PassageAnswer,
+    PassagesAnswer,
+    RemovedAnswer,
+    SearchAnswer,
+)
+from trivium.http.asked import Here, Keeper, Reader
+from trivium.http.caching import not_modified, tag
+from trivium.http.problems import responses
+from trivium.http.requests import MOST_RESULTS, RestoreBody
+from trivium.http.routes.search import answer
+from trivium.library import Library
+from trivium.plain import chunk_as_json, document_as_json, interpretation_as_json
+from trivium.text.filters import LONGEST
+from trivium.types import Document, Granularity, Where
+
+router = APIRouter(prefix="/v1", tags=["documents"])
+
+_MOST_AROUND = 5
+_LARGEST = 2**53  # ids that any JSON reader keeps exactly
+Id = Annotated[int, Path(ge=1, le=_LARGEST, description="The document's id.")]
+PageLimit = Annotated[int, Query(ge=1, le=MOST_RESULTS)]
+Cursor = Annotated[str, Query(max_length=20, description="`next_cursor` of the page before.")]
+Number = Annotated[int | None, Query(ge=1, le=2**31, description="Of an interpretation.")]
+Filter = Annotated[str, Query(max_length=LONGEST, description="Such as `year>=2020 type:pdf`.")]
+
+
+@router.get("/documents", response_model=DocumentsAnswer, responses=responses())
+async def documents(
+    server: Here, caller: Reader, where: Filter = "", cursor: Cursor = "", limit: PageLimit = 50
+) -> JSONResponse:
+    """The documents, by id, a page at a time."""
+    call = partial(
+        server.library.documents,
+        caller.within(),
+        where=where,
+        after=after(cursor),
+        limit=limit + 1,
+    )
+    found = await server.read(call)
+    more = len(found) > limit
+    listed = found[:limit]
+    return JSONResponse(
+        {
+            "documents": [document_as_json(one) for one in listed],
+            "next_cursor": str(listed[-1].id) if more else None,
+        }
+    )
+
+
+def after(cursor: str) -> int:
+    if not cursor:
+        return 0
+    if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) > _LARGEST:
+        raise RequestInvalid("query.cursor: this is not a cursor.", fix="Give one of an answer.")
+    return int(cursor)
+
+
+@router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
+async def document(server: Here, caller: Reader, id: Id) -> JSONResponse:  # noqa: A002
+    """One document, without its text."""
+    found = await server.read(partial(server.library.document, id, caller.within()))
+    return JSONResponse(document_as_json(found))
+
+
+@router.get(
+    "/documents/{id}/text",
+    response_class=PlainTextResponse,
+    responses=responses(404) | {304: {"description": "It is as `If-None-Match` says."}},
+)
+async def text(
+    server: Here,
+    caller: Reader,
+    request: Request,
+    id: Id,  # noqa: A002
+    interpretation: Number = None,
+) -> Response:
+    """The text of a document, as it is now or as it was in an interpretation."""
+    library, within = server.library, caller.within()
+    found = await server.read(partial(library.document, id, within))
+    etag = tag(found, "text", interpretation or found.interpretation)
+    if not_modified(request, etag):
+        return Response(status_code=304, headers=etag.headers)
+    told = await server.read(partial(library.text, id, within, interpretation))
+    return PlainTextResponse(told.encode("utf-8", "replace"), headers=etag.headers)
+
+
+@router.get("/documents/{id}/passages", response_model=PassagesAnswer, responses=responses(404))
+async def passages(
+    server: Here,
+    caller: Reader,
+    id: Id,  # noqa: A002
+    cursor: Cursor = "",
+    limit: PageLimit = 50,
+) -> JSONResponse:
+    """What a document was cut into, in order, a page at a time."""
+    first = after(cursor)
+    found = await server.read(partial(server.library.passages, id, caller.within()))
+    more = len(found) > first + limit
+    return JSONResponse(
+        {
+            "document": id,
+            "passages": [chunk_as_json(one) for one in found[first : first + limit]],
+            "next_cursor": str(first + limit) if more else None,
+        }
+    )
+
+
+@router.get(
+    "/documents/{id}/passages/{index}", response_model=PassageAnswer, responses=responses(404)
+)
+async def passage(
+    server: Here,
+    caller: Reader,
+    id: Id,  # noqa: A002
+    index: Annotated[int, Path(ge=0, le=2**31)],
+    around: Annotated[int, Query(ge=0, le=_MOST_AROUND, description="Neighbours each side.")] = 0,
+) -> JSONResponse:
+    """One passage, counted from 0, with those around it."""
+    call = partial(
+        server.library.passage, id, index, before=around, after=around, within=caller.within()
+    )
+    found, neighbours = await server.read(call)
+    return JSONResponse(
+        {
+            "document": document_as_json(found.document),
+            "passage": chunk_as_json(found),
+            "before": [chunk_as_json(one) for one in neighbours.before],
+            "after": [chunk_as_json(one) for one in neighbours.after],
+        }
+    )
+
+
+@router.get("/documents/{id}/similar", response_model=SearchAnswer, responses=responses(404, 409))
+async def similar(
+    server: Here,
+    caller: Reader,
+    id: Id,  # noqa: A002
+    passage: Annotated[int | None, Query(ge=0, le=2**31)] = None,
+    by: Granularity | None = None,
+    where: Filter = "",
+    limit: PageLimit = 10,
+    explain: bool = False,
+) -> JSONResponse:
+    """Documents like this one; with the number of a passage, passages like that."""
+    call = partial(
+        server.library.similar,
+        id,
+        limit,
+        passage=passage,
+        by=by,
+        where=where,
+        within=caller.within(),
+    )
+    return JSONResponse(answer(await server.read(call), explain=explain))
+
+
+@router.get(
+    "/documents/{id}/interpretations", response_model=HistoryAnswer, responses=responses(404)
+)
+async def interpretations(server: Here, caller: Reader, id: Id) -> JSONResponse:  # noqa: A002
+    """Every interpretation that is kept, by number; the last is the active one."""
+    found = await server.read(partial(server.library.history, id, caller.within()))
+    told = [interpretation_as_json(one) for one in found]
+    return JSONResponse({"document": id, "interpretations": told})
+
+
+@router.get("/documents/{id}/diff", response_model=DiffAnswer, responses=responses(404))
+async def diff(
+    server: Here,
+    caller: Reader,
+    id: Id,  # noqa: A002
+    old: Number = None,
+    new: Number = None,
+) -> JSONResponse:
+    """What tells two interpretations apart; without numbers, the last two."""
+    found = await server.read(partial(server.library.diff, id, old, new, caller.within()))
+    return JSONResponse(
+        {
+            "document": id,
+            "old": found.old.number,
+            "new": found.new.number,
+            "facts": {name: list(pair) for name, pair in found.facts.items()},
+            "lines": list(found.lines),
+            "added": found.added,
+            "removed": found.removed,
+        }
+    )
+
+
+@router.post(
+    "/documents/{id}/restore", response_model=DocumentAnswer, responses=responses(404, 408, 413)
+)
+async def restore(server: Here, caller: Keeper, id: Id, body: RestoreBody) -> JSONResponse:  # noqa: A002
+    """Make an old interpretation's text the active one again, as a new interpretation."""
+    restored = await server.writing.run(
+        partial(server.library.restore, id, body.number, within=caller.within())
+    )
+    return JSONResponse(document_as_json(restored))
+
+
+@router.delete("/documents/{id}", response_model=RemovedAnswer, responses=responses(404))
+async def remove(server: Here, caller: Keeper, id: Id) -> JSONResponse:  # noqa: A002
+    """Remove a document: text, passages, vectors, history. The file it came from stays."""
+    gone = await server.writing.run(partial(_remove, server.library, id, caller.within()))
+    return JSONResponse({"removed": document_as_json(gone)})
+
+
+def _remove(library: Library, id_: int, within: Where) -> Document:
+    (gone,) = library.remove([id_], within=within)
+    return gone

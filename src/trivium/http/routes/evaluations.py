@@ -1,0 +1,188 @@
+"""How good the search is, for the owner: judged sets, judgments, evaluations, comparisons."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from time import monotonic
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import JSONResponse, StreamingResponse
+
+from trivium.errors import DocumentNotFound
+from trivium.evaluate.judging import named
+from trivium.evaluate.run import evaluate
+from trivium.evaluate.saved import Change, as_json, comparison_json, whole_json
+from trivium.evaluate.shelf import JudgedSet, Shelf
+from trivium.evaluate.synthetic import synthesise
+from trivium.http.asked import Here, Owner, Server
+from trivium.http.judged import (
+    ComparisonAnswer,
+    JudgmentBody,
+    JudgmentsAnswer,
+    RunBody,
+    RunsAnswer,
+    SetAnswer,
+    SetsAnswer,
+    SyntheticBody,
+    WholeRunAnswer,
+)
+from trivium.http.problems import responses
+from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
+from trivium.library import Library
+from trivium.search.run import LONGEST_QUERY
+
+router = APIRouter(prefix="/v1", tags=["evaluations"])
+
+_OFTEN = 0.1  # seconds between two events about progress
+Name = Annotated[str, Path(min_length=1, max_length=100)]
+RunId = Annotated[str, Path(min_length=1, max_length=100)]
+_Asked = Annotated[str, Query(min_length=1, max_length=LONGEST_QUERY)]
+
+
+def _shelf(server: Server) -> Shelf:
+    return Shelf(server.library.folder)
+
+
+@router.get("/evaluations", response_model=SetsAnswer, responses=responses())
+async def sets(server: Here, caller: Owner) -> JSONResponse:
+    """The judged sets that the library keeps."""
+    found = await server.read(_shelf(server).sets)
+    return JSONResponse({"sets": [asdict(one) for one in found]})
+
+
+@router.post(
+    "/evaluations", response_model=SetAnswer, status_code=201, responses=responses(408, 413)
+)
+async def make_up(server: Here, caller: Owner, body: SyntheticBody) -> JSONResponse:
+    """Make a set of queries from the documents themselves: asked and judged by no person."""
+    made = await server.judging.run(partial(_make_up, server, body))
+    return JSONResponse(asdict(made), 201)
+
+
+def _make_up(server: Server, body: SyntheticBody) -> JudgedSet:
+    made = synthesise(server.library, body.queries, body.seed)
+    return _shelf(server).synthesise(body.name, made, body.seed)
+
+
+@router.get("/evaluations/{name}/runs", response_model=RunsAnswer, responses=responses(404))
+async def runs(server: Here, caller: Owner, name: Name) -> JSONResponse:
+    """The saved evaluations of a set, the newest first."""
+    found = await server.read(partial(_shelf(server).runs, name))
+    told = [{"id": run.id, "evaluation": as_json(run.found)} for run in found]
+    return JSONResponse({"runs": told})
+
+
+@router.post(
+    "/evaluations/{name}/runs",
+    response_class=StreamingResponse,
+    responses=responses(404, 408, 413)
+    | described(
+        "Server-sent events: `progress`, then `done` with the saved run's id and figures.",
+        *("progress", "done", "error"),
+    ),
+)
+async def measure(
+    server: Here, caller: Owner, request: Request, name: Name, body: RunBody
+) -> StreamingResponse:
+    """Measure each signal, their fusion and its reranking on a set, and save what was found."""
+    folder = await server.read(partial(_shelf(server).set_of, name))
+
+    def work(tell: Tell) -> None:
+        found = evaluate(
+            folder,
+            server.settings,
+            library=server.library,
+            only=body.only,
+            on_progress=_Progress(tell),
+        )
+        id_ = _shelf(server).keep(name, found)
+        tell("done", {"id": id_, "evaluation": as_json(found)})
+
+    return await stream(server, request, server.judging, work, LONGEST_SECONDS)
+
+
+class _Progress:
+    """Tells how far it is, a few times a second."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._stage, self._at = "", 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if stage != self._stage or monotonic() - self._at > _OFTEN:
+            self._stage, self._at = stage, monotonic()
+            self._tell("progress", {"stage": stage, "done": done, "total": total})
+
+
+@router.get(
+    "/evaluations/{name}/runs/{run}", response_model=WholeRunAnswer, responses=responses(404)
+)
+async def run(server: Here, caller: Owner, name: Name, run: RunId) -> JSONResponse:
+    """One saved evaluation, with the values of every query."""
+    found = await server.read(partial(_shelf(server).run, name, run))
+    return JSONResponse({"id": found.id, "evaluation": whole_json(found.found)})
+
+
+@router.get(
+    "/evaluations/{name}/compare", response_model=ComparisonAnswer, responses=responses(404)
+)
+async def compare(
+    server: Here,
+    caller: Owner,
+    name: Name,
+    run: Annotated[str, Query(min_length=1, max_length=100, description="Of now.")],
+    against: Annotated[str, Query(min_length=1, max_length=100, description="Of before.")],
+) -> JSONResponse:
+    """What one saved evaluation gained over another, and whether that may be chance."""
+    found = await server.read(partial(_shelf(server).compared, name, run, against))
+    changes = {way: [_change(one) for one in of] for way, of in found.changes.items()}
+    return JSONResponse(comparison_json(found) | {"changes": changes})
+
+
+def _change(one: Change) -> dict[str, Any]:
+    return asdict(one) | {"gain": round(one.gain, 5)}
+
+
+@router.get(
+    "/evaluations/{name}/judgments", response_model=JudgmentsAnswer, responses=responses(404)
+)
+async def judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> JSONResponse:
+    """What was said of documents for one query."""
+    return JSONResponse(await server.read(partial(_judged, server, name, query)))
+
+
+@router.post(
+    "/evaluations/{name}/judgments",
+    response_model=JudgmentsAnswer,
+    responses=responses(404, 408, 413),
+)
+async def judge(server: Here, caller: Owner, name: Name, body: JudgmentBody) -> JSONResponse:
+    """Say of a document how relevant it is for a query; the set begins with its first judgment."""
+    return JSONResponse(await server.read(partial(_judge, server, name, body)))
+
+
+def _judge(server: Server, name: str, body: JudgmentBody) -> dict[str, Any]:
+    document = server.library.document(body.document)
+    _shelf(server).judge(name, body.query, named(document), body.grade)
+    return _judged(server, name, body.query)
+
+
+def _judged(server: Server, name: str, query: str) -> dict[str, Any]:
+    found = _shelf(server).judgments(name)
+    grades = next(
+        (found.grades.get(id_, {}) for id_, text in found.queries.items() if text == query), {}
+    )
+    told = [
+        {"document": _id_of(server.library, uri), "uri": uri, "grade": grade}
+        for uri, grade in grades.items()
+    ]
+    return {"name": name, "query": query, "judgments": told}
+
+
+def _id_of(library: Library, uri: str) -> int | None:
+    try:
+        return library.document(uri).id
+    except DocumentNotFound:  # it has gone since
+        return None

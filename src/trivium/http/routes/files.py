@@ -1,0 +1,250 @@
+"""Files: sent in, fetched from the web, given back as they came, drawn page by page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import TypeAdapter, ValidationError
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from trivium.access import Caller
+from trivium.errors import DocumentNotFound, RequestInvalid
+from trivium.http.answers import AddedAnswer, TakenAnswer
+from trivium.http.asked import Adder, Here, Reader, Server
+from trivium.http.caching import not_modified, tag
+from trivium.http.problems import responses
+from trivium.http.requests import MOST_NAMES, AddUrlBody
+from trivium.http.routes.documents import Id, Number
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.library import Report
+from trivium.library.receiving import Wanted, safe_name
+from trivium.plain import document_as_json, job_as_json
+from trivium.types import Metadata, MetaScalar
+
+router = APIRouter(prefix="/v1", tags=["files"])
+UPLOADS = frozenset({"/v1/documents", "/add"})  # routes that take a whole file; one is a page
+OVERHEAD = 1 << 20  # bytes of a request beside the file
+
+_FIELD_BYTES = 64 << 10
+_WIDTH = Query(ge=50, le=3000, description="Of the picture, in pixels.")
+# Whatever a file holds, a browser shows it as nothing of ours and runs nothing of it.
+_HARMLESS = {"Content-Security-Policy": "sandbox; default-src 'none'"}
+_METADATA: TypeAdapter[dict[str, MetaScalar | list[MetaScalar]]] = TypeAdapter(
+    dict[str, MetaScalar | list[MetaScalar]]
+)
+_FORM = {
+    "type": "object",
+    "required": ["file"],
+    "properties": {
+        "file": {"type": "string", "format": "binary"},
+        "collection": {"type": "string", "maxLength": 200},
+        "category": {"type": "string", "maxLength": 200},
+        "audience": {"type": "string", "maxLength": 200},
+        "metadata": {"type": "string", "description": "A JSON object: names and values."},
+    },
+}
+
+
+@router.post(
+    "/documents",
+    response_model=AddedAnswer,
+    status_code=201,
+    responses=responses(408, 409, 413)
+    | {
+        200: {"model": AddedAnswer, "description": "It was there."},
+        202: {"model": TakenAnswer, "description": "It is kept, and a job adds it."},
+    },
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}
+    },
+)
+async def upload(
+    server: Here,
+    caller: Adder,
+    request: Request,
+    wait: Annotated[bool, Query(description="Until it is added; false: answer with a job.")] = True,
+) -> JSONResponse:
+    """Add a file. Its name again is a new version of it. Labels that are not given come from the
+    token: what it adds, its own audience sees."""
+    # The form is read here, and not by FastAPI, which would read it before it asks who comes.
+    async with _form(request) as form:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise RequestInvalid("body.file: there is no file in the form.")
+        wanted, name = _wanted(form), file.filename or ""
+        if not wait:
+            take = partial(server.library.receive_later, caller, name, file.file, wanted)
+            job = await server.read(take)
+            server.wake()
+            return JSONResponse({"job": job_as_json(job)}, 202)
+        receive = partial(server.library.receive, caller, name, file.file, wanted)
+        report = await server.writing.run(receive)
+    return await _added(server, caller, report)
+
+
+@router.post(
+    "/documents/url",
+    response_model=AddedAnswer,
+    status_code=201,
+    responses=responses(408, 409, 413)
+    | {200: {"model": AddedAnswer, "description": "It was there."}},
+)
+async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> JSONResponse:
+    """Add what stands at a public web address. Private addresses are refused."""
+    report = await server.writing.run(
+        partial(
+            server.library.receive_url,
+            caller,
+            body.url,
+            Wanted(body.collection, body.category, body.audience, _metadata(body.metadata or {})),
+        )
+    )
+    return await _added(server, caller, report)
+
+
+@asynccontextmanager
+async def _form(request: Request) -> AsyncIterator[FormData]:
+    """The parts of a form. Files above a megabyte lie on disk, without a name, until it is left."""
+    try:
+        form = await request.form(max_files=1, max_fields=10, max_part_size=_FIELD_BYTES)
+    except HTTPException as error:
+        raise RequestInvalid(f"body: {error.detail}") from error
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
+def _wanted(form: FormData) -> Wanted:
+    told: dict[str, str] = {}
+    for name, value in form.multi_items():
+        if name == "file":
+            continue
+        if name not in _FORM["properties"] or not isinstance(value, str):
+            raise RequestInvalid(f"body.{name[:50]}: the form has no such field.")
+        told[name] = value
+    try:
+        given = json.loads(told.get("metadata") or "{}")
+        metadata = _metadata(_METADATA.validate_python(given, strict=True))
+    except (ValueError, ValidationError, RecursionError) as reason:
+        raise RequestInvalid("body.metadata: it is no JSON object of plain values.") from reason
+    return Wanted(
+        _label(told, "collection"), _label(told, "category"), _label(told, "audience"), metadata
+    )
+
+
+def _label(told: dict[str, str], name: str) -> str | None:
+    value = told.get(name)
+    if value is not None and (not 0 < len(value) <= 200 or not value.isprintable()):
+        raise RequestInvalid(f"body.{name}: it takes 1 to 200 printable characters.")
+    return value
+
+
+def _metadata(given: dict[str, MetaScalar | list[MetaScalar]]) -> Metadata:
+    if len(given) > MOST_NAMES:
+        raise RequestInvalid(f"body.metadata: it has more than {MOST_NAMES} fields.")
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+
+
+async def _added(server: Server, caller: Caller, report: Report) -> JSONResponse:
+    """What became of a file and of those within it. That the file itself failed is an error."""
+    first = next((one for one in report.outcomes if not one.enclosed), None)
+    if first is not None and first.error is not None:
+        raise first.error
+    told = await server.read(
+        lambda: [_outcome(server, caller, outcome) for outcome in report.outcomes]
+    )
+    fresh = any(outcome.fate is Fate.ADDED for outcome in report.outcomes)
+    body = {"outcomes": told, "chunks": report.chunks, "notes": list(report.notes)}
+    return JSONResponse(body, 201 if fresh else 200)
+
+
+def _outcome(server: Server, caller: Caller, outcome: Outcome) -> dict[str, Any]:
+    document = None
+    if outcome.document is not None:
+        try:
+            found = server.library.document(outcome.document.id, caller.within())
+            document = document_as_json(found)
+        except DocumentNotFound:  # within the file, and for others to see
+            document = None
+    error = outcome.error
+    return {
+        "uri": outcome.uri,
+        "fate": outcome.fate.value,
+        "document": document,
+        "code": error.code if error else "",
+        "message": str(error) if error else "",
+    }
+
+
+_NOT_MODIFIED = {304: {"description": "It is as `If-None-Match` says."}}
+
+
+@router.get(
+    "/documents/{id}/original",
+    response_class=Response,
+    responses=responses(404)
+    | _NOT_MODIFIED
+    | {200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
+)
+async def original(
+    server: Here,
+    caller: Reader,
+    request: Request,
+    id: Id,  # noqa: A002
+    interpretation: Number = None,
+) -> Response:
+    """The file as it came, from the archive."""
+    library, within = server.library, caller.within()
+    found = await server.read(partial(library.document, id, within))
+    etag = tag(found, "original", interpretation or found.interpretation)
+    if not_modified(request, etag):
+        return Response(status_code=304, headers=etag.headers)
+    data = await server.read(partial(library.original, id, within, interpretation=interpretation))
+    name = quote(safe_name(found.uri))
+    disposition = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(
+        data,
+        media_type="application/octet-stream",
+        headers={**etag.headers, **disposition, **_HARMLESS},
+    )
+
+
+@router.get(
+    "/documents/{id}/pages/{page}",
+    response_class=Response,
+    responses=responses(404, 413)
+    | _NOT_MODIFIED
+    | {200: {"content": {"image/png": {}}, "description": "The page."}},
+)
+async def page(
+    server: Here,
+    caller: Reader,
+    request: Request,
+    id: Id,  # noqa: A002
+    page: Annotated[int, Path(ge=1, le=100_000, description="Counted from 1.")],
+    width: Annotated[int, _WIDTH] = 1000,
+    passage: Annotated[
+        int | None, Query(ge=0, le=2**31, description="Number of a passage to mark.")
+    ] = None,
+) -> Response:
+    """A page of a PDF or a scan as a picture, perhaps with a passage marked."""
+    library, within = server.library, caller.within()
+    found = await server.read(partial(library.document, id, within))
+    etag = tag(found, "page", page, width, passage)
+    if not_modified(request, etag):
+        return Response(status_code=304, headers=etag.headers)
+    drawn = await server.read(
+        partial(library.page, id, page, width=width, passage=passage, within=within)
+    )
+    return Response(drawn, media_type="image/png", headers={**etag.headers, **_HARMLESS})

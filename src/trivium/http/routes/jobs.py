@@ -1,0 +1,153 @@
+"""Jobs: looked at, followed as they move, cancelled, tried again.
+
+They name documents of every audience, so only who may see all of them is shown any; but whoever
+sent a file in may look at the job that adds it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from functools import partial
+from time import monotonic
+from typing import Annotated
+
+import anyio
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import JSONResponse, StreamingResponse
+
+from trivium.access import Caller
+from trivium.errors import JobNotFound, RightMissing
+from trivium.http.answers import JobAnswer, JobsAnswer, TasksAnswer
+from trivium.http.asked import Anyone, Here, Owner, Server, is_owner
+from trivium.http.problems import responses
+from trivium.http.requests import MOST_RESULTS
+from trivium.http.routes.documents import Cursor, PageLimit, after
+from trivium.http.streaming import (
+    HEADERS,
+    LONGEST_SECONDS,
+    LOOK_SECONDS,
+    MEDIA_TYPE,
+    SIGN,
+    SIGN_SECONDS,
+    check_room,
+    described,
+    event,
+)
+from trivium.plain import job_as_json, task_as_json
+from trivium.work import Job, TaskState
+
+router = APIRouter(prefix="/v1", tags=["jobs"])
+
+Number = Annotated[int, Path(ge=1, le=2**53)]
+
+
+@router.get("/jobs", response_model=JobsAnswer, responses=responses())
+async def jobs(
+    server: Here,
+    caller: Owner,
+    ended: Annotated[bool, Query(description="Those that have ended, too.")] = True,
+    limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
+) -> JSONResponse:
+    """The newest jobs first."""
+    found = await server.read(partial(server.library.jobs, ended=ended, limit=limit))
+    return JSONResponse({"jobs": [job_as_json(job) for job in found]})
+
+
+@router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
+async def job(server: Here, caller: Anyone, id: Number) -> JSONResponse:  # noqa: A002
+    """One job, as it is now."""
+    return JSONResponse(_told(await _seen(server, caller, id), caller))
+
+
+async def _seen(server: Server, caller: Caller, id_: int) -> Job:
+    """A job that this caller may look at. To others none is there or not there."""
+    if is_owner(caller):
+        return await server.read(partial(server.library.job, id_))
+    with suppress(JobNotFound):
+        found = await server.read(partial(server.library.job, id_))
+        if caller.id and found.options.get("by") == caller.id:
+            return found
+    raise RightMissing("This is for tokens of all audiences and collections.")
+
+
+def _told(job: Job, caller: Caller) -> dict[str, object]:
+    """Its notes may speak of documents that only the owner sees."""
+    told = job_as_json(job)
+    return told if is_owner(caller) else told | {"notes": []}
+
+
+@router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
+async def tasks(
+    server: Here,
+    caller: Anyone,
+    id: Number,  # noqa: A002
+    state: Annotated[list[TaskState] | None, Query(max_length=5)] = None,
+    cursor: Cursor = "",
+    limit: PageLimit = 50,
+) -> JSONResponse:
+    """The documents of a job, in the order offered, a page at a time."""
+    first = after(cursor)
+    await _seen(server, caller, id)
+    found = await server.read(
+        partial(server.library.tasks, id, states=state, offset=first, limit=limit + 1)
+    )
+    more = str(first + limit) if len(found) > limit else None
+    told = [task_as_json(task) for task in found[:limit]]
+    return JSONResponse({"tasks": told, "next_cursor": more})
+
+
+@router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
+async def cancel(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+    """Stop a job at its next document. What it has done stays."""
+    return JSONResponse(job_as_json(await server.read(partial(server.library.cancel, id))))
+
+
+@router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
+async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+    """Let what failed be worked on again, by this server."""
+    await server.read(partial(server.library.retry, id))
+    server.wake()
+    return JSONResponse(job_as_json(await server.read(partial(server.library.job, id))))
+
+
+@router.get(
+    "/jobs/{id}/events",
+    response_class=StreamingResponse,
+    responses=responses(404)
+    | described("Server-sent events: `job`, whenever it has moved, until it has ended.", "job"),
+)
+async def events(
+    server: Here,
+    caller: Anyone,
+    request: Request,
+    id: Number,  # noqa: A002
+) -> StreamingResponse:
+    """A job as it is now, and again whenever it has moved, as server-sent events."""
+    first = await _seen(server, caller, id)
+    check_room(server)
+    return StreamingResponse(
+        _events(server, first, request, caller), media_type=MEDIA_TYPE, headers=HEADERS
+    )
+
+
+async def _events(server: Server, job: Job, request: Request, caller: Caller) -> AsyncIterator[str]:
+    until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
+    told, last = "", False
+    with server.streams:
+        while True:
+            now = json.dumps(_told(job, caller))
+            if now != told:
+                yield event("job", now)
+                told, spoken = now, monotonic()
+            elif monotonic() - spoken > SIGN_SECONDS:
+                yield SIGN
+                spoken = monotonic()
+            if last or server.closing.is_set() or monotonic() > until:
+                return
+            last = job.state.has_ended  # its notes are written a moment later
+            await anyio.sleep(LOOK_SECONDS)
+            if await request.is_disconnected():
+                return
+            job = await server.read(partial(server.library.job, job.id))

@@ -1,0 +1,117 @@
+"""Questions, answered as they are written, and the conversations that the library keeps of them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import JSONResponse, Response
+
+from trivium.answers import Answer, AnswerEvent, Done, Turn
+from trivium.http.asked import Here, Reader
+from trivium.http.problems import responses
+from trivium.http.said import (
+    LONGEST_NAME,
+    AskedAnswer,
+    ConversationsAnswer,
+    ForgottenAnswer,
+    QueryBody,
+    TurnsAnswer,
+)
+from trivium.http.streaming import Tell, described, stream
+from trivium.plain import answer_as_json
+
+router = APIRouter(prefix="/v1", tags=["query"])
+
+Name = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME + 50)]
+_EVENTS = (
+    "With `stream`, server-sent events: `step`, `token`, `citation` and `usage` as they come, then"
+    " `done` with the whole answer, or `error` with a problem document."
+)
+
+
+@router.post(
+    "/query",
+    response_model=AskedAnswer,
+    responses=responses(408, 413)
+    | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
+)
+async def query(server: Here, caller: Reader, request: Request, body: QueryBody) -> Response:
+    """Answer a question from the documents, each statement with the passages it rests on. Without a
+    language model the answer is made of the documents' own sentences, and says so."""
+    b, name = body, body.conversation
+    events = await server.read(
+        partial(
+            server.library.ask_stream,
+            b.question,
+            history=[Turn(turn.question, turn.answer) for turn in b.history],
+            limit=b.limit,
+            audiences=b.audiences,
+            collection=b.collection,
+            source=b.source,
+            category=b.category,
+            metadata=b.metadata,
+            where=b.where,
+            within=caller.within(),
+            conversation=None if name is None else caller.conversation(name),
+        )
+    )
+
+    def work(tell: Tell) -> None:
+        with closing(events):
+            for one in events:
+                tell(*_said(one, name or ""))
+
+    if b.stream:
+        return await stream(server, request, server.asking, work)
+    answer = await server.asking.run(partial(_whole, events))
+    return JSONResponse(_as_json(answer, name or ""))
+
+
+def _said(one: AnswerEvent, conversation: str) -> tuple[str, dict[str, object]]:
+    if isinstance(one, Done):
+        return "done", _as_json(one.answer, conversation)
+    return type(one).__name__.lower(), asdict(one)
+
+
+def _as_json(answer: Answer, conversation: str) -> dict[str, object]:
+    """With the conversation as its caller calls it."""
+    return answer_as_json(replace(answer, conversation=conversation))
+
+
+def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
+    *_, last = events
+    assert isinstance(last, Done)
+    return last.answer
+
+
+@router.get("/conversations", response_model=ConversationsAnswer, responses=responses())
+async def conversations(server: Here, caller: Reader) -> JSONResponse:
+    """The conversations of this caller; for who may see everything, those of everyone."""
+    found = await server.read(partial(server.library.conversations, caller.within()))
+    told = [(caller.conversation_seen(one.name), one) for one in found]
+    return JSONResponse(
+        {"conversations": [{**asdict(one), "name": name} for name, one in told if name is not None]}
+    )
+
+
+@router.get("/conversations/{name:path}", response_model=TurnsAnswer, responses=responses(404))
+async def conversation(server: Here, caller: Reader, name: Name) -> JSONResponse:
+    """What was asked and answered in a conversation, the oldest first."""
+    called = caller.conversation(name)
+    found = await server.read(partial(server.library.conversation, called, caller.within()))
+    return JSONResponse({"name": name, "turns": [asdict(turn) for turn in found]})
+
+
+@router.delete(
+    "/conversations/{name:path}", response_model=ForgottenAnswer, responses=responses(404)
+)
+async def forget(server: Here, caller: Reader, name: Name) -> JSONResponse:
+    """Forget a conversation."""
+    called = caller.conversation(name)
+    gone = await server.read(partial(server.library.forget_conversation, called, caller.within()))
+    return JSONResponse({"forgotten": gone})

@@ -1,0 +1,78 @@
+"""Searching, suggesting, and the collections there are to search in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.responses import JSONResponse
+
+from trivium.http.answers import CollectionsAnswer, SearchAnswer, SuggestAnswer
+from trivium.http.asked import Here, Reader
+from trivium.http.problems import responses
+from trivium.http.requests import SearchBody
+from trivium.plain import results_as_json
+from trivium.results import Results
+from trivium.search.suggest import LONGEST
+
+router = APIRouter(prefix="/v1", tags=["search"])
+
+
+@router.post("/search", response_model=SearchAnswer, responses=responses(408, 413))
+async def search(server: Here, caller: Reader, body: SearchBody) -> JSONResponse:
+    """Search by meaning, words and spelling at once."""
+    b = body
+    call = partial(
+        server.library.search,
+        b.query,
+        b.limit,
+        mode=b.mode,
+        by=b.by,
+        combine=b.combine,
+        weights=b.weights,
+        k=b.k,
+        threshold=b.threshold,
+        expand=b.expand,
+        hyde=b.hyde,
+        analysis=b.analysis,
+        correct=b.correct,
+        rerank=b.rerank,
+        audiences=b.audiences,
+        collection=b.collection,
+        source=b.source,
+        category=b.category,
+        metadata=b.metadata,
+        where=b.where,
+        within=caller.within(),
+    )
+    return JSONResponse(answer(await server.read(call), explain=b.explain))
+
+
+def answer(results: Results, *, explain: bool) -> dict[str, Any]:
+    told = results_as_json(results)
+    told["suggestion"] = next((a.suggestion for a in results.analyses if a.suggestion), "")
+    if not explain:
+        for name in ("analysis", "queries", "timings_ms"):
+            del told[name]
+    return told
+
+
+@router.get("/suggest", response_model=SuggestAnswer, responses=responses())
+async def suggest(
+    server: Here,
+    caller: Reader,
+    q: Annotated[str, Query(max_length=LONGEST, description="What was typed so far.")],
+    limit: Annotated[int, Query(ge=1, le=20)] = 8,
+) -> JSONResponse:
+    """How what someone types may go on, in words of documents they may see."""
+    call = partial(server.library.suggest, q, limit, caller.within())
+    return JSONResponse({"suggestions": [asdict(one) for one in await server.read(call)]})
+
+
+@router.get("/collections", response_model=CollectionsAnswer, responses=responses())
+async def collections(server: Here, caller: Reader) -> JSONResponse:
+    """The collections, with what of them this caller may see."""
+    found = await server.read(partial(server.library.collections, caller.within()))
+    return JSONResponse({"collections": [asdict(one) for one in found]})

@@ -1,0 +1,147 @@
+"""What the routes about questions and conversations are asked and answer, as types."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
+
+from trivium.http.requests import MOST_NAMES, Names, NotBlank
+from trivium.search.run import LONGEST_QUERY
+from trivium.text.filters import LONGEST
+from trivium.types import MetaScalar
+
+MOST_TURNS = 20  # of a history: a model's window holds fewer
+MOST_PASSAGES = 20
+LONGEST_SAID = 20_000  # characters of an answer in a history
+LONGEST_NAME = 150  # of a conversation; the library puts the token's id before it
+_Name = Annotated[str, Field(min_length=1, max_length=1000)]
+ConversationName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), NotBlank]
+
+
+class _Typed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class TurnSaid(_Typed):
+    """A question that was asked before, and what was answered."""
+
+    question: str = Field(max_length=LONGEST_QUERY)
+    answer: str = Field(max_length=LONGEST_SAID)
+
+
+class QueryBody(_Typed):
+    """One question. It is searched for with reranking, the text around each passage and, where a
+    language model is set up, a guessed answer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"question": "who raised the drowned crown?"},
+                {
+                    "question": "and where?",
+                    "history": [
+                        {"question": "who raised the drowned crown?", "answer": "Divers did."}
+                    ],
+                    "where": "type:markdown",
+                    "stream": False,
+                },
+            ]
+        },
+    )
+
+    question: str = Field(min_length=1, max_length=LONGEST_QUERY)
+    stream: StrictBool = Field(
+        True, description="As server-sent events; false: the whole answer in one piece."
+    )
+    history: list[TurnSaid] = Field(
+        [], max_length=MOST_TURNS, description="What was said before, the oldest first."
+    )
+    conversation: ConversationName | None = Field(
+        None,
+        description="Go on with one that the library keeps, or begin it.",
+    )
+    limit: int = Field(8, ge=1, le=MOST_PASSAGES, description="Passages to read.")
+    audiences: list[_Name] | None = Field(
+        None, max_length=MOST_NAMES, description="Ask as someone who holds only these labels."
+    )
+    collection: Names
+    source: Names
+    category: Names
+    metadata: dict[_Name, MetaScalar] | None = Field(None, max_length=MOST_NAMES)
+    where: str = Field("", max_length=LONGEST, description="Any other filter.")
+
+
+class CitationAnswer(_Typed):
+    number: int = Field(description="By which the text names it: [1].")
+    chunk: int
+    document: int
+    index: int = Field(description="Of the passage in its document, from 0.")
+    title: str
+    uri: str
+    collection: str
+    headings: list[str]
+    pages: list[int]
+    paragraph: int | None
+    link: str
+    text: str
+
+
+class StatementAnswer(_Typed):
+    text: str
+    citations: list[int]
+    supported: bool = Field(description="Whether what it cites bears it out.")
+    why: str
+    support: float
+
+
+class StepAnswer(_Typed):
+    name: str
+    detail: str
+    seconds: float
+
+
+class UsageAnswer(_Typed):
+    prompt: int
+    answer: int
+
+
+class AskedAnswer(_Typed):
+    """The whole answer: what the event `done` holds."""
+
+    question: str
+    asked: str = Field(description="As it was searched for: a follow-up stands alone here.")
+    kind: str = Field(description="written, extracted or refused.")
+    text: str = Field(description="With marks such as [1].")
+    citations: list[CitationAnswer] = Field(description="Those that the text names.")
+    passages: list[CitationAnswer] = Field(description="All that were found and read.")
+    statements: list[StatementAnswer]
+    steps: list[StepAnswer]
+    usage: UsageAnswer
+    notes: list[str]
+    complete: bool
+    model: str = Field(description="Who wrote it; empty: nobody.")
+    conversation: str
+    timings_ms: dict[str, float]
+    took_ms: float
+
+
+class ConversationAnswer(_Typed):
+    name: str
+    turns: int
+    began: str
+    last: str
+
+
+class ConversationsAnswer(_Typed):
+    conversations: list[ConversationAnswer]
+
+
+class TurnsAnswer(_Typed):
+    name: str
+    turns: list[TurnSaid]
+
+
+class ForgottenAnswer(_Typed):
+    forgotten: int = Field(description="Turns that went.")

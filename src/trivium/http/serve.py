@@ -1,0 +1,190 @@
+"""Starts the server: decides whether that is safe, binds the address, runs one process or several.
+
+Each process opens the library for itself; they share nothing but it and the address.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from threading import Event
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.supervisors.multiprocess import Multiprocess
+
+from trivium.config import Settings
+from trivium.errors import BadSetting, UnsafeServing
+from trivium.http.app import create_app
+from trivium.library import Library
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+GRACE_SECONDS = 30  # for what was begun, once the server is told to stop
+_BACKLOG = 2048
+# For a worker to import and open everything: 2 s, and 20 on a machine with ten others at work.
+# One that takes longer is killed and begun anew, for ever with uvicorn's 5.
+_START_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to serve. Goes to worker processes, so it holds plain values only."""
+
+    settings: Settings
+    open_to_all: bool
+    any_host: bool
+    allow_write: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
+    furnish: Callable[[FastAPI], None] | None = None  # a function of a module, so it can be sent
+
+    @property
+    def address(self) -> str:
+        host = self.settings.serve_host
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{self.settings.serve_port}"
+
+    def __call__(self) -> FastAPI:
+        """The application, with a library of its own, in whichever process calls."""
+        library = self._library()
+        app = create_app(
+            library,
+            self.settings,
+            open_to_all=self.open_to_all,
+            any_host=self.any_host,
+            allow_write=self.allow_write,
+            origins=self.origins,
+            tend=True,
+            on_close=library.close,
+            furnish=self.furnish,
+        )
+        _end_streams_first(app)
+        return app
+
+    def _library(self) -> Library:
+        return Library.open(settings=self.settings, create=False)
+
+
+def plan(
+    settings: Settings,
+    *,
+    without_tokens: bool = False,
+    allow_write: bool = False,
+    origins: Mapping[str, str] | None = None,
+    furnish: Callable[[FastAPI], None] | None = None,
+) -> Plan:
+    """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
+
+    On this machine's own address and name nobody needs a token until the first is made; everywhere
+    else everyone does.
+    """
+    s = settings
+    if not 0 <= s.serve_port <= 65535:
+        raise BadSetting(f"`serve.port` is {s.serve_port}.", fix="It takes 1 to 65535.")
+    if s.serve_workers < 1:
+        raise BadSetting(f"`serve.workers` is {s.serve_workers}.", fix="It takes 1 or more.")
+    private = is_loopback(s.serve_host) and not s.serve_hosts.strip()
+    with Library.open(settings=s, create=False) as library:
+        has_tokens = bool(library.tokens())
+    if not private and not has_tokens and not without_tokens:
+        raise UnsafeServing(
+            f"Serving at {s.serve_host} lets others in, and there is no token.",
+            fix="`trivium token create` makes one. If really everyone may see and change"
+            " everything: --insecure-without-tokens.",
+        )
+    open_to_all = without_tokens or (private and not has_tokens)
+    everywhere = s.serve_host in ("0.0.0.0", "::", "")
+    any_host = everywhere and not open_to_all
+    return Plan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish)
+
+
+def is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
+    """Serve until told to stop; then finish what was begun."""
+    s = plan.settings
+    bound = _bind(s.serve_host, s.serve_port, s.serve_workers > 1 and sys.platform == "linux")
+    port = int(bound.getsockname()[1])  # port 0 asks for any that is free
+    plan = replace(plan, settings=replace(plan.settings, serve_port=port))
+    config = uvicorn.Config(
+        plan,
+        factory=True,
+        log_config=None,  # whoever runs the program decides about logs
+        access_log=False,  # the guard writes it, with request ids
+        server_header=False,
+        proxy_headers=False,  # an address that a client can write is no address
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        workers=plan.settings.serve_workers,
+        timeout_worker_healthcheck=_START_SECONDS,
+        ws="none",
+        backlog=_BACKLOG,
+    )
+    if plan.settings.serve_workers == 1:
+        bound.listen(_BACKLOG)  # who comes while the library is opened waits, and is not refused
+    if on_ready:
+        on_ready(plan.address)
+    if plan.settings.serve_workers == 1:
+        uvicorn.Server(config).run(sockets=[bound])
+    else:
+        Multiprocess(config, sockets=[bound]).run()
+
+
+def _end_streams_first(app: FastAPI) -> None:
+    """A stream that waits for news would hold up the end; so it is told before the server is."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    closing: Event = app.state.server.closing
+
+    def before(then: Any) -> Callable[[int, FrameType | None], None]:
+        def on_signal(got: int, frame: FrameType | None) -> None:
+            closing.set()
+            if callable(then):
+                then(got, frame)
+
+        return on_signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, before(signal.getsignal(number)))
+
+
+class _Shared(socket.socket):
+    """An address that worker processes share. Sent to one, it becomes a socket of its own at the
+    same address: the kernel then spreads connections evenly. From a single socket the first
+    process that wakes takes all that wait (64 clients, 2 workers: 64 to 0)."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        host, port = self.getsockname()[:2]
+        return _bind, (host, port, True)
+
+
+def _bind(host: str, port: int, shared: bool) -> socket.socket:
+    host = host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = (_Shared if shared else socket.socket)(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as reason:
+        bound.close()
+        raise BadSetting(
+            f"{host}:{port} cannot be served at: {reason.strerror or reason}.",
+            fix="Choose another serve.port, or stop what uses this one.",
+        ) from reason
+    bound.set_inheritable(True)
+    return bound

@@ -1,0 +1,153 @@
+"""Server-sent events: what a thread tells, told on to a client until it goes or the server stops.
+
+Knows nothing of what is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Event
+from time import monotonic
+from typing import Any, TypeAlias
+
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from trivium.errors import ServerBusy, TriviumError
+from trivium.http.asked import Server
+from trivium.http.gate import Gate
+from trivium.http.problems import Fault, told
+
+log = logging.getLogger("trivium.serve")
+
+MOST_STREAMS = 100  # open at once, of a process
+LONGEST_SECONDS = 3600.0  # of one stream; whoever wants more asks again
+LOOK_SECONDS = 0.25  # between two looks whether the server stops
+SIGN_SECONDS = 15.0  # without news, a sign of life: proxies close what is silent
+SIGN = ": still there\n\n"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+MEDIA_TYPE = "text/event-stream"
+
+# The name of an event and what it says. Raises Gone once nobody listens.
+Tell: TypeAlias = Callable[[str, Mapping[str, Any]], None]
+
+
+class Gone(Exception):
+    """Nobody listens any more: whoever tells something may stop."""
+
+
+def event(name: str, data: str) -> str:
+    """One server-sent event; the data is one line of JSON."""
+    return f"event: {name}\ndata: {data}\n\n"
+
+
+def described(what: str, *names: str) -> dict[int | str, dict[str, Any]]:
+    """A stream of these events as an answer, for the API's description."""
+    schema = {
+        "type": "object",
+        "required": ["event", "data"],
+        "properties": {
+            "event": {"type": "string", "enum": list(names)},
+            "data": {"type": "string", "contentMediaType": "application/json"},
+        },
+    }
+    return {200: {"description": what, "content": {MEDIA_TYPE: {"schema": schema}}}}
+
+
+def check_room(server: Server) -> None:
+    if server.streams.open >= MOST_STREAMS:
+        raise ServerBusy("Too many streams are open.")
+
+
+async def stream(
+    server: Server,
+    request: Request,
+    gate: Gate,
+    work: Callable[[Tell], None],
+    seconds: float | None = None,
+) -> StreamingResponse:
+    """What `work` tells in a thread of this gate. What it raises before it has told anything is the
+    request's own error; later it is the last event, `error`, with the problem document."""
+    check_room(server)
+    line = _Line(asyncio.get_running_loop())
+    task = asyncio.create_task(gate.run(lambda: _run(work, line), seconds))
+    task.add_done_callback(line.end)
+    first = await line.told.get()
+    if first is None and (error := task.exception()) is not None:
+        raise error
+    return _Streaming(_events(server, request, line, task, first), line)
+
+
+@dataclass
+class _Line:
+    """Between the thread that tells and the event loop that listens."""
+
+    _loop: asyncio.AbstractEventLoop
+    told: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)  # None: that was all
+    gone: Event = field(default_factory=Event)
+
+    def tell(self, name: str, data: Mapping[str, Any]) -> None:
+        if self.gone.is_set():
+            raise Gone
+        said = event(name, json.dumps(data))
+        self._loop.call_soon_threadsafe(self.told.put_nowait, said)
+
+    def end(self, task: asyncio.Task[None]) -> None:
+        task.exception()  # looked at, so that nobody complains when the client has gone
+        self.told.put_nowait(None)
+
+
+def _run(work: Callable[[Tell], None], line: _Line) -> None:
+    try:
+        work(line.tell)
+    except Gone:
+        log.info("a stream's client has gone")
+
+
+class _Streaming(StreamingResponse):
+    """However it ends, even before it began: the thread is told that nobody listens."""
+
+    def __init__(self, content: AsyncIterator[str], line: _Line) -> None:
+        super().__init__(content, media_type=MEDIA_TYPE, headers=HEADERS)
+        self._line = line
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._line.gone.set()
+
+
+async def _events(
+    server: Server, request: Request, line: _Line, task: asyncio.Task[None], first: str | None
+) -> AsyncIterator[str]:
+    said, spoken = first, monotonic()
+    with server.streams:
+        while said is not None:
+            if said:
+                yield said
+                spoken = monotonic()
+            elif monotonic() - spoken > SIGN_SECONDS:
+                yield SIGN
+                spoken = monotonic()
+            if server.closing.is_set():
+                yield _error(ServerBusy("The server is stopping."), request)
+                return
+            try:
+                said = await asyncio.wait_for(line.told.get(), LOOK_SECONDS)
+            except TimeoutError:
+                said = ""  # nothing new
+        if (error := task.exception()) is not None:
+            yield _error(error, request)
+
+
+def _error(error: BaseException, request: Request) -> str:
+    if not isinstance(error, TriviumError):
+        log.error("a stream failed", exc_info=error)
+        error = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
+    return event("error", json.dumps(told(error, request.scope)))

@@ -1,0 +1,39 @@
+"""What frameworks are told about a passage beside its text: plain values only."""
+
+from __future__ import annotations
+
+from trivium.plain import heading
+from trivium.results import Result
+from trivium.types import MetaScalar
+
+
+def details(result: Result) -> dict[str, MetaScalar | list[MetaScalar]]:
+    """The document's own metadata, under ours: where the passage stands and how it was found."""
+    document, chunk = result.found.document, result.found.chunk
+    own = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in document.metadata.items()
+    }
+    return own | {
+        "document": document.id,
+        "passage": chunk.index,
+        "title": document.title,
+        "source": document.uri,
+        "collection": document.collection,
+        "heading": heading(result.found),
+        "pages": list(chunk.pages),
+        "score": result.score,
+        "match": result.match,
+        "signals": [signal.value for signal in result.signals],
+    }
+
+
+def text(result: Result) -> str:
+    """The passage, between the text around it where that was asked for."""
+    parts = (result.before, result.found.chunk.text, result.after)
+    return "\n".join(part for part in parts if part)
+
+
+def name(result: Result) -> str:
+    """The same for the same passage: document and number."""
+    return f"{result.found.document.id}-{result.found.chunk.index}"

@@ -1,0 +1,47 @@
+"""A LangChain retriever over a library. Needs `trivium[langchain]`.
+
+>>> retriever = TriviumRetriever(library=library, limit=5)      # doctest: +SKIP
+>>> retriever.invoke("who stole the crown")                     # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import ConfigDict
+
+from trivium.integrations.found import details, name, text
+from trivium.library import Library
+from trivium.types import OWNER, Where
+
+
+class TriviumRetriever(BaseRetriever):
+    """The best passages for a query, as LangChain's documents, best first."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    library: Library
+    limit: int | None = None  # as the settings say
+    where: str = ""  # a filter: `year>=2020 type:pdf`
+    within: Where = OWNER  # what may be seen: `Caller.within()`
+    rerank: bool | None = None
+    hyde: bool | None = None
+    expand: bool | None = None
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        found = self.library.search(
+            query,
+            self.limit,
+            where=self.where,
+            within=self.within,
+            rerank=self.rerank,
+            hyde=self.hyde,
+            expand=self.expand,
+        )
+        return [
+            Document(page_content=text(result), metadata=details(result), id=name(result))
+            for result in found
+        ]

@@ -1,0 +1,152 @@
+"""How a library is asked: answers with citations, and the conversations that it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import cached_property
+
+from trivium.answer.run import Answerer, Inquiry
+from trivium.answers import Answer, AnswerEvent, Conversation, Done, KeptTurn, Turn
+from trivium.errors import BadSetting, ConversationNotFound
+from trivium.library.asking import Options, request_for
+from trivium.library.finding import Finding
+from trivium.models.weights import NAME
+from trivium.text.tokens import Cl100kTokens
+from trivium.types import OWNER, Condition, Granularity, MetaScalar, Where
+
+LONGEST_NAME = 200  # characters of a conversation's name
+LIMIT = 8  # passages that an answer is made from
+
+
+class Answering(Finding):
+    def ask(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        limit: int = LIMIT,
+        audiences: Iterable[str] | None = None,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+        where: Condition | str = "",
+        within: Where = OWNER,
+        conversation: str | None = None,
+    ) -> Answer:
+        """The answer to a question, from at most `limit` passages, each statement with the passages
+        it rests on. See `ask_stream`, which tells it as it comes."""
+        for event in self.ask_stream(
+            question,
+            history=history,
+            limit=limit,
+            audiences=audiences,
+            collection=collection,
+            source=source,
+            category=category,
+            metadata=metadata,
+            where=where,
+            within=within,
+            conversation=conversation,
+        ):
+            if isinstance(event, Done):
+                return event.answer
+        raise AssertionError("an answer always ends")
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        limit: int = LIMIT,
+        audiences: Iterable[str] | None = None,
+        collection: str | Sequence[str] | None = None,
+        source: str | Sequence[str] | None = None,
+        category: str | Sequence[str] | None = None,
+        metadata: Mapping[str, MetaScalar] | None = None,
+        where: Condition | str = "",
+        within: Where = OWNER,
+        conversation: str | None = None,
+    ) -> Generator[AnswerEvent, None, None]:
+        """Steps, pieces of text and citations as they come; the last event is `Done`.
+
+        Searches with reranking, the text around each passage and, where a language model is set up
+        (`generate.url`), a guessed answer. The model writes from the passages alone; without one,
+        or if it fails, the best sentences of the passages are the answer. It is refused where
+        nothing relevant was found, or where the model says that the passages do not hold it.
+
+        `history`: what was said before, for a question that refers to it. `conversation` names one
+        that the library keeps: its turns are the history, and this one is added. `audiences` and
+        the filters are those of `search`; they hold for citations too. What makes no sense raises
+        here and not while events are read. Close the iterator to stop early.
+        """
+        self._follow()
+        within = self._within(within, audiences, where, collection, source, category, metadata)
+        options = Options(
+            limit=limit,
+            by=Granularity.PASSAGE,
+            expand=True,
+            hyde=self._generator is not None,
+            rerank=True,
+        )
+        model = self._embedder.fingerprint
+        request = request_for(self._settings, model, (question,), within, options)
+        request.check()
+        answerer = Answerer(
+            lambda asked: self._following(lambda: self._searcher.search(asked)),
+            self._store,
+            self._embedder,
+            self._generator,
+            self._tokens.count,
+            fitted=model.startswith(NAME),
+        )
+        if conversation is None:
+            return answerer.answer(Inquiry(question, tuple(history), request))
+        if history:
+            raise BadSetting("`history` and `conversation` are both given.", fix="Leave one out.")
+        if not conversation.strip() or len(conversation) > LONGEST_NAME:
+            raise BadSetting(
+                f"`conversation` is {conversation[:LONGEST_NAME]!r}.",
+                fix=f"It takes a name of 1 to {LONGEST_NAME} characters.",
+            )
+        turns = tuple(kept.turn for kept in self._store.turns(conversation, within.access))
+        events = answerer.answer(Inquiry(question, turns, request))
+        return self._keeping(conversation, within, events)
+
+    def conversations(self, within: Where = OWNER) -> list[Conversation]:
+        """Those that are kept, by name, as far as they may be seen."""
+        return self._store.conversations(within)
+
+    def conversation(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
+        """The turns of a kept conversation that may be seen."""
+        turns = tuple(kept.turn for kept in self._store.turns(name, within))
+        if not turns:
+            raise ConversationNotFound(f"The library keeps no conversation {name}.")
+        return turns
+
+    def forget_conversation(self, name: str, within: Where = OWNER) -> int:
+        """Remove what of it may be seen; how many turns that were comes back."""
+        self.conversation(name, within)
+        return self._store.forget_conversation(name, within)
+
+    def _keeping(
+        self, conversation: str, within: Where, events: Generator[AnswerEvent, None, None]
+    ) -> Generator[AnswerEvent, None, None]:
+        """The same events; what they end with becomes a turn. Whoever stops early keeps nothing."""
+        with closing(events):
+            for event in events:
+                if isinstance(event, Done):
+                    answer = replace(event.answer, conversation=conversation)
+                    # All that was read, cited or not: a model may have used it.
+                    used = frozenset(passage.document for passage in answer.passages)
+                    turn = KeptTurn(answer.turn, within.audiences, used)
+                    self._store.keep_turn(conversation, turn)
+                    yield Done(answer)
+                else:
+                    yield event
+
+    @cached_property
+    def _tokens(self) -> Cl100kTokens:
+        return Cl100kTokens()

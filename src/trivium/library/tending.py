@@ -1,0 +1,185 @@
+"""Keeps a library going while it is served: its queue is worked off, a change of the model is gone
+on with, watched folders are followed.
+
+Threads of its own. Several processes may tend one library: the writer's lock, that of the model and
+`following.lock` see to it that one at a time does each. Knows nothing of who serves.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from trivium.errors import TriviumError
+from trivium.ingest.reembed import Progress
+from trivium.library.watching import Followed
+from trivium.types import Labels
+from trivium.work import REEMBED, JobState, WatchedFolder
+
+if TYPE_CHECKING:
+    from trivium.library.facade import Library
+
+log = logging.getLogger("trivium.tend")
+
+LOOK_SECONDS = 1.0  # between two looks at what others may have asked for: a query of .1 ms each
+_AGAIN_SECONDS = 10.0  # until what went wrong is tried again
+_SWEEP_SECONDS = 600.0
+
+
+class Tender:
+    """Use it as a context manager; leaving it ends after the documents that were begun."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._stop = Event()
+        self._woken = Event()
+        self._followers: dict[str, _Follower] = {}
+        self._swept = monotonic() - _SWEEP_SECONDS
+        duties = (self._work, self._change_model, self._follow)
+        self._threads = [
+            Thread(target=self._keep_at, args=(duty,), name=f"trivium-tend{duty.__name__}")
+            for duty in duties
+        ]
+
+    def __enter__(self) -> Tender:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._woken.set()
+        self._library.stop_working()
+        for thread in self._threads:
+            thread.join()
+
+    def wake(self) -> None:
+        """There is something to do: look now and not in a second."""
+        self._woken.set()
+
+    def state_of(self, folder: str) -> tuple[str, str]:
+        """What was last heard of a watched folder, if this process follows it: a kind and a line,
+        as in `Followed`."""
+        follower = self._followers.get(folder)
+        return (follower.state, follower.message) if follower else ("", "")
+
+    def _keep_at(self, duty: Callable[[], bool]) -> None:
+        """Whatever goes wrong is said, and tried again later."""
+        while not self._stop.is_set():
+            pause = LOOK_SECONDS
+            try:
+                if duty():
+                    continue
+            except TriviumError as error:
+                log.warning("%s: %s", duty.__name__, error)
+                pause = _AGAIN_SECONDS
+            except Exception:
+                log.exception("%s failed", duty.__name__)
+                pause = _AGAIN_SECONDS
+            if duty == self._work:
+                self._woken.wait(pause)
+                self._woken.clear()
+            else:
+                self._stop.wait(pause)
+
+    # --- jobs
+
+    def _work(self) -> bool:
+        if monotonic() - self._swept > _SWEEP_SECONDS:
+            self._swept = monotonic()
+            self._library.sweep_received()
+        return self._library.work_next()
+
+    def _change_model(self) -> bool:
+        waiting = [
+            job
+            for job in self._library.jobs(ended=False)
+            if job.kind == REEMBED and job.state is JobState.QUEUED
+        ]
+        if waiting:
+            with suppress(_Stopping):
+                self._library.reembed(on_progress=self._go_on)
+        return False
+
+    def _go_on(self, _progress: Progress) -> None:
+        if self._stop.is_set():
+            raise _Stopping  # the job is left to another process
+
+    # --- watched folders
+
+    def _follow(self) -> bool:
+        """For as long as this is the process that follows them."""
+        try:
+            lock = FileLock(self._library.folder / "following.lock").acquire(timeout=0)
+        except Timeout:
+            return False
+        with lock:
+            try:
+                while not self._stop.is_set():
+                    self._compare()
+                    self._stop.wait(LOOK_SECONDS)
+            finally:
+                for id_ in list(self._followers):
+                    self._followers.pop(id_).end()
+        return False
+
+    def _compare(self) -> None:
+        """Follow what is to be followed, and nothing else."""
+        wanted = {folder.id: folder for folder in self._library.watched_folders()}
+        for id_ in self._followers.keys() - wanted.keys():
+            self._followers.pop(id_).end()
+        for id_ in wanted.keys() - self._followers.keys():
+            self._followers[id_] = _Follower(self._library, wanted[id_]).begin()
+
+
+class _Stopping(Exception):
+    """The server is told to stop in the middle of a change of the model."""
+
+
+@dataclass
+class _Follower:
+    """One folder, and the thread that follows it."""
+
+    library: Library
+    folder: WatchedFolder
+    state: str = ""
+    message: str = ""
+    _stop: Event = field(default_factory=Event)
+    _thread: Thread | None = None
+
+    def begin(self) -> _Follower:
+        self._thread = Thread(target=self._run, name=f"trivium-follow-{self.folder.id}")
+        self._thread.start()
+        return self
+
+    def end(self) -> None:
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        f = self.folder
+        labels = Labels(f.collection, f.category, f.audience, {})
+        while not self._stop.is_set():
+            try:
+                self.library.watch(
+                    [f.path], labels, ignore=f.ignore, stop=self._stop, on_event=self._hear
+                )
+            except TriviumError as error:  # it is not there, or not yet
+                self._hear(Followed("problem", f.path, str(error)))
+            except Exception:
+                log.exception("following %s failed", f.path)
+                self._hear(Followed("problem", f.path, "Something went wrong inside Trivium."))
+            self._stop.wait(_AGAIN_SECONDS)
+
+    def _hear(self, event: Followed) -> None:
+        log.info("%s %s %s", event.kind, event.uri, event.message)
+        if event.kind in ("watching", "vanished", "empty", "problem"):
+            self.state, self.message = event.kind, event.message

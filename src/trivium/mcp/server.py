@@ -1,0 +1,120 @@
+"""Speaks the Model Context Protocol for the tools, with the official SDK's low-level server.
+
+Not its MCPServer: that one sets up the program's logging. Who calls comes with each request: over
+HTTP from the token, over standard input and output from the command line.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+from anyio import to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from pydantic import BaseModel, ValidationError
+
+from trivium import __version__
+from trivium.access import Caller
+from trivium.errors import TriviumError
+from trivium.library import Library
+from trivium.mcp.tools import READING, WRITING, Tool
+
+log = logging.getLogger("trivium.mcp")
+
+_INSTRUCTIONS = """A library of the user's own documents, searched by meaning, words and spelling.
+Search first; read around a passage before you rely on it; cite title and page. What you cannot see
+here does not exist for this caller."""
+_MOST_REASON = 2_000
+
+WhoCalls = Callable[[Any], Caller]  # of the SDK's request context
+Run = Callable[[Callable[[], BaseModel]], Awaitable[BaseModel]]
+
+
+async def _in_a_thread(call: Callable[[], BaseModel]) -> BaseModel:
+    return await to_thread.run_sync(call)
+
+
+def create_server(
+    library: Library, who_calls: WhoCalls, *, allow_write: bool = False, run: Run = _in_a_thread
+) -> Server[Any]:
+    """`run` is how calls that take time are made."""
+    tools = {tool.name: tool for tool in (*READING, *(WRITING if allow_write else ()))}
+
+    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+        rights = who_calls(ctx).rights
+        return types.ListToolsResult(
+            tools=[_described(tool) for tool in tools.values() if tool.right in rights]
+        )
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = tools.get(params.name)
+        if tool is None:
+            return _failed("tool.unknown", f"There is no tool {params.name[:100]!r}.")
+        caller = who_calls(ctx)
+        try:
+            caller.require(tool.right)
+            asked = tool.input.model_validate(params.arguments or {})
+            answer = await run(partial(tool.do, library, caller, asked))
+        except ValidationError as error:
+            return _failed("request.invalid", _reason(error))
+        except TriviumError as error:
+            return _failed(error.code, str(error))
+        except Exception:
+            log.exception("tool %s failed", tool.name)
+            return _failed("internal", "Something went wrong inside Trivium.")
+        return _answered(answer)
+
+    return Server(
+        "trivium",
+        version=__version__,
+        title="Trivium",
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def _described(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input.model_json_schema(),
+        output_schema=tool.output.model_json_schema(),
+        annotations=types.ToolAnnotations(
+            read_only_hint=not tool.writes,
+            destructive_hint=tool.destroys,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _answered(answer: BaseModel) -> types.CallToolResult:
+    """Structured, and once more as text for assistants that read only that."""
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=answer.model_dump_json())],
+        structured_content=answer.model_dump(mode="json"),
+    )
+
+
+def _failed(code: str, message: str) -> types.CallToolResult:
+    text = f"{message[:_MOST_REASON]} [{code}]"
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+
+
+def _reason(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()
+    )
+
+
+async def serve_stdio(library: Library, caller: Caller, *, allow_write: bool = False) -> None:
+    """Until standard input ends."""
+    server = create_server(library, lambda _: caller, allow_write=allow_write)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())

@@ -1,0 +1,283 @@
+"""What each tool does: asks the library within what the caller may see, and cuts to size.
+
+Knows nothing of the protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+
+from pydantic import BaseModel
+
+from trivium.access import Caller, Right
+from trivium.errors import BadSetting
+from trivium.library import Library
+from trivium.library.receiving import Wanted
+from trivium.mcp import shapes
+from trivium.plain import heading
+from trivium.results import Result
+from trivium.types import Document, StoredChunk
+
+# Characters of one answer: some 6,000 tokens, a part of any assistant's window.
+MOST_TEXT = 24_000
+MOST_PASSAGE = 2_000  # of one result; a chunk of 400 tokens has 1,600
+_MOST_FIELDS = 50  # of a document's metadata
+_MOST_VALUE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: what it is called, says of itself, takes, gives, needs and does."""
+
+    name: str
+    title: str
+    description: str
+    input: type[BaseModel]
+    output: type[BaseModel]
+    right: Right
+    do: Callable[[Library, Caller, BaseModel], BaseModel]
+    writes: bool = False
+    destroys: bool = False
+
+
+def _search(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    assert isinstance(asked, shapes.SearchInput)
+    first = _number(asked.cursor)
+    found = library.search(
+        asked.query,
+        first + asked.limit + 1,
+        mode=asked.mode,
+        by=asked.by,
+        collection=asked.collection,
+        where=asked.where,
+        within=caller.within(),
+    )
+    results: list[shapes.Found] = []
+    room = MOST_TEXT
+    for result in found[first : first + asked.limit]:
+        told = _found(result)
+        room -= len(told.text)
+        if room < 0 and results:
+            break
+        results.append(told)
+    end = first + len(results)
+    return shapes.SearchOutput(
+        results=results,
+        suggestion=found.analysis.suggestion,
+        notes=list(found.notes),
+        next_cursor=str(end) if end < len(found) else None,
+    )
+
+
+def _found(result: Result) -> shapes.Found:
+    document, chunk = result.found.document, result.found.chunk
+    return shapes.Found(
+        rank=result.rank,
+        match=round(result.match, 4),
+        document=document.id,
+        title=document.title,
+        uri=document.uri,
+        collection=document.collection,
+        index=chunk.index,
+        heading=heading(result.found),
+        pages=list(chunk.pages),
+        text=chunk.text[:MOST_PASSAGE],
+        truncated=len(chunk.text) > MOST_PASSAGE,
+        signals=[signal.value for signal in result.signals],
+    )
+
+
+def _get_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    assert isinstance(asked, shapes.GetDocumentInput)
+    within, first = caller.within(), _number(asked.cursor)
+    document = library.document(asked.id, within)
+    text = library.text(asked.id, within)
+    end = first + MOST_TEXT
+    return shapes.GetDocumentOutput(
+        document=_document(document),
+        text=text[first:end],
+        next_cursor=str(end) if end < len(text) else None,
+    )
+
+
+def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    assert isinstance(asked, shapes.GetPassageInput)
+    found, near = library.passage(
+        asked.document,
+        asked.index,
+        before=asked.around,
+        after=asked.around,
+        within=caller.within(),
+    )
+    chunks = (*near.before, found, *near.after)
+    share = MOST_TEXT // len(chunks)
+    return shapes.GetPassageOutput(
+        document=_document(found.document),
+        passages=[_passage(one, share) for one in chunks],
+        truncated=any(len(one.chunk.text) > share for one in chunks),
+    )
+
+
+def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    found = library.collections(caller.within())
+    return shapes.ListCollectionsOutput(
+        collections=[
+            shapes.CollectionShape(name=one.name, documents=one.documents, passages=one.chunks)
+            for one in found
+        ]
+    )
+
+
+def _list_documents(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    assert isinstance(asked, shapes.ListDocumentsInput)
+    found = library.documents(
+        caller.within(), where=asked.where, after=_number(asked.cursor), limit=asked.limit + 1
+    )
+    listed: list[shapes.DocumentShape] = []
+    room = MOST_TEXT
+    for document in found[: asked.limit]:
+        told = _document(document)
+        room -= len(told.model_dump_json())
+        if room < 0 and listed:
+            break
+        listed.append(told)
+    more = len(found) > len(listed)
+    return shapes.ListDocumentsOutput(
+        documents=listed, next_cursor=str(listed[-1].id) if more and listed else None
+    )
+
+
+def _document(document: Document) -> shapes.DocumentShape:
+    fields = list(document.metadata.items())[:_MOST_FIELDS]
+    return shapes.DocumentShape(
+        id=document.id,
+        title=document.title,
+        uri=document.uri,
+        collection=document.collection,
+        category=document.category,
+        media_type=document.media_type,
+        language=document.language,
+        passages=document.chunks,
+        updated_at=document.updated_at,
+        metadata={
+            name: list(value) if isinstance(value, tuple) else _cut(value) for name, value in fields
+        },
+    )
+
+
+def _cut(value: str | int | float | bool) -> str | int | float | bool:
+    return value[:_MOST_VALUE] if isinstance(value, str) else value
+
+
+def _passage(found: StoredChunk, most: int) -> shapes.PassageShape:
+    chunk = found.chunk
+    return shapes.PassageShape(
+        index=chunk.index,
+        heading=heading(found),
+        pages=list(chunk.pages),
+        text=chunk.text[:most],
+    )
+
+
+def _number(cursor: str) -> int:
+    if not cursor:
+        return 0
+    if not (cursor.isascii() and cursor.isdecimal()):
+        raise BadSetting(f"`cursor` is {cursor!r}.", fix="Give `next_cursor` of an answer.")
+    return int(cursor)
+
+
+def _remove_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    assert isinstance(asked, shapes.RemoveDocumentInput)
+    (gone,) = library.remove([asked.id], within=caller.within())
+    return shapes.RemoveDocumentOutput(removed=_document(gone))
+
+
+def _add_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+    assert isinstance(asked, shapes.AddDocumentInput)
+    name = asked.name if "." in asked.name else f"{asked.name}.md"
+    report = library.receive(
+        caller,
+        name,
+        BytesIO(asked.text.encode()),
+        Wanted(asked.collection, None, asked.audience),
+    )
+    outcome = report.outcomes[0]
+    if outcome.error is not None or outcome.document is None:
+        raise outcome.error or BadSetting("Nothing was added.")
+    document = library.document(outcome.document.id, caller.within())
+    return shapes.AddDocumentOutput(fate=outcome.fate.value, document=_document(document))
+
+
+_read = partial(Tool, right=Right.SEARCH)
+READING = (
+    _read(
+        "search",
+        "Search the library",
+        "Search the user's own documents by meaning, exact words and spelling at once. Returns"
+        " passages with document id, passage index, title, heading and pages: cite them. Ask again"
+        " with other words if the answer is not among them; get_passage gives the text around.",
+        shapes.SearchInput,
+        shapes.SearchOutput,
+        do=_search,
+    ),
+    _read(
+        "get_document",
+        "Read a document",
+        "The full text and metadata of one document, in pieces: pass next_cursor to read on.",
+        shapes.GetDocumentInput,
+        shapes.GetDocumentOutput,
+        do=_get_document,
+    ),
+    _read(
+        "get_passage",
+        "Read around a passage",
+        "One passage of a document in full, with the passages before and after it.",
+        shapes.GetPassageInput,
+        shapes.GetPassageOutput,
+        do=_get_passage,
+    ),
+    _read(
+        "list_collections",
+        "List collections",
+        "The collections of the library, with how much each holds.",
+        shapes.ListCollectionsInput,
+        shapes.ListCollectionsOutput,
+        do=_list_collections,
+    ),
+    _read(
+        "list_documents",
+        "List documents",
+        "The documents of the library with their metadata, by id, perhaps filtered.",
+        shapes.ListDocumentsInput,
+        shapes.ListDocumentsOutput,
+        do=_list_documents,
+    ),
+)
+WRITING = (
+    Tool(
+        "add_document",
+        "Add a document",
+        "Add a text to the library under a name; the same name again is a new version of it.",
+        shapes.AddDocumentInput,
+        shapes.AddDocumentOutput,
+        right=Right.ADD,
+        do=_add_document,
+        writes=True,
+    ),
+    Tool(
+        "remove_document",
+        "Remove a document",
+        "Remove one document from the library for good: text, passages, history. Ask the user"
+        " first.",
+        shapes.RemoveDocumentInput,
+        shapes.RemoveDocumentOutput,
+        right=Right.MANAGE,
+        do=_remove_document,
+        writes=True,
+        destroys=True,
+    ),
+)

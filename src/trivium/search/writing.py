@@ -1,0 +1,69 @@
+"""Lets a language model write something short while a person waits, and waits no longer than said.
+
+Knows generators only through their port; any failure is a reason, not an error.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from trivium.ports import Generated, Generator, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came within the time, in one line; and why it may be too little."""
+
+    text: str
+    why: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def write_within(
+    generator: Generator, messages: Sequence[Message], most_tokens: int, seconds: float
+) -> Written:
+    """Returns within `seconds`, with what was written until then."""
+    writing = _Writing(generator, messages, most_tokens)
+    writing.start()
+    on_time = writing.ended.wait(seconds)
+    writing.stopped.set()
+    if writing.failure is not None:
+        why = str(writing.failure)
+    elif on_time:
+        why = f"{generator.name} wrote too little."
+    else:
+        why = f"{generator.name} wrote too little within {seconds:g} seconds."
+    text = " ".join("".join(writing.pieces).split())
+    took = writing.generated
+    if took is None:
+        return Written(text, why)
+    return Written(text, why, took.prompt_tokens, took.completion_tokens)
+
+
+class _Writing(threading.Thread):
+    """Collects what a generator writes. A daemon: one that hangs must not keep the program."""
+
+    def __init__(self, generator: Generator, messages: Sequence[Message], most_tokens: int) -> None:
+        super().__init__(name="trivium-writing", daemon=True)
+        self._stream = generator.stream(messages, most_tokens)
+        self.pieces: list[str] = []
+        self.generated: Generated | None = None
+        self.failure: Exception | None = None
+        self.ended = threading.Event()
+        self.stopped = threading.Event()
+
+    def run(self) -> None:
+        try:
+            with closing(self._stream):
+                while not self.stopped.is_set():
+                    self.pieces.append(next(self._stream))
+        except StopIteration as end:
+            self.generated = end.value if isinstance(end.value, Generated) else None
+        except Exception as reason:  # a stranger's generator may fail in any way
+            self.failure = reason
+        finally:
+            self.ended.set()

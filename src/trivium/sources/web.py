@@ -1,0 +1,164 @@
+"""Fetches a document from a public address, and from no other.
+
+Whoever may name an address could name one behind the firewall. So every address that a host name
+stands for must be public, the connection goes to the very one that was looked at, and a redirect
+begins anew. Proxies of the environment are not used: they would look for themselves.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import mimetypes
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from posixpath import basename
+from time import monotonic
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+
+from trivium.errors import FileTooLarge, UrlFailed, UrlRefused
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+MOST_REDIRECTS = 5
+LONGEST = 2_000  # characters of an address
+_PIECE = 1 << 16
+_REDIRECTS = (301, 302, 303, 307, 308)
+# Within these stands an IPv4 address that a gateway would go on to.
+_TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")))
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What an address gave."""
+
+    name: str  # as a file
+    data: bytes
+    url: str  # that gave it, after redirects
+
+
+def is_public(address: Address) -> bool:
+    """Whether it belongs to the public internet, also when written in another form."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is not None:
+            return is_public(address.ipv4_mapped)
+        if any(address in network for network in _TRANSLATED):
+            return False
+    return address.is_global and not address.is_multicast
+
+
+def fetch(
+    url: str, *, max_bytes: int, seconds: float, allows: Callable[[Address], bool] = is_public
+) -> Fetched:
+    """The bytes at an address. Raises UrlRefused, UrlFailed or FileTooLarge."""
+    until = monotonic() + seconds
+    for _ in range(MOST_REDIRECTS + 1):
+        parts = _checked(url)
+        connection = _connect(parts, until, allows)
+        try:
+            response = _ask(connection, parts)
+            if response.status in _REDIRECTS:
+                url = urljoin(url, response.getheader("Location", ""))
+                continue
+            if response.status != 200:
+                raise UrlFailed(f"{url} answers {response.status} {response.reason}.")
+            data = _read(response, url, max_bytes, until)
+            return Fetched(_name(parts, response), data, url)
+        except (OSError, http.client.HTTPException) as reason:
+            raise UrlFailed(f"{url} cannot be fetched: {reason or type(reason).__name__}.") from (
+                reason
+            )
+        finally:
+            connection.close()
+    raise UrlFailed(f"{url} redirects more than {MOST_REDIRECTS} times.")
+
+
+def _checked(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        port_is_fine = parts.port is None or parts.port > 0
+    except ValueError:
+        port_is_fine = False
+    if (
+        not port_is_fine
+        or len(url) > LONGEST
+        or not url.isprintable()
+        or parts.scheme not in ("http", "https")
+        or not parts.hostname
+    ):
+        raise UrlRefused(f"{url[:200]!r} is no address of a web page.")
+    if "@" in parts.netloc:
+        raise UrlRefused("The address holds a user name.")
+    return parts
+
+
+def _connect(
+    parts: SplitResult, until: float, allows: Callable[[Address], bool]
+) -> http.client.HTTPConnection:
+    """A connection to the one address that was checked; the name is only spoken, never looked up
+    again."""
+    host = parts.hostname or ""
+    encrypted = parts.scheme == "https"
+    port = parts.port or (443 if encrypted else 80)
+    address = _resolved(host, port, allows)
+    left = max(0.001, until - monotonic())
+    try:
+        plain = socket.create_connection((str(address), port), timeout=left)
+    except OSError as reason:
+        raise UrlFailed(f"{host} cannot be reached: {reason.strerror or reason}.") from reason
+    connection = http.client.HTTPConnection(host, port, timeout=left)
+    try:
+        if encrypted:
+            context = ssl.create_default_context()
+            connection.sock = context.wrap_socket(plain, server_hostname=host)
+        else:
+            connection.sock = plain
+    except (OSError, ValueError) as reason:
+        plain.close()
+        raise UrlFailed(f"{host} cannot be spoken to: {reason}.") from reason
+    return connection
+
+
+def _resolved(host: str, port: int, allows: Callable[[Address], bool]) -> Address:
+    """The first address of a host, if every one may be connected to: a name that stands for a
+    public and a private one is a trick."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as reason:
+        raise UrlFailed(f"There is no host {host}.") from reason
+    addresses = [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
+    if not addresses or not all(allows(address) for address in addresses):
+        raise UrlRefused(f"{host} is not on the public internet.")
+    return addresses[0]
+
+
+def _ask(connection: http.client.HTTPConnection, parts: SplitResult) -> http.client.HTTPResponse:
+    way = parts.path or "/"
+    target = f"{way}?{parts.query}" if parts.query else way
+    headers = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "trivium"}
+    connection.request("GET", target.encode("utf-8", "replace").decode("latin-1"), headers=headers)
+    response = connection.getresponse()
+    if response.getheader("Content-Encoding", "identity") != "identity":
+        raise UrlFailed(f"{parts.hostname} sends it packed, which was not asked for.")
+    return response
+
+
+def _read(response: http.client.HTTPResponse, url: str, max_bytes: int, until: float) -> bytes:
+    data = bytearray()
+    while piece := response.read1(_PIECE):
+        data += piece
+        if len(data) > max_bytes:
+            raise FileTooLarge(f"{url} has more than {max_bytes:,} bytes.")
+        if monotonic() > until:
+            raise UrlFailed(f"{url} takes too long.")
+    return bytes(data)
+
+
+def _name(parts: SplitResult, response: http.client.HTTPResponse) -> str:
+    name = unquote(basename(parts.path)) or (parts.hostname or "page")
+    if "." not in basename(parts.path):
+        media_type = response.getheader("Content-Type", "").partition(";")[0].strip()
+        name += mimetypes.guess_extension(media_type) or ".html"
+    return name

@@ -1,0 +1,61 @@
+"""Access tokens in the registry: hashes of secrets, and what each may see and do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Engine, delete, insert, select
+
+from trivium.access import AccessToken, Right
+from trivium.store.sql.tables import access_tokens
+
+
+class TokenRows:
+    _engine: Engine
+
+    def keep_token(self, token: AccessToken) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(delete(access_tokens).where(access_tokens.c.id == token.id))
+            connection.execute(insert(access_tokens).values(**_values(token)))
+
+    def access_token(self, id_: str) -> AccessToken | None:
+        query = select(access_tokens).where(access_tokens.c.id == id_)
+        with self._engine.connect() as connection:
+            row = connection.execute(query).mappings().first()
+        return _token(row) if row else None
+
+    def access_tokens(self) -> list[AccessToken]:
+        query = select(access_tokens).order_by(access_tokens.c.created_at, access_tokens.c.id)
+        with self._engine.connect() as connection:
+            return [_token(row) for row in connection.execute(query).mappings()]
+
+    def forget_token(self, id_: str) -> bool:
+        gone = delete(access_tokens).where(access_tokens.c.id == id_)
+        with self._engine.begin() as connection:
+            return connection.execute(gone).rowcount > 0
+
+
+def _values(token: AccessToken) -> dict[str, Any]:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "hash": token.hash,
+        "audiences": None if token.audiences is None else sorted(token.audiences),
+        "collections": None if token.collections is None else sorted(token.collections),
+        "rights": sorted(token.rights),
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+    }
+
+
+def _token(row: Any) -> AccessToken:
+    return AccessToken(
+        id=row["id"],
+        name=row["name"],
+        hash=row["hash"],
+        audiences=None if row["audiences"] is None else frozenset(row["audiences"]),
+        collections=None if row["collections"] is None else frozenset(row["collections"]),
+        rights=frozenset(map(Right, row["rights"])),
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+    )

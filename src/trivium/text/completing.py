@@ -1,0 +1,39 @@
+"""How a word goes on: those of a vocabulary that begin with it, the most common first.
+
+Pure: the caller says which words there are and who may see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from trivium.text.misspelling import MOST_COUNTED
+from trivium.text.trigrams import Vocabulary
+from trivium.types import Spelled
+
+SHORTEST = 2  # letters: one begins a tenth of all words
+LOOKED_AT = 200  # of the most common words that begin so; each costs a look at the index
+
+
+def complete(
+    beginning: str,
+    vocabulary: Vocabulary,
+    common: Callable[[str], int],
+    holding: Callable[[tuple[str, ...], int], int],
+    most: int,
+) -> tuple[Spelled, ...]:
+    """Words that visible chunks hold, by how many do, then by spelling. `common` counts all chunks
+    and only decides where to look; `holding` counts, up to a bound, what the caller may see."""
+    if len(beginning) < SHORTEST:
+        return ()
+    words = [(common(word), word) for word in vocabulary.beginning(beginning)]
+    words.sort(key=lambda one: (-one[0], one[1]))
+    found: list[Spelled] = []
+    for total, word in words[:LOOKED_AT]:
+        if len(found) >= most and total < found[most - 1].chunks:
+            break  # nobody sees more of a word than there is
+        chunks = holding((word,), MOST_COUNTED)
+        if chunks:
+            found.append(Spelled((word,), chunks))
+            found.sort(key=lambda one: (-one.chunks, one.words))
+    return tuple(found[:most])

@@ -1,0 +1,147 @@
+"""The screen on which documents come in: files, web addresses, watched folders, and their jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+
+from trivium.access import Caller
+from trivium.errors import RequestInvalid
+from trivium.http.asked import Adder, Here, Owner, Server, is_owner
+from trivium.library.receiving import Wanted
+from trivium.web import jobs
+from trivium.web.pages import PageRoute, page
+from trivium.work import WatchedFolder
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+_MOST_FILES = 200  # of one form; a script sends each file by itself
+_MOST_RULES = 50
+Label = Annotated[str, Form(max_length=200)]
+
+
+@router.get("/add")
+async def show(request: Request, server: Here, caller: Adder) -> Response:
+    return await _page(request, server, caller)
+
+
+@router.post("/add")
+async def upload(request: Request, server: Here, caller: Adder) -> Response:
+    """The files of a form. Read here, so that nobody's body is read before it is known who asks."""
+    async with _form(request) as form:
+        files = [one for one in form.getlist("file") if isinstance(one, UploadFile) and one.size]
+        if not files:
+            raise RequestInvalid("There is no file, or only empty ones.", fix="Choose some first.")
+        wanted = Wanted(
+            _given(form, "collection"), _given(form, "category"), _given(form, "audience")
+        )
+        for file in files:
+            take = partial(
+                server.library.receive_later, caller, file.filename or "", file.file, wanted
+            )
+            await server.read(take)
+            server.wake()
+    return RedirectResponse("/add#jobs", 303)
+
+
+@asynccontextmanager
+async def _form(request: Request) -> AsyncIterator[FormData]:
+    try:
+        form = await request.form(max_files=_MOST_FILES, max_fields=10)
+    except HTTPException as error:
+        raise RequestInvalid(f"The form cannot be read: {error.detail}") from error
+    try:
+        yield form
+    finally:
+        await form.close()
+
+
+def _given(form: FormData, name: str) -> str | None:
+    value = form.get(name)
+    if not isinstance(value, str) or not value.strip():
+        return None
+    if len(value) > 200 or not value.isprintable():
+        raise RequestInvalid(f"{name}: it takes at most 200 printable characters.")
+    return value.strip()
+
+
+@router.post("/add/url")
+async def add_url(
+    server: Here,
+    caller: Adder,
+    url: Annotated[str, Form(min_length=1, max_length=2000)],
+    collection: Label = "",
+    category: Label = "",
+    audience: Label = "",
+) -> Response:
+    wanted = Wanted(collection.strip() or None, category.strip() or None, audience.strip() or None)
+    report = await server.writing.run(
+        partial(server.library.receive_url, caller, url.strip(), wanted)
+    )
+    failed = next((one.error for one in report.outcomes if one.error and not one.enclosed), None)
+    if failed is not None:
+        raise failed
+    return RedirectResponse("/add#jobs", 303)
+
+
+@router.post("/add/folders")
+async def watch_folder(
+    server: Here,
+    caller: Owner,
+    path: Annotated[str, Form(min_length=1, max_length=4000)],
+    collection: Label = "",
+    category: Label = "",
+    audience: Label = "",
+    ignore: Annotated[str, Form(max_length=10_000)] = "",
+) -> Response:
+    rules = [line.strip() for line in ignore.splitlines() if line.strip()]
+    call = partial(
+        server.library.watch_folder,
+        path.strip(),
+        collection=collection.strip() or "default",
+        category=category.strip() or None,
+        audience=audience.strip() or None,
+        ignore=rules[:_MOST_RULES],
+    )
+    await server.read(call)
+    return RedirectResponse("/add#folders", 303)
+
+
+@router.post("/add/folders/forget")
+async def unwatch_folder(
+    server: Here, caller: Owner, folder: Annotated[str, Form(max_length=50)]
+) -> Response:
+    await server.read(partial(server.library.unwatch_folder, folder))
+    return RedirectResponse("/add#folders", 303)
+
+
+async def _page(request: Request, server: Server, caller: Caller) -> Response:
+    library = server.library
+    found = await server.read(partial(jobs.views, library, caller))
+    collections = await server.read(partial(library.collections, caller.within()))
+    folders: list[dict[str, Any]] = []
+    if is_owner(caller):
+        kept = await server.read(library.watched_folders)
+        folders = [_folder(server, one) for one in kept]
+    values = {
+        "jobs": found,
+        "folders": folders,
+        "collections": [one.name for one in collections],
+        "most_bytes": server.settings.read_max_bytes,
+    }
+    return page(request, caller, "add.html", values)
+
+
+def _folder(server: Server, folder: WatchedFolder) -> dict[str, Any]:
+    state, message = server.tender.state_of(folder.id) if server.tender else ("", "")
+    if not os.path.isdir(folder.path):
+        state, message = "vanished", "It is not there now. Its documents stay."
+    return {"folder": folder, "state": state, "message": message}

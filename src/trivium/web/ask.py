@@ -1,0 +1,249 @@
+"""The screen that answers questions: streamed to a script, whole where there is none.
+
+What was said before travels in the form, so nothing is kept of a conversation without a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from pydantic import ValidationError
+from starlette.responses import RedirectResponse, Response
+
+from trivium.access import Caller
+from trivium.answer.cite import MARK
+from trivium.answer.statements import pieces
+from trivium.answers import Answer, AnswerEvent, Citation, Done, Statement, Step, Token, Turn
+from trivium.errors import ConversationNotFound, RequestInvalid
+from trivium.http.asked import Here, Reader, Server
+from trivium.http.said import LONGEST_NAME, TurnSaid
+from trivium.http.streaming import Tell, stream
+from trivium.search.run import LONGEST_QUERY
+from trivium.text.languages import detect_language
+from trivium.text.snippet import snip
+from trivium.web.found import SNIPPET, Piece, without_headings, words_of
+from trivium.web.found import pieces as cut_at
+from trivium.web.pages import PageRoute, fragment, page
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+KEPT_TURNS = 6  # of a conversation without a name: what a follow-up can refer to
+_MOST_COLLECTIONS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """A piece of a sentence: text, or the mark of a passage."""
+
+    text: str
+    citation: Citation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """As it is shown. `doubt`: why a reader must not take it for granted; empty: nothing."""
+
+    bits: tuple[Bit, ...]
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn as it is shown. Of an earlier one there is only what was asked and answered."""
+
+    question: str
+    sentences: tuple[Sentence, ...]
+    carried: str = ""  # for the form; empty: the library keeps it
+    answer: Answer | None = None
+    cited: tuple[tuple[Citation, list[Piece]], ...] = ()  # each with what it says
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form says."""
+
+    question: str
+    turns: tuple[Turn, ...]  # those said before, of a conversation without a name
+    conversation: str
+    collections: tuple[str, ...]
+
+
+async def _asked(
+    q: Annotated[str, Form(max_length=LONGEST_QUERY)] = "",
+    turn: Annotated[list[str] | None, Form()] = None,
+    conversation: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+    collection: Annotated[list[str] | None, Form(max_length=_MOST_COLLECTIONS)] = None,
+) -> Asked:
+    if not q.strip():
+        raise RequestInvalid("There is no question.", fix="Type one.")
+    name = conversation.strip()
+    said = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
+    chosen = tuple(one for one in collection or () if one)
+    return Asked(q.strip(), said, name, chosen)
+
+
+AskedForm = Annotated[Asked, Depends(_asked)]
+
+
+def _carried(text: str) -> Turn:
+    try:
+        said = TurnSaid.model_validate_json(text)
+    except ValidationError as reason:
+        raise RequestInvalid("turn: this is none of this conversation.") from reason
+    return Turn(said.question, said.answer)
+
+
+@router.get("/ask")
+async def show(
+    request: Request,
+    server: Here,
+    caller: Reader,
+    q: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
+    conversation: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
+    collection: Annotated[list[str] | None, Query(max_length=_MOST_COLLECTIONS)] = None,
+) -> Response:
+    """Answers nothing by itself: a script asks at once for what the address names."""
+    asked = Asked(q, (), conversation.strip(), tuple(collection or ()))
+    turns = await server.read(partial(_before, server, caller, asked))
+    return await _page(request, server, caller, asked, turns)
+
+
+@router.post("/ask")
+async def ask(request: Request, server: Here, caller: Reader, asked: AskedForm) -> Response:
+    """The whole answer in one piece."""
+    before = await server.read(partial(_before, server, caller, asked))
+    events = await _begun(server, caller, asked)
+    answer = await server.asking.run(partial(_whole, events))
+    turns = [*before, _said(answer, asked)]
+    return await _page(request, server, caller, replace(asked, question=""), turns)
+
+
+@router.post("/ask/stream")
+async def ask_stream(request: Request, server: Here, caller: Reader, asked: AskedForm) -> Response:
+    """`step` and `token` as they come, then `done` with the turn as it is shown."""
+    events = await _begun(server, caller, asked)
+
+    def work(tell: Tell) -> None:
+        with closing(events):
+            for one in events:
+                match one:
+                    case Step():
+                        tell("step", {"name": one.name, "detail": one.detail})
+                    case Token():
+                        tell("token", {"text": one.text})
+                    case Done():
+                        shown = fragment("turn.html", {"turn": _said(one.answer, asked)})
+                        tell("done", {"html": shown, "kind": one.answer.kind})
+
+    return await stream(server, request, server.asking, work)
+
+
+@router.post("/ask/forget")
+async def forget(
+    server: Here, caller: Reader, conversation: Annotated[str, Form(max_length=LONGEST_NAME)]
+) -> Response:
+    called = caller.conversation(conversation)
+    await server.read(partial(server.library.forget_conversation, called, caller.within()))
+    return RedirectResponse("/ask", 303)
+
+
+async def _begun(
+    server: Server, caller: Caller, asked: Asked
+) -> Generator[AnswerEvent, None, None]:
+    return await server.read(
+        partial(
+            server.library.ask_stream,
+            asked.question,
+            history=asked.turns,
+            collection=asked.collections or None,
+            within=caller.within(),
+            conversation=caller.conversation(asked.conversation) if asked.conversation else None,
+        )
+    )
+
+
+def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
+    *_, last = events
+    assert isinstance(last, Done)
+    return last.answer
+
+
+def _before(server: Server, caller: Caller, asked: Asked) -> list[Said]:
+    """What was said so far: carried by the form, or kept by the library."""
+    if not asked.conversation:
+        return [_earlier(turn, carried=True) for turn in asked.turns]
+    try:
+        name = caller.conversation(asked.conversation)
+        kept = server.library.conversation(name, caller.within())
+    except ConversationNotFound:  # it begins
+        return []
+    return [_earlier(turn, carried=False) for turn in kept]
+
+
+def _earlier(turn: Turn, *, carried: bool) -> Said:
+    return Said(turn.question, (Sentence((Bit(turn.answer),)),), _carry(turn) if carried else "")
+
+
+def _carry(turn: Turn) -> str:
+    return TurnSaid(question=turn.question, answer=turn.answer).model_dump_json()
+
+
+def _said(answer: Answer, asked: Asked) -> Said:
+    carried = "" if asked.conversation else _carry(answer.turn)
+    cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)
+    return Said(answer.question, sentences(answer), carried, answer, cited)
+
+
+def _excerpt(citation: Citation, asked: str) -> list[Piece]:
+    body = without_headings(citation.text, citation.headings)
+    cut = snip(body, words_of([asked]), detect_language(body), SNIPPET)
+    return cut_at(cut.text, cut.marks)
+
+
+def sentences(answer: Answer) -> tuple[Sentence, ...]:
+    """The text of an answer, its marks tied to their passages and its doubtful sentences marked."""
+    cited = {citation.number: citation for citation in answer.citations}
+    doubts: dict[str, Statement] = {one.text: one for one in answer.unsupported}
+    shown = []
+    for text, sentence in pieces(answer.text):
+        doubt = doubts.get(sentence.text)
+        body = text.lstrip() if doubt else text  # the blank before it is not in doubt
+        if body != text:
+            shown.append(Sentence((Bit(text[: -len(body)]),)))
+        shown.append(Sentence(tuple(_bits(body, cited)), doubt.why if doubt else ""))
+    return tuple(shown)
+
+
+def _bits(text: str, cited: dict[int, Citation]) -> list[Bit]:
+    bits: list[Bit] = []
+    for at, piece in enumerate(MARK.split(text)):  # every second one is a number
+        if at % 2:
+            known = cited.get(int(piece))
+            bits.append(Bit(piece, known) if known else Bit(f"[{piece}]"))
+        elif piece:
+            bits.append(Bit(piece))
+    return bits
+
+
+async def _page(
+    request: Request, server: Server, caller: Caller, asked: Asked, turns: Sequence[Said]
+) -> Response:
+    within = caller.within()
+    collections = await server.read(partial(server.library.collections, within))
+    kept = await server.read(partial(server.library.conversations, within))
+    named = [(caller.conversation_seen(one.name), one) for one in kept]
+    values: dict[str, Any] = {
+        "asked": asked,
+        "turns": turns,
+        "collections": collections,
+        "conversations": [(name, one) for name, one in named if name is not None],
+        "has_model": bool(server.settings.generate_url),
+        "longest": LONGEST_QUERY,
+        "longest_name": LONGEST_NAME,
+    }
+    return page(request, caller, "ask.html", values)

@@ -1,0 +1,198 @@
+"""One document: its pages or its text with a passage marked, the hits of a query in it, what is
+like it, and its removal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from trivium.errors import EmptyQuery, NotEmbedded
+from trivium.http.asked import Here, Keeper, Reader, Server
+from trivium.http.routes.documents import Id
+from trivium.search.run import LONGEST_QUERY
+from trivium.types import Document, Granularity, StoredChunk, Where
+from trivium.web.found import Card, cards, words_of
+from trivium.web.pages import PageRoute, page, query
+from trivium.web.reading import Reading, read
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+_MOST_HITS = 50
+_ALIKE = 5
+_OUTLINED = 200  # headings
+_DRAWN = ("application/pdf", "image/")  # what has pages that can be drawn
+Index = Annotated[int | None, Query(ge=0, le=2**31)]
+Queries = Annotated[list[str] | None, Query(max_length=4)]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that the screen shows of a document."""
+
+    document: Document
+    passages: list[StoredChunk]
+    current: StoredChunk | None
+    queries: tuple[str, ...]
+    reading: Reading
+    hits: list[Card]  # in the order of the document
+    page: int | None  # drawn; None: the text is shown
+    pages: int
+    alike: list[Card] | None  # None: not asked for
+    alike_note: str = ""
+
+    @property
+    def address(self) -> str:
+        return f"/documents/{self.document.id}"
+
+    def at(self, passage: int | None = None, page: int | None = None, alike: bool = False) -> str:
+        """This screen at another place, the queries kept."""
+        pairs = [("q", text) for text in self.queries]
+        if passage is not None:
+            pairs.append(("passage", str(passage)))
+        if page is not None:
+            pairs.append(("page", str(page)))
+        if alike:
+            pairs.append(("similar", "1"))
+        return f"{self.address}?{query(pairs)}#here" if pairs else self.address
+
+    @property
+    def index(self) -> int:
+        return self.current.chunk.index if self.current else 0
+
+    @property
+    def hit(self) -> int | None:
+        """Which of the hits this is, from 0."""
+        places = [card.result.found.chunk.index for card in self.hits]
+        return places.index(self.index) if self.current and self.index in places else None
+
+    @property
+    def hit_before(self) -> Card | None:
+        before = [card for card in self.hits if card.result.found.chunk.index < self.index]
+        return before[-1] if before else None
+
+    @property
+    def hit_after(self) -> Card | None:
+        after = (c for c in self.hits if c.result.found.chunk.index > self.index)
+        return next(after, None)
+
+    @property
+    def outline(self) -> list[tuple[int, str, int]]:
+        """The headings in order: how deep, what it says, its first passage."""
+        found: list[tuple[int, str, int]] = []
+        before: tuple[str, ...] = ()
+        for passage in self.passages:
+            path = passage.chunk.headings
+            for depth, heading in enumerate(path):
+                if path[: depth + 1] != before[: depth + 1]:
+                    found.append((depth, heading, passage.chunk.index))
+            before = path
+        return found[:_OUTLINED]
+
+    @property
+    def picture(self) -> str:
+        """The address of the page's picture, with the passage marked if it is on it."""
+        told = f"/v1/documents/{self.document.id}/pages/{self.page}?width=1400"
+        here = self.current is not None and self.page in self.current.chunk.pages
+        return f"{told}&passage={self.index}" if here else told
+
+
+@router.get("/documents/{id}")
+async def document(
+    request: Request,
+    server: Here,
+    caller: Reader,
+    id: Id,  # noqa: A002
+    q: Queries = None,
+    passage: Index = None,
+    page_: Annotated[int | None, Query(alias="page", ge=1, le=100_000)] = None,
+    similar: bool = False,
+) -> Response:
+    """A document at a passage, or at its beginning."""
+    queries = tuple(text[:LONGEST_QUERY] for text in q or () if text.strip())
+    call = partial(_look, server, id, caller.within(), queries, passage, page_, similar)
+    view = await server.read(call)
+    return page(request, caller, "document.html", {"view": view})
+
+
+def _look(
+    server: Server,
+    id_: int,
+    within: Where,
+    queries: tuple[str, ...],
+    passage: int | None,
+    page_: int | None,
+    similar: bool,
+) -> View:
+    library = server.library
+    found = library.document(id_, within)
+    passages = library.passages(id_, within)
+    hits = _hits(server, found, within, queries)
+    if passage is None and page_ is None and hits:
+        passage = hits[0].result.found.chunk.index
+    current = next((p for p in passages if p.chunk.index == passage), None)
+    drawn = found.original and found.media_type.startswith(_DRAWN)
+    if drawn and page_ is None:
+        page_ = current.chunk.pages[0] if current and current.chunk.pages else 1
+    pages = max([p for one in passages for p in one.chunk.pages], default=1)
+    told = found.metadata.get("pages")
+    alike, note = _alike(server, found, passage, within) if similar else (None, "")
+    text = library.text(id_, within)
+    return View(
+        document=found,
+        passages=passages,
+        current=current,
+        queries=queries,
+        reading=read(text, passages, passage, words_of(queries)),
+        hits=hits,
+        page=page_ if drawn else None,
+        pages=max(pages, told) if isinstance(told, int) else pages,
+        alike=alike,
+        alike_note=note,
+    )
+
+
+def _hits(
+    server: Server, document: Document, within: Where, queries: tuple[str, ...]
+) -> list[Card]:
+    """What a search in this document alone finds, by place."""
+    if not queries:
+        return []
+    try:
+        results = server.library.search(
+            " ".join(queries),
+            _MOST_HITS,
+            by=Granularity.PASSAGE,
+            source=f"#{document.id}",
+            within=within,
+        )
+    except EmptyQuery:
+        return []
+    # By words or spelling, or among the best by meaning: every passage has some meaning.
+    best = max((r.match for r in results), default=0.0)
+    found = [c for c in cards(results, queries) if _counts(c, best)]
+    return sorted(found, key=lambda card: card.result.found.chunk.index)
+
+
+def _counts(card: Card, best: float) -> bool:
+    return len(card.result.signals) > 1 or card.result.match >= best * 0.8
+
+
+def _alike(
+    server: Server, document: Document, passage: int | None, within: Where
+) -> tuple[list[Card], str]:
+    try:
+        results = server.library.similar(document.id, _ALIKE, passage=passage, within=within)
+    except NotEmbedded as error:
+        return [], f"{error.message} {error.fix}"
+    return cards(results, ()), ""
+
+
+@router.post("/documents/{id}/remove")
+async def remove(server: Here, caller: Keeper, id: Id) -> Response:  # noqa: A002
+    """Remove a document for good; the file it came from stays where it is."""
+    await server.writing.run(partial(server.library.remove, [id], within=caller.within()))
+    return RedirectResponse("/documents?removed=1", 303)

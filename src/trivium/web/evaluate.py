@@ -1,0 +1,199 @@
+"""The screens on which a library is measured: judged sets, their runs, and two runs compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Path, Query, Request
+from markupsafe import Markup
+from starlette.responses import RedirectResponse, Response
+
+from trivium.errors import DatasetInvalid
+from trivium.evaluate import pictures
+from trivium.evaluate.metrics import MAIN
+from trivium.evaluate.run import FUSED, RERANKED, Evaluation, beside, evaluate
+from trivium.evaluate.saved import Change, Comparison
+from trivium.evaluate.shelf import SavedRun, Shelf
+from trivium.evaluate.synthetic import synthesise
+from trivium.http.asked import Here, Owner, Server
+from trivium.http.streaming import LONGEST_SECONDS
+from trivium.web import judge
+from trivium.web.pages import PageRoute, page, query
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+WIDTH = 380  # of a chart: on a phone its letters keep their size
+SHOWN = 12  # queries in a table, of each side
+_MOST_MADE = 1_000
+Name = Annotated[str, Path(max_length=100)]
+Id = Annotated[str, Query(max_length=100)]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A query, what each run made of it, and how far the fusion is ahead of the best signal."""
+
+    text: str
+    values: tuple[float, ...]
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A chart, which escapes what it shows by itself."""
+
+    svg: Markup
+    told: str
+
+
+def shelf(server: Server) -> Shelf:
+    return Shelf(server.library.folder)
+
+
+@router.get("/evaluate")
+async def sets(
+    request: Request, server: Here, caller: Owner, q: judge.Asked = "", name: Id = ""
+) -> Response:
+    """Every set. With a query, on to judging it."""
+    if q.strip() and name.strip():
+        place = quote(name.strip(), safe="")
+        return RedirectResponse(f"/evaluate/{place}/judge?{query({'q': q.strip()})}", 303)
+    found = await server.read(shelf(server).sets)
+    documents = sum(one.documents for one in await server.read(server.library.collections))
+    return page(request, caller, "evaluate.html", {"sets": found, "documents": documents})
+
+
+@router.post("/evaluate/synthetic")
+async def make(
+    server: Here,
+    caller: Owner,
+    name: Annotated[str, Form(min_length=1, max_length=100)],
+    count: Annotated[int, Form(ge=1, le=_MOST_MADE)] = 50,
+) -> Response:
+    """A set without people: queries made of the documents themselves."""
+    await server.judging.run(partial(_make, server, name.strip(), count))
+    return RedirectResponse(f"/evaluate/{quote(name.strip(), safe='')}", 303)
+
+
+def _make(server: Server, name: str, count: int) -> None:
+    made = synthesise(server.library, count)
+    if not made:
+        raise DatasetInvalid(
+            "The documents gave no query.", fix="Add documents with headings or whole sentences."
+        )
+    shelf(server).synthesise(name, made, seed=0)
+
+
+@router.get("/evaluate/{name}")
+async def show(
+    request: Request,
+    server: Here,
+    caller: Owner,
+    name: Name,
+    run: Id = "",
+    against: Id = "",
+) -> Response:
+    """A set with one of its runs, the newest where none is named, perhaps beside an earlier one."""
+    values = await server.read(partial(_shown, shelf(server), name, run, against))
+    return page(request, caller, "evaluated.html", values)
+
+
+def _shown(shelf: Shelf, name: str, run: str, against: str) -> dict[str, object]:
+    (told,) = [one for one in shelf.sets() if one.name == shelf.set_of(name).name]
+    runs = shelf.runs(name)
+    chosen = shelf.run(name, run) if run else next(iter(runs), None)
+    values: dict[str, object] = {
+        "set": told,
+        "runs": [(one.id, when(one.id), one.found.runs.get(FUSED)) for one in runs],
+        "main": MAIN,
+        "run": chosen,
+        "when": when(chosen.id) if chosen else "",
+        "against": against,
+        "comparison": None,
+    }
+    if chosen is not None:
+        values |= _figures(chosen)
+    if chosen is not None and against:
+        compared = shelf.compared(name, chosen.id, against)
+        values |= {"comparison": compared, "before": when(against), **_changes(compared)}
+    return values
+
+
+def when(id_: str) -> str:
+    """A run's time, of its id."""
+    day, hour = id_[:8], id_[9:15]
+    return f"{day[:4]}-{day[4:6]}-{day[6:]} {hour[:2]}:{hour[2:4]}:{hour[4:]} UTC"
+
+
+def _figures(run: SavedRun) -> dict[str, object]:
+    found = run.found
+    measures = list(next(iter(found.runs.values())).each)
+    best = {m: max(of.means[m] for of in found.runs.values()) for m in measures}
+    told = "How good the queries’ results are, worst query first"
+    charts = [
+        *(Picture(Markup(svg), m) for svg, m in zip(_measured(found), measures, strict=True)),
+        Picture(Markup(pictures.by_query(found, WIDTH, 240, f"{MAIN}, query by query")), told),
+        *(Picture(Markup(svg), "Time") for svg in pictures.latency(found, WIDTH)),
+    ]
+    wins, losses = _rows(found)
+    return {
+        "found": found,
+        "measures": measures,
+        "best": best,
+        "charts": charts,
+        "ahead": beside(found),
+        "wins": wins,
+        "losses": losses,
+    }
+
+
+def _measured(found: Evaluation) -> list[str]:
+    return pictures.measured(found, WIDTH)
+
+
+def _rows(found: Evaluation) -> tuple[list[Row], list[Row]]:
+    """Where fusion does better than every signal alone, and where it does worse."""
+    alone = [of.each[MAIN] for name, of in found.runs.items() if name not in (FUSED, RERANKED)]
+    if not alone or FUSED not in found.runs:
+        return [], []
+    fused = found.runs[FUSED].each[MAIN]
+    rows = []
+    for at, text in enumerate(found.queries.values()):
+        values = tuple(of.each[MAIN][at] for of in found.runs.values())
+        rows.append(Row(text, values, fused[at] - max(of[at] for of in alone)))
+    rows.sort(key=lambda row: (-row.gain, row.text))
+    wins = [row for row in rows[:SHOWN] if row.gain > 0]
+    return wins, [row for row in rows[: -SHOWN - 1 : -1] if row.gain < 0]
+
+
+def _changes(found: Comparison) -> dict[str, object]:
+    name = FUSED if FUSED in found.changes else next(iter(found.changes))
+    changes = found.changes[name]
+    charts = pictures.changed(name, changes, WIDTH) if any(one.gain for one in changes) else []
+    return {
+        "changed": name,
+        "change_charts": [Picture(Markup(svg), f"{name}, now and before") for svg in charts],
+        "gained": [one for one in changes[:SHOWN] if one.gain > 0],
+        "lost": _lost(changes),
+    }
+
+
+def _lost(changes: Sequence[Change]) -> list[Change]:
+    return [one for one in changes[: -SHOWN - 1 : -1] if one.gain < 0]
+
+
+@router.post("/evaluate/{name}/run")
+async def run(server: Here, caller: Owner, name: Name) -> Response:
+    """Measured while the browser waits. A script asks /v1 for the same, and shows how far it is."""
+    id_ = await server.judging.run(partial(_run, server, name), LONGEST_SECONDS)
+    return RedirectResponse(f"/evaluate/{name}?{query({'run': id_})}", 303)
+
+
+def _run(server: Server, name: str) -> str:
+    kept = shelf(server)
+    found = evaluate(kept.set_of(name), server.settings, library=server.library)
+    return kept.keep(name, found)

@@ -1,0 +1,212 @@
+"""The picture in the explain drawer: where each result stood in every signal's list, what each list
+gave to its score, what was decided about the query, and where the time went.
+
+Geometry only, in the units of the SVG; the template draws it. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trivium.results import Analysis, Result, Results
+from trivium.types import Signal
+from trivium.web.found import NAMES
+
+WIDTH = 400
+ROW, HEAD = 26, 30
+_COLUMNS = {Signal.VECTOR: 34, Signal.KEYWORD: 100, Signal.TRIGRAM: 166}  # the middle of each list
+_FUSED = 232
+_BAR_LEFT, _BAR_WIDTH = 252, WIDTH - 252
+_DRAWN = 20  # results: more are a thicket
+_LEAST = 1.5  # of a segment, so that a small one is seen at all
+_SHADES = 6  # of the bar of times, as the stylesheet has them
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A result in one signal's list."""
+
+    signal: str
+    x: float
+    y: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a bar."""
+
+    kind: str
+    x: float
+    width: float
+    value: float
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A result's way through the lists to its rank."""
+
+    result: Result
+    chosen: bool
+    y: float
+    path: str
+    nodes: list[Node]
+    bar: list[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table that adds up to a result's score."""
+
+    kind: str  # signal, or part of reranking
+    name: str
+    rank: str
+    raw: str
+    weight: str
+    gives: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What was decided about one query."""
+
+    text: str
+    analysis: Analysis
+    bar: list[Segment]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    height: int
+    heads: list[tuple[str, str, int]]  # signal, its name, the middle of its list
+    lanes: list[Lane]
+    left_out: int
+    chosen: Result | None
+    rows: list[Row]
+    decided: list[Weighed]
+    times: list[Segment]
+    width: int = WIDTH
+    fused: int = _FUSED
+    bar_left: int = _BAR_LEFT
+
+
+def picture(results: Results, chosen: int) -> Picture:
+    """`chosen`: rank of the result to tell more about; 0 or an unknown one: none."""
+    drawn = results[:_DRAWN]
+    result = next((r for r in results if r.rank == chosen), None)
+    present = [s for s in Signal if any(s in r.signals for r in drawn)]
+    lists = {s: _positions(drawn, s) for s in present}
+    longest = max((r.score for r in drawn), default=0.0) or 1.0
+    return Picture(
+        height=HEAD + ROW * len(drawn) + 4,
+        heads=[(s.value, NAMES[s], _COLUMNS[s]) for s in present],
+        lanes=[_lane(r, lists, longest, r.rank == chosen) for r in drawn],
+        left_out=len(results) - len(drawn),
+        chosen=result,
+        rows=_rows(result) if result else [],
+        decided=[
+            Weighed(text, analysis, _weights(analysis))
+            for text, analysis in zip(results.queries, results.analyses, strict=True)
+        ],
+        times=_times(results.timings_ms),
+    )
+
+
+def _positions(drawn: tuple[Result, ...], signal: Signal) -> dict[int, int]:
+    """Results by rank, and their place among those drawn in one signal's list."""
+    held = sorted((r for r in drawn if signal in r.signals), key=lambda r: r.signals[signal].rank)
+    return {result.rank: at for at, result in enumerate(held)}
+
+
+def _y(at: int) -> float:
+    return HEAD + ROW * at + ROW / 2
+
+
+def _lane(
+    result: Result, lists: Mapping[Signal, dict[int, int]], longest: float, chosen: bool
+) -> Lane:
+    y = _y(result.rank - 1)
+    nodes = [
+        Node(s.value, _COLUMNS[s], _y(places[result.rank]), result.signals[s].rank)
+        for s, places in lists.items()
+        if result.rank in places
+    ]
+    points = [(node.x, node.y) for node in nodes] + [(float(_FUSED), y)]
+    return Lane(result, chosen, y, _path(points), nodes, _bar(result, longest))
+
+
+def _path(points: list[tuple[float, float]]) -> str:
+    """A smooth way from point to point, level where it passes them."""
+    x, y = points[0]
+    told = f"M{x:g} {y:g}"
+    for nx, ny in points[1:]:
+        middle = (x + nx) / 2
+        told += f"C{middle:g} {y:g} {middle:g} {ny:g} {nx:g} {ny:g}"
+        x, y = nx, ny
+    return told
+
+
+def _bar(result: Result, longest: float) -> list[Segment]:
+    """What a score is the sum of. Of several queries it is no sum, and the bar is whole."""
+    if result.rerank:
+        r = result.rerank
+        parts = [("rerank", r.rerank), ("hybrid", r.hybrid), ("position", r.position)]
+    elif result.queries:
+        parts = [("match", result.score)]
+    else:
+        held = result.signals
+        parts = [(s.value, held[s].contribution) for s in Signal if s in held]
+    return _stacked(parts, _BAR_LEFT, _BAR_WIDTH / longest)
+
+
+def _stacked(parts: list[tuple[str, float]], left: float, scale: float) -> list[Segment]:
+    segments, x = [], left
+    for kind, value in parts:
+        width = max(_LEAST, value * scale) if value > 0 else 0.0
+        segments.append(Segment(kind, round(x, 1), round(width, 1), value))
+        x += width
+    return [segment for segment in segments if segment.width]
+
+
+def _rows(result: Result) -> list[Row]:
+    held = result.signals
+    rows = [
+        Row(
+            s.value,
+            NAMES[s],
+            str(held[s].rank),
+            f"{held[s].score:.3f}",
+            f"{held[s].weight:.2f}",
+            f"{held[s].contribution:.3f}",
+        )
+        for s in Signal
+        if s in held
+    ]
+    if result.rerank:
+        r = result.rerank
+        rows = [
+            Row("rerank", f"reranker: judged {r.judged:.2f}", "", "", "", f"{r.rerank:.3f}"),
+            Row("hybrid", "the three signals", str(r.before), "", "", f"{r.hybrid:.3f}"),
+            Row("position", "its rank before", str(r.before), "", "", f"{r.position:.3f}"),
+        ]
+    return rows
+
+
+def _weights(analysis: Analysis) -> list[Segment]:
+    whole = sum(analysis.weights.values()) or 1.0
+    parts = [(s.value, analysis.weights[s]) for s in Signal if s in analysis.weights]
+    return [
+        Segment(one.kind, one.x, one.width, one.value / whole, NAMES[Signal(one.kind)])
+        for one in _stacked(parts, 0, WIDTH / whole)
+    ]
+
+
+def _times(timings: Mapping[str, float]) -> list[Segment]:
+    whole = sum(timings.values()) or 1.0
+    stacked = _stacked(list(timings.items()), 0, WIDTH / whole)
+    return [
+        Segment(f"shade{at % _SHADES}", one.x, one.width, one.value, one.kind)
+        for at, one in enumerate(stacked)
+    ]

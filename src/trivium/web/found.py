@@ -1,0 +1,137 @@
+"""Passages as the templates show them: snippets in pieces, marked or not, and where they stand.
+
+Pure; templates escape whatever comes from documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from trivium.results import Result, Results, SignalPart
+from trivium.search.multi import shown
+from trivium.text.query import parse
+from trivium.text.snippet import marks, snip
+from trivium.types import Signal, StoredChunk
+from trivium.web.pages import query
+
+SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe
+NAMES = {Signal.VECTOR: "meaning", Signal.KEYWORD: "words", Signal.TRIGRAM: "spelling"}
+Piece = tuple[str, bool]  # some text, and whether it is marked
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One result, ready to be shown."""
+
+    result: Result
+    pieces: list[Piece]
+    path: list[str]  # headings above the passage, without the title
+    place: str  # page, paragraph, rows
+    labels: str
+    match: str
+    parts: str  # of several queries: each one's match
+    address: str  # of the passage in its document
+
+    @property
+    def title(self) -> str:
+        return self.result.found.document.title
+
+    @property
+    def signals(self) -> list[tuple[str, str, int]]:
+        return named(self.result.signals)
+
+
+def named(signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
+    """Who found something: the signal, its name for people, the rank there."""
+    return [(s.value, NAMES[s], signals[s].rank) for s in Signal if s in signals]
+
+
+def asked_words(results: Results) -> tuple[str, ...]:
+    """What to mark: the words of every query, as they were meant."""
+    meant = [a.suggestion or q for q, a in zip(results.queries, results.analyses, strict=True)]
+    return words_of(meant)
+
+
+def words_of(queries: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for text in queries for word in parse(text).words)
+
+
+def cards(results: Results, queries: Sequence[str]) -> list[Card]:
+    """`queries` go along to the document, where their hits are marked."""
+    words = asked_words(results)
+    return [_card(result, words, queries) for result in results]
+
+
+def _card(result: Result, words: tuple[str, ...], queries: Sequence[str]) -> Card:
+    found = result.found
+    body = without_headings(found.chunk.text, found.chunk.headings)
+    cut = snip(body, words, found.document.language, SNIPPET)
+    match, _, parts = shown(result.match, [part.match for part in result.queries]).partition(" ")
+    return Card(
+        result,
+        pieces(cut.text, cut.marks),
+        path_of(found),
+        place_of(found),
+        " / ".join(part for part in (found.document.collection, found.document.category) if part),
+        match,
+        parts if result.queries else "",
+        address_of(found, queries),
+    )
+
+
+def address_of(found: StoredChunk, queries: Sequence[str] = ()) -> str:
+    pairs = [("passage", str(found.chunk.index)), *(("q", text) for text in queries)]
+    return f"/documents/{found.document.id}?{query(pairs)}#here"
+
+
+def path_of(found: StoredChunk) -> list[str]:
+    headings = found.chunk.headings
+    path = [h for at, h in enumerate(headings) if at or h != found.document.title]
+    return path or ([found.chunk.section] if found.chunk.section else [])
+
+
+def place_of(found: StoredChunk) -> str:
+    """Where in its document a passage stands, in few words."""
+    chunk, place = found.chunk, found.chunk.place
+    told = []
+    if place.sheet:
+        told.append(f"sheet {place.sheet}")
+    if place.rows:
+        told.append(f"rows {place.rows[0]}–{place.rows[1]}")
+    if chunk.pages:
+        first, last = chunk.pages[0], chunk.pages[-1]
+        told.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
+    if place.authors:
+        told.append(", ".join(place.authors[:3]))
+    if place.time:
+        told.append(place.time[:16].replace("T", " "))
+    if chunk.paragraph is not None:
+        told.append(f"¶ {chunk.paragraph}")
+    return " · ".join(told)
+
+
+def without_headings(text: str, headings: tuple[str, ...]) -> str:
+    """A passage without the headings it begins with: the line above it shows them."""
+    body = text.lstrip()
+    for heading in headings:
+        body = body.removeprefix(heading).lstrip()
+    return body or text
+
+
+def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> list[Piece]:
+    """A text cut where it is marked."""
+    cut: list[Piece] = []
+    at = 0
+    for start, end in ranges:
+        if start < at:
+            continue
+        cut += [(text[at:start], False), (text[start:end], True)]
+        at = end
+    cut.append((text[at:], False))
+    return [piece for piece in cut if piece[0]]
+
+
+def marked(text: str, words: tuple[str, ...], language: str) -> list[Piece]:
+    """A whole text, with the words marked."""
+    return pieces(text, marks(text, words, language) if words else ())

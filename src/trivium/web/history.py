@@ -1,0 +1,80 @@
+"""A document's past: its interpretations, what tells two of them apart, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from trivium.history import Difference, Interpretation
+from trivium.http.asked import Here, Keeper, Reader, Server
+from trivium.http.routes.documents import Id, Number
+from trivium.types import Document, Where
+from trivium.web.pages import PageRoute, page
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+_MOST_LINES = 2_000  # of a comparison: more is not read
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    document: Document
+    past: list[Interpretation]  # newest first
+    difference: Difference | None
+
+    @property
+    def lines(self) -> list[tuple[str, str, str]]:
+        """The comparison line by line: its kind, its sign, its text."""
+        kinds = {"+": "added", "-": "removed", "@": "place"}
+        shown = self.difference.lines[:_MOST_LINES] if self.difference else ()
+        return [
+            (kinds.get(line[:1], "same"), line[:1] if line[:1] in "+-" else "", _bare(line))
+            for line in shown
+        ]
+
+    @property
+    def left_out(self) -> int:
+        return max(0, len(self.difference.lines) - _MOST_LINES) if self.difference else 0
+
+
+def _bare(line: str) -> str:
+    return "⋯" if line.startswith("@@") else line[1:]
+
+
+@router.get("/documents/{id}/history")
+async def history(
+    request: Request,
+    server: Here,
+    caller: Reader,
+    id: Id,  # noqa: A002
+    old: Number = None,
+    new: Number = None,
+) -> Response:
+    """Every interpretation, and the last two compared, or those that were asked for."""
+    view = await server.read(partial(_look, server, id, caller.within(), old, new))
+    return page(request, caller, "history.html", {"view": view})
+
+
+def _look(server: Server, id_: int, within: Where, old: int | None, new: int | None) -> View:
+    found = server.library.document(id_, within)
+    past = server.library.history(id_, within)
+    several = len(past) > 1
+    difference = server.library.diff(id_, old, new, within) if several else None
+    return View(found, past[::-1], difference)
+
+
+@router.post("/documents/{id}/restore")
+async def restore(
+    server: Here,
+    caller: Keeper,
+    id: Id,  # noqa: A002
+    number: Annotated[int, Form(ge=1, le=2**31)],
+) -> Response:
+    """Make an old interpretation's text the active one again, as a new interpretation."""
+    call = partial(server.library.restore, id, number, within=caller.within())
+    await server.writing.run(call)
+    return RedirectResponse(f"/documents/{id}/history", 303)

@@ -1,0 +1,132 @@
+"""The screen on which a person says which documents answer a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Path, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from trivium.errors import EvaluationNotFound
+from trivium.evaluate.judging import GRADES, named, pool
+from trivium.evaluate.shelf import Shelf
+from trivium.http.asked import Here, Owner, Server
+from trivium.results import Result
+from trivium.search.run import LONGEST_QUERY
+from trivium.text.snippet import snip
+from trivium.web.found import (
+    SNIPPET,
+    Piece,
+    address_of,
+    path_of,
+    pieces,
+    place_of,
+    without_headings,
+    words_of,
+)
+from trivium.web.pages import PART, PageRoute, page, query
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+SKIPPED = "skip"
+_SAID = {2: "Exactly that", 1: "Relevant", 0: "Not relevant"}
+Name = Annotated[str, Path(max_length=100)]
+Asked = Annotated[str, Query(max_length=LONGEST_QUERY)]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A document of the pool, and what was said of it."""
+
+    id: int
+    title: str
+    path: list[str]
+    place: str
+    pieces: list[Piece]  # of its best passage
+    address: str
+    grade: int | None
+    seen: bool
+
+
+@router.get("/evaluate/{name}/judge")
+async def show(
+    request: Request,
+    server: Here,
+    caller: Owner,
+    name: Name,
+    q: Asked = "",
+) -> Response:
+    """Without a query, the queries so far."""
+    values = await server.read(partial(_shown, server, name, q.strip()))
+    return page(request, caller, "judge.html", values)
+
+
+@router.post("/evaluate/{name}/judge")
+async def judge(
+    request: Request,
+    server: Here,
+    caller: Owner,
+    name: Name,
+    q: Annotated[str, Form(min_length=1, max_length=LONGEST_QUERY, pattern=r"\S")],
+    document: Annotated[int, Form(ge=1, le=2**53)],
+    grade: Annotated[str, Form(pattern=f"^([{GRADES[0]}-{GRADES[-1]}]|{SKIPPED})$")],
+) -> Response:
+    """What a person says of one document; it can be said anew."""
+    given = None if grade == SKIPPED else int(grade)
+    await server.read(partial(_judge, server, name, q.strip(), document, given))
+    if PART not in request.headers:
+        return RedirectResponse(f"/evaluate/{name}/judge?{query({'q': q.strip()})}", 303)
+    values = await server.read(partial(_shown, server, name, q.strip()))
+    return page(request, caller, "judge.html", values)
+
+
+def _judge(server: Server, name: str, text: str, document: int, grade: int | None) -> None:
+    found = server.library.document(document)
+    Shelf(server.library.folder).judge(name, text, named(found), grade)
+
+
+def _shown(server: Server, name: str, text: str) -> dict[str, object]:
+    queries, grades = _said(Shelf(server.library.folder), name)
+    known_as = next((id_ for id_, asked in queries.items() if asked == text), "")
+    said = grades.get(known_as, {})
+    found: list[Judged] = []
+    if text:
+        found = [_judged(result, text, said) for result in pool(server.library, text)]
+    return {
+        "name": name,
+        "q": text,
+        "judged": found,
+        "left": sum(not one.seen for one in found),
+        "queries": [(asked, len(grades.get(id_, {}))) for id_, asked in queries.items()],
+        "said": _SAID,
+        "skipped": SKIPPED,
+        "longest": LONGEST_QUERY,
+    }
+
+
+def _judged(result: Result, text: str, said: dict[str, int | None]) -> Judged:
+    found = result.found
+    document = named(found.document)
+    body = without_headings(found.chunk.text, found.chunk.headings)
+    cut = snip(body, words_of([text]), found.document.language, SNIPPET)
+    return Judged(
+        found.document.id,
+        found.document.title,
+        path_of(found),
+        place_of(found),
+        pieces(cut.text, cut.marks),
+        address_of(found, [text]),
+        said.get(document),
+        document in said,
+    )
+
+
+def _said(shelf: Shelf, name: str) -> tuple[dict[str, str], dict[str, dict[str, int | None]]]:
+    """The queries of a set and what was said; nothing of one that begins."""
+    try:
+        judgments = shelf.judgments(name)
+    except EvaluationNotFound:
+        return {}, {}
+    return judgments.queries, judgments.grades

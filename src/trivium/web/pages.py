@@ -1,0 +1,151 @@
+"""Renders templates: a whole page, or the parts of one that a script asks for by name.
+
+A part is a block of the page's template, so there is one rendering of each thing. What goes wrong
+on the way to a page becomes a page that says so. Knows no screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from trivium.access import Caller, Right
+from trivium.errors import RequestInvalid, TokenRefused, TriviumError
+from trivium.http.asked import COOKIE
+from trivium.http.problems import status_of
+from trivium.web.assets import address
+from trivium.web.wording import fact_name, type_name
+
+PART = "x-part"  # the header by which a script names the blocks it wants, with blanks between
+THEME = "trivium_theme"  # the cookie of who prefers light or dark, whatever their system does
+_HEADERS = {
+    # A page and its parts have one address; and what a caller may see is for nobody's cache.
+    "Vary": "X-Part, Cookie",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+        " connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none';"
+        " frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    # A block alone does not see what its template imports, so the macros are everybody's.
+    made.globals.update(static=address, query=query, type_name=type_name, fact_name=fact_name)
+    made.globals.update(pieces=made.get_template("pieces.html").module)
+    return made
+
+
+def query(pairs: Mapping[str, object] | list[tuple[str, str]]) -> str:
+    """An address's query, for links made in templates."""
+    return urlencode(pairs, doseq=True, quote_via=quote)
+
+
+def page(
+    request: Request,
+    caller: Caller | None,
+    template: str,
+    values: Mapping[str, object],
+    *,
+    status: int = 200,
+) -> HTMLResponse:
+    """The page, or those of its blocks that the request names. Every value is escaped."""
+    made = _templates().get_template(template)
+    shown = {**_frame(request, caller), **values}
+    wanted = request.headers.get(PART, "").split()
+    if not wanted:
+        return HTMLResponse(made.render(shown), status, headers=_HEADERS)
+    context = made.new_context(shown)
+    parts = [block for name in wanted if (block := made.blocks.get(name))]
+    text = "".join(piece for block in parts for piece in block(context))
+    return HTMLResponse(text, status, headers=_HEADERS)
+
+
+def fragment(template: str, values: Mapping[str, object]) -> str:
+    """A template that is no page, for a stream. Every value is escaped."""
+    return _templates().get_template(template).render(values)
+
+
+def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
+    """What every page shows around itself."""
+    theme = request.cookies.get(THEME, "")
+    rights = caller.rights if caller else frozenset()
+    return {
+        "caller": caller,
+        "may_search": Right.SEARCH in rights,
+        "may_add": Right.ADD in rights,
+        "may_manage": Right.MANAGE in rights,
+        "is_owner": bool(caller and caller.sees_all and Right.MANAGE in rights),
+        "signed_in": bool(caller and caller.id and COOKIE in request.cookies),
+        "theme": theme if theme in ("light", "dark") else "",
+        "path": request.url.path,
+        "here": here(request),
+    }
+
+
+def here(request: Request) -> str:
+    """This page's own address, to come back to."""
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+def back_to(given: str) -> str:
+    """An address to go to after a form, if it is one of ours; `//host` is another's."""
+    ours = given.startswith("/") and not given.startswith(("//", "/\\"))
+    return given if ours and given.isprintable() else "/"
+
+
+def failed(request: Request, error: TriviumError) -> Response:
+    """What went wrong, for a person. Whoever is not let in is asked for a token first."""
+    whole = PART not in request.headers
+    if isinstance(error, TokenRefused) and whole and request.method == "GET":
+        answer = RedirectResponse(f"/login?{query({'next': here(request)})}", 303)
+        if COOKIE in request.cookies:
+            answer.delete_cookie(COOKIE, path="/")
+        return answer
+    status = status_of(error)
+    answer_ = page(request, None, "error.html", {"error": error, "status": status}, status=status)
+    if not whole:
+        text = _templates().get_template("error.html")
+        context = text.new_context({"error": error, "status": status})
+        answer_ = HTMLResponse("".join(text.blocks["alert"](context)), status, headers=_HEADERS)
+    return answer_
+
+
+class PageRoute(APIRoute):
+    """A route of a person's browser: its errors are pages."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except TriviumError as error:
+                return failed(request, error)
+            except RequestValidationError as error:
+                first = error.errors()[0]
+                where = ".".join(str(part) for part in first["loc"][1:])
+                return failed(request, RequestInvalid(f"{where}: {first['msg']}."))
+
+        return handled

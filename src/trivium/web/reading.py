@@ -1,0 +1,150 @@
+"""A document's text as something to read: headings, paragraphs, tables, and where the words stand.
+
+The library keeps a document as one text with passages; its structure shows in the lines (blank
+lines between blocks, cells divided by bars). Pure; knows nothing of templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from trivium.text.snippet import marks
+from trivium.types import StoredChunk
+from trivium.web.found import Piece, pieces
+
+REACH = 6_000  # characters shown before and after the passage: some four screens
+_CELLS = " | "
+_BLANK = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_CELL = re.compile(r"(?:^|(?<= ))\|(?= |$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A heading, a paragraph (lines are kept) or a table (rows of cells)."""
+
+    kind: str
+    lines: list[list[Piece]] = field(default_factory=list)
+    rows: list[list[list[Piece]]] = field(default_factory=list)
+    head: list[str] = field(default_factory=list)  # of a table that began before
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A run of blocks: the passage itself, or what stands around it."""
+
+    index: int | None  # of the passage; None: around it
+    blocks: list[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    sections: list[Section]
+    earlier: int | None  # passage to go to for what comes before; None: it is all here
+    later: int | None
+
+
+def read(
+    text: str, passages: Sequence[StoredChunk], index: int | None, words: tuple[str, ...]
+) -> Reading:
+    """The text around a passage, which is kept apart; without one, the beginning."""
+    chosen = next((p for p in passages if p.chunk.index == index), None)
+    centre = (chosen.chunk.start, chosen.chunk.end) if chosen else (0, 0)
+    shown = [p for p in passages if _near(p, centre)]
+    start = min([p.chunk.start for p in shown], default=0)
+    end = max([p.chunk.end for p in shown], default=len(text))
+    if shown and shown[0] is passages[0]:
+        start = 0
+    if shown and shown[-1] is passages[-1]:
+        end = len(text)
+    language = passages[0].document.language if passages else ""
+    marked = [(a + start, b + start) for a, b in marks(text[start:end], words, language)]
+    page = _Page(text, marked, {h for p in shown for h in p.chunk.headings})
+    parts: list[tuple[int | None, int, int, str]] = [(None, start, end, "")]
+    if chosen:
+        c = chosen.chunk
+        parts = [
+            (None, start, c.start, ""),
+            (c.index, c.start, c.end, c.header),
+            (None, c.end, end, _header_after(passages, c.end)),
+        ]
+    sections = [Section(at, page.blocks(a, b, header)) for at, a, b, header in parts if a < b]
+    return Reading(
+        [section for section in sections if section.blocks],
+        shown[0].chunk.index - 1 if start > 0 else None,
+        shown[-1].chunk.index + 1 if end < len(text) and shown else None,
+    )
+
+
+def _near(passage: StoredChunk, centre: tuple[int, int]) -> bool:
+    c = passage.chunk
+    return c.end > centre[0] - REACH and c.start < centre[1] + REACH
+
+
+def _header_after(passages: Sequence[StoredChunk], at: int) -> str:
+    """The header of the table that goes on here, if one does."""
+    return next((p.chunk.header for p in passages if p.chunk.start <= at < p.chunk.end), "")
+
+
+class _Page:
+    """Cuts ranges of a text into blocks, with the same marks throughout."""
+
+    def __init__(
+        self, text: str, marked: Sequence[tuple[int, int]], headings: Collection[str]
+    ) -> None:
+        self._text = text
+        self._marked = marked
+        self._headings = headings
+
+    def blocks(self, start: int, end: int, header: str) -> list[Block]:
+        found: list[Block] = []
+        at = start
+        for gap in [*_BLANK.finditer(self._text, start, end), None]:
+            upto = gap.start() if gap else end
+            if self._text[at:upto].strip():
+                found += self._block(at, upto, header)
+                header = ""  # a table's header goes with the first block alone
+            at = gap.end() if gap else end
+        return found
+
+    def _block(self, start: int, end: int, header: str) -> list[Block]:
+        if self._text[start:end].strip() in self._headings:
+            return [Block("heading", [self._cut(start, end)])]
+        found: list[Block] = []
+        for a, b in self._lines(start, end):
+            is_row = _CELLS in f" {self._text[a:b]} "
+            kind = "table" if is_row or (header and not found) else "paragraph"
+            if not found or found[-1].kind != kind:
+                head = [c.strip() for c in header.split(_CELLS)] if header and not found else []
+                found.append(Block(kind, head=head if kind == "table" else []))
+            if kind == "table":
+                found[-1].rows.append(self._cells(a, b))
+            else:
+                found[-1].lines.append(self._cut(a, b))
+        return found
+
+    def _lines(self, start: int, end: int) -> list[tuple[int, int]]:
+        ranges, at = [], start
+        for line in self._text[start:end].splitlines(keepends=True):
+            bare = line.rstrip()
+            if bare:
+                ranges.append((at, at + len(bare)))
+            at += len(line)
+        return ranges
+
+    def _cells(self, start: int, end: int) -> list[list[Piece]]:
+        bars = [m.start() for m in _CELL.finditer(self._text, start, end)]
+        edges = [start, *(edge for bar in bars for edge in (bar, bar + 1)), end]
+        ranges = zip(edges[::2], edges[1::2], strict=True)
+        return [self._cut(*self._stripped(a, b)) for a, b in ranges]
+
+    def _stripped(self, start: int, end: int) -> tuple[int, int]:
+        cell = self._text[start:end]
+        return start + len(cell) - len(cell.lstrip()), end - (len(cell) - len(cell.rstrip()))
+
+    def _cut(self, start: int, end: int) -> list[Piece]:
+        if end <= start:
+            return []
+        inside = [(a - start, b - start) for a, b in self._marked if start <= a and b <= end]
+        return pieces(self._text[start:end], inside)

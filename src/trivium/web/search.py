@@ -1,0 +1,190 @@
+"""The search screen: what the address asks for, found and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from trivium.errors import EmptyQuery
+from trivium.http.asked import Here, Reader, Server
+from trivium.results import Results, SignalPart, Suggestion
+from trivium.search.request import MODES
+from trivium.text.filters import parse_filter
+from trivium.types import (
+    AllOf,
+    AnyOf,
+    Collection,
+    Compare,
+    Condition,
+    Granularity,
+    Label,
+    Signal,
+    Where,
+)
+from trivium.web.explain import Picture, picture
+from trivium.web.found import NAMES, Card, cards, named
+from trivium.web.pages import PageRoute, page
+from trivium.web.state import SearchState
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+_SUGGESTED = 5
+_FACETS: dict[Label, str] = {"collection": "Collection", "category": "Category", "type": "Type"}
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One label that documents are filtered by: its values, how many documents have each."""
+
+    name: Label
+    title: str
+    values: list[tuple[str, int, bool]]  # value, documents, chosen
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that the screen shows."""
+
+    state: SearchState
+    usual: Granularity  # what results are when the address does not say
+    facets: list[Facet]
+    results: Results | None = None
+    cards: list[Card] = field(default_factory=list)
+    more: str = ""  # the address of a longer list
+    suggestions: tuple[Suggestion, ...] = ()
+    picture: Picture | None = None
+    collections: list[Collection] = field(default_factory=list)  # before anything is asked
+    note: str = ""
+
+    @property
+    def by(self) -> Granularity:
+        return self.state.by or self.usual
+
+    @property
+    def labelled(self) -> bool:
+        """Whether a result's collection and category say anything: where all are alike, not."""
+        return any(len(facet.values) > 1 for facet in self.facets if facet.name != "type")
+
+    @property
+    def title(self) -> str:
+        return f"{' | '.join(self.state.queries)} · " if self.state.queries else ""
+
+    @property
+    def count(self) -> str:
+        """Said aloud after each search, and shown above the results."""
+        if self.results is None:
+            return self.note
+        number, took = len(self.results), self.results.took_ms
+        if not number:
+            return "Nothing was found"
+        thing = "document" if self.by is Granularity.DOCUMENT else "passage"
+        plural = "" if number == 1 else "s"
+        return f"{number} {thing}{plural} in {took:.0f} ms"
+
+    def named(self, signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
+        """Signals as the badges show them."""
+        return named(signals)
+
+    @property
+    def corrected(self) -> list[tuple[str, str, bool]]:
+        """A query as it was meant, its address, and whether that was searched for too."""
+        found = []
+        for at, analysis in enumerate(self.results.analyses if self.results else ()):
+            if analysis.suggestion:
+                applied = any(correction.applied for correction in analysis.corrections)
+                text = analysis.suggestion
+                found.append((text, self.state.asking(text, at), applied))
+        return found
+
+    @property
+    def shares(self) -> list[tuple[str, str, str, int]]:
+        """The three sliders: parameter, signal, name, position of 100."""
+        fixed = self.state.weights
+        decided: Mapping[Signal, float] = {}
+        if self.results is not None and self.state.is_hybrid:
+            decided = self.results.analysis.weights
+        whole = sum(decided.values()) or 1.0
+        usual = {Signal.VECTOR: 50, Signal.KEYWORD: 30, Signal.TRIGRAM: 20}
+        at = {s: round(100 * w / whole) for s, w in decided.items()} if decided else usual
+        return [(f"w{s.value[0]}", s.value, NAMES[s], (fixed or at).get(s, 0)) for s in Signal]
+
+
+@router.get("/")
+async def search(request: Request, server: Here, caller: Reader) -> Response:
+    """Search, by the address alone; without a query, what there is to search in."""
+    state = SearchState.of(request.query_params)
+    view = await server.read(partial(_look, server, state, caller.within()))
+    return page(request, caller, "search.html", {"view": view, "state": state})
+
+
+def _look(server: Server, state: SearchState, within: Where) -> View:
+    usual = Granularity(server.settings.search_by)
+    facets = [_facet(server, name, state, within) for name in _FACETS]
+    if not state.queries:
+        return View(state, usual, facets, collections=server.library.collections(within))
+    try:
+        results = _search(server, state, within)
+    except EmptyQuery:
+        return View(state, usual, facets, note="Type at least one word to search for.")
+    asked = state.limit or server.settings.search_limit
+    return View(
+        state,
+        usual,
+        facets,
+        results,
+        cards(results, state.queries),
+        state.more(asked) if len(results) >= asked else "",
+        _suggest(server, state.queries[-1], within),
+        picture(results, state.explain) if state.explain is not None else None,
+    )
+
+
+def _suggest(server: Server, typed: str, within: Where) -> tuple[Suggestion, ...]:
+    """How it may go on; that it may stay as it is goes without saying."""
+    found = server.library.suggest(typed, _SUGGESTED + 1, within)
+    return tuple(one for one in found if one.text != typed.lower())[:_SUGGESTED]
+
+
+def _search(server: Server, state: SearchState, within: Where) -> Results:
+    s = state
+    several = len(s.queries) > 1
+    weights = {signal: float(w) for signal, w in s.weights.items()} if s.weights else None
+    return server.library.search(
+        s.queries if several else s.queries[0],
+        s.limit,
+        mode=s.mode,
+        by=s.by,
+        combine=s.combine if several else None,
+        weights=weights if s.is_hybrid else None,
+        rerank=s.rerank,
+        hyde=s.hyde and Signal.VECTOR in MODES[s.mode],
+        expand=s.expand,
+        source=s.source or None,
+        where=_condition(state),
+        within=within,
+    )
+
+
+def _condition(state: SearchState, without: str = "") -> Condition:
+    """The filters that were chosen, perhaps all but one's own."""
+    parts: list[Condition] = [
+        AnyOf(tuple(Compare(name, "eq", value) for value in chosen))
+        for name in _FACETS
+        if name != without and (chosen := getattr(state, name))
+    ]
+    if state.where:
+        parts.append(parse_filter(state.where))
+    return AllOf(tuple(parts))
+
+
+def _facet(server: Server, name: Label, state: SearchState, within: Where) -> Facet:
+    """Counted among the documents that pass all other filters: what choosing it would leave."""
+    counted = server.library.counts(name, within.narrowed(_condition(state, without=name)))
+    chosen = getattr(state, name)
+    values = {value: counted.get(value, 0) for value in (*chosen, *counted) if value}
+    ordered = sorted(values.items(), key=lambda one: (one[0] not in chosen, -one[1], one[0]))
+    return Facet(name, _FACETS[name], [(v, n, v in chosen) for v, n in ordered])

@@ -1,0 +1,174 @@
+"""Screens for the owner: every setting and its origin, the tokens, the collections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from trivium import __version__
+from trivium.access import Caller, Right
+from trivium.chunk.choose import STRATEGIES
+from trivium.config import config_file, described, names, shown
+from trivium.errors import BadSetting, TriviumError
+from trivium.http.asked import Here, Owner, Server
+from trivium.http.requests import MOST_NAMES
+from trivium.web.pages import PageRoute, page
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+PERIODS = {"": "never", "1d": "in a day", "30d": "in 30 days", "52w": "in a year"}
+_Text = Annotated[str, Form(max_length=200)]
+_Names = Annotated[list[str] | None, Form(max_length=MOST_NAMES)]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    name: str
+    value: str
+    default: str
+    origin: str
+    variable: str
+    help: str
+
+    @property
+    def changed(self) -> bool:
+        return self.origin != "default"
+
+    def speaks_of(self, words: Sequence[str]) -> bool:
+        told = f"{self.name} {self.value} {self.origin} {self.help}".lower()
+        return all(word in told for word in words)
+
+
+@router.get("/settings")
+async def settings(
+    request: Request,
+    server: Here,
+    caller: Owner,
+    find: Annotated[str, Query(max_length=200)] = "",
+    changed: bool = False,
+) -> Response:
+    """Read only: a page that could change what a file or the environment says would lie."""
+    found = [
+        one
+        for one in _settings(server)
+        if one.speaks_of(find.lower().split()) and (one.changed or not changed)
+    ]
+    groups: dict[str, list[Setting]] = {}
+    for one in found:
+        groups.setdefault(one.name.partition(".")[0], []).append(one)
+    values = {
+        "groups": groups,
+        "count": len(found),
+        "find": find,
+        "changed": changed,
+        "file": config_file(),
+        "library": server.library.folder,
+        "version": __version__,
+    }
+    return page(request, caller, "settings.html", values)
+
+
+def _settings(server: Server) -> list[Setting]:
+    return [
+        Setting(
+            name,
+            shown(getattr(server.settings, names()[name])),
+            default,
+            server.origins.get(name, "default"),
+            variable,
+            help_,
+        )
+        for name, default, variable, help_ in described()
+    ]
+
+
+@router.get("/settings/tokens")
+async def tokens(request: Request, server: Here, caller: Owner) -> Response:
+    return await _tokens(request, server, caller)
+
+
+@router.post("/settings/tokens")
+async def create_token(
+    request: Request,
+    server: Here,
+    caller: Owner,
+    name: _Text = "",
+    audiences: Annotated[str, Form(max_length=2000)] = "",
+    every: Annotated[bool, Form()] = False,
+    collection: _Names = None,
+    right: _Names = None,
+    expires: _Text = "",
+) -> Response:
+    """The new token is in this answer and nowhere else: no address leads back to it."""
+    labels = [label.strip() for label in audiences.split(",") if label.strip()]
+    try:
+        if every and labels:
+            raise BadSetting(
+                "Every audience, or only some?", fix="Clear the labels or the box beside them."
+            )
+        call = partial(
+            server.library.create_token,
+            audiences=None if every else labels,
+            collections=collection or None,
+            rights=right or (),
+            expires=expires,
+            name=name.strip(),
+        )
+        kept, text = await server.read(call)
+    except BadSetting as error:
+        return await _tokens(request, server, caller, error=error)
+    return await _tokens(request, server, caller, made=(kept.name or kept.id, text))
+
+
+@router.post("/settings/tokens/revoke")
+async def revoke(
+    server: Here, caller: Owner, token: Annotated[str, Form(max_length=50)]
+) -> Response:
+    await server.read(partial(server.library.revoke_token, token))
+    return RedirectResponse("/settings/tokens", 303)
+
+
+async def _tokens(
+    request: Request,
+    server: Server,
+    caller: Caller,
+    *,
+    made: tuple[str, str] | None = None,
+    error: TriviumError | None = None,
+) -> Response:
+    values = {
+        "tokens": await server.read(server.library.tokens),
+        "collections": await server.read(server.library.collections),
+        "rights": list(Right),
+        "periods": PERIODS,
+        "open_to_all": server.door.open_to_all,
+        "made": made,
+        "error": error,
+    }
+    return page(request, caller, "tokens.html", values, status=422 if error else 200)
+
+
+@router.get("/settings/collections")
+async def collections(request: Request, server: Here, caller: Owner) -> Response:
+    values = {
+        "collections": await server.read(server.library.collections),
+        "strategies": STRATEGIES,
+        "otherwise": server.settings.chunk_strategy,
+    }
+    return page(request, caller, "collections.html", values)
+
+
+@router.post("/settings/collections")
+async def set_chunker(
+    server: Here,
+    caller: Owner,
+    collection: Annotated[str, Form(min_length=1, max_length=200, pattern=r"\S")],
+    chunker: _Text,
+) -> Response:
+    await server.writing.run(partial(server.library.set_chunker, collection.strip(), chunker))
+    return RedirectResponse("/settings/collections", 303)

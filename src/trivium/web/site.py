@@ -1,0 +1,52 @@
+"""Hangs the pages into the server: after the API's routes, behind the same guard and door."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from trivium.errors import NoSuchRoute
+from trivium.web import (
+    add,
+    ask,
+    assets,
+    document,
+    documents,
+    entry,
+    evaluate,
+    history,
+    jobs,
+    judge,
+    search,
+    settings,
+)
+from trivium.web.pages import failed
+
+# Everything that has routes; the screens in the order of the navigation.
+PARTS = (
+    *(assets, entry, search, ask, add, jobs),
+    *(documents, document, history, evaluate, judge, settings),
+)
+
+
+def furnish(app: FastAPI) -> None:
+    """Add every page to an application that serves a library."""
+    for part in PARTS:
+        app.include_router(part.router)
+    _say_what_is_not_there(app)
+
+
+def _say_what_is_not_there(app: FastAPI) -> None:
+    """An address that leads nowhere is a page for people and a problem for programs."""
+    otherwise = app.exception_handlers[HTTPException]
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        person = "text/html" in request.headers.get("accept", "")
+        if error.status_code == 404 and person and not request.url.path.startswith("/v1/"):
+            gone = NoSuchRoute(f"There is nothing at {request.url.path[:200]}.", fix="")
+            return failed(request, gone)
+        answer: Response = await otherwise(request, error)  # type: ignore[misc]
+        return answer

@@ -1,0 +1,153 @@
+"""The whole state of the search screen, as its address holds it: read from it, written into links.
+
+What means nothing beside the rest (weights in a mode of one signal) is kept in the address and left
+out of the search, so that a person may change their mind. Knows nothing of libraries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeVar
+
+from starlette.datastructures import QueryParams
+
+from trivium.errors import BadSetting
+from trivium.types import Combine, Granularity, Mode, Signal
+from trivium.web.pages import query
+
+_Kind = TypeVar("_Kind", bound=StrEnum)
+
+MOST_QUERIES = 4
+_STEPS = (10, 20, 50, 100)  # results on a page: each is asked for by "more"
+_WEIGHTS = {"wv": Signal.VECTOR, "wk": Signal.KEYWORD, "wt": Signal.TRIGRAM}
+_FILTERS = ("collection", "category", "type", "source")
+
+
+@dataclass(frozen=True)
+class SearchState:
+    queries: tuple[str, ...] = ()
+    combine: Combine = Combine.MINIMUM
+    mode: Mode = Mode.HYBRID
+    by: Granularity | None = None  # None: as the settings say
+    limit: int | None = None
+    weights: dict[Signal, int] | None = None  # of 100 each; None: decided for each query
+    rerank: bool = False
+    hyde: bool = False
+    expand: bool = False
+    collection: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    type: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    where: str = ""
+    explain: int | None = None  # the result whose drawer is open; 0: of all together
+    fields: int = 1  # boxes for queries, at least
+
+    @classmethod
+    def of(cls, given: QueryParams) -> SearchState:
+        """Raises BadSetting for what no link or form of ours says."""
+        queries = tuple(text for text in given.getlist("q") if text.strip())
+        limit, explain = _number(given, "n"), _number(given, "explain")
+        return cls(
+            queries=queries,
+            combine=_choice(Combine, given, "combine") or Combine.MINIMUM,
+            mode=_choice(Mode, given, "mode") or Mode.HYBRID,
+            by=_choice(Granularity, given, "by"),
+            limit=None if limit is None else max(1, min(limit, _STEPS[-1])),
+            weights=_weights(given),
+            rerank=given.get("rerank") == "1",
+            hyde=given.get("hyde") == "1",
+            expand=given.get("expand") == "1",
+            collection=tuple(given.getlist("collection")),
+            category=tuple(given.getlist("category")),
+            type=tuple(given.getlist("type")),
+            source=tuple(given.getlist("source")),
+            where=given.get("where", "").strip(),
+            explain=explain,
+            fields=min(MOST_QUERIES, max(1, len(queries) + (given.get("add") == "1"))),
+        )
+
+    @property
+    def boxes(self) -> tuple[str, ...]:
+        """The text of each query's box, the empty ones too."""
+        return (*self.queries, *[""] * (self.fields - len(self.queries)))
+
+    @property
+    def filtered(self) -> bool:
+        return any(getattr(self, name) for name in _FILTERS) or bool(self.where)
+
+    @property
+    def is_hybrid(self) -> bool:
+        return self.mode is Mode.HYBRID
+
+    @property
+    def address(self) -> str:
+        pairs = [("q", text) for text in self.queries]
+        told: list[tuple[str, str, bool]] = [
+            ("combine", self.combine.value, self.combine is not Combine.MINIMUM),
+            ("mode", self.mode.value, self.mode is not Mode.HYBRID),
+            ("by", self.by.value if self.by else "", self.by is not None),
+            ("n", str(self.limit), self.limit is not None),
+            ("rerank", "1", self.rerank),
+            ("hyde", "1", self.hyde),
+            ("expand", "1", self.expand),
+        ]
+        pairs += [(name, value) for name, value, differs in told if differs]
+        if self.weights is not None:
+            pairs += [("weights", "fixed")]
+            pairs += [(name, str(self.weights[signal])) for name, signal in _WEIGHTS.items()]
+        pairs += [(name, value) for name in _FILTERS for value in getattr(self, name)]
+        if self.where:
+            pairs.append(("where", self.where))
+        if self.explain is not None:
+            pairs.append(("explain", str(self.explain)))
+        return f"/?{query(pairs)}" if pairs else "/"
+
+    # --- where links lead
+
+    def explaining(self, rank: int | None) -> str:
+        return replace(self, explain=rank).address
+
+    def more(self, shown: int) -> str:
+        """The same with more results; empty if there are no more to have."""
+        larger = next((step for step in _STEPS if step > shown), None)
+        return replace(self, limit=larger, explain=None).address if larger else ""
+
+    def unfiltered(self) -> str:
+        gone: dict[str, tuple[str, ...]] = dict.fromkeys(_FILTERS, ())
+        return replace(self, where="", explain=None, **gone).address  # type: ignore[arg-type]
+
+    def asking(self, text: str, instead_of: int = 0) -> str:
+        """The same with one query in another wording."""
+        queries = [*self.queries]
+        queries[instead_of : instead_of + 1] = [text]
+        return replace(self, queries=tuple(queries), explain=None).address
+
+    def as_typed(self) -> str:
+        return replace(self, explain=None).address
+
+
+def _weights(given: QueryParams) -> dict[Signal, int] | None:
+    if given.get("weights") != "fixed":
+        return None
+    return {
+        signal: max(0, min(100, _number(given, name) or 0)) for name, signal in _WEIGHTS.items()
+    }
+
+
+def _number(given: QueryParams, name: str) -> int | None:
+    text = given.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise BadSetting(f"`{name}` is {text[:50]!r}.", fix="It takes a whole number.")
+    return int(text)
+
+
+def _choice(kind: type[_Kind], given: QueryParams, name: str) -> _Kind | None:
+    text = given.get(name, "")
+    try:
+        return kind(text) if text else None
+    except ValueError:
+        known = ", ".join(one.value for one in kind)
+        raise BadSetting(f"`{name}` is {text[:50]!r}.", fix=f"It takes one of: {known}.") from None

@@ -1,0 +1,164 @@
+/**
+ * What every page has: parts fetched and swapped, news read out, keys.
+ * A page's own address answers a request with the header X-Part by those of its blocks alone; each
+ * block's element has an id and takes the place of the one with the same id.
+ */
+
+/** @type {Map<string, AbortController>} the newest request of each kind; an older one is given up */
+const underway = new Map();
+
+/**
+ * Put elements in the place of those with the same id. Focus stays where it was, if that still is.
+ * @param {string} html
+ */
+export function swap(html) {
+  const made = document.createElement("template");
+  made.innerHTML = html;
+  const held = document.activeElement?.id;
+  for (const element of [...made.content.children]) {
+    const old = element.id && document.getElementById(element.id);
+    if (old) old.replaceWith(element);
+  }
+  if (held && document.activeElement === document.body) document.getElementById(held)?.focus();
+}
+
+/**
+ * Fetch parts of an address and swap them in. A newer call of the same kind cancels an older one.
+ * @param {string} address
+ * @param {string} parts names of blocks, with blanks between
+ * @param {{kind?: string, method?: string, body?: BodyInit}} [how]
+ * @returns {Promise<Response | null>} null: cancelled, or the server did not answer
+ */
+export async function load(address, parts, how = {}) {
+  const kind = how.kind ?? parts;
+  underway.get(kind)?.abort();
+  const controller = new AbortController();
+  underway.set(kind, controller);
+  document.documentElement.setAttribute("data-busy", "");
+  try {
+    const answer = await fetch(address, {
+      method: how.method ?? "GET",
+      body: how.body,
+      headers: { "X-Part": parts },
+      signal: controller.signal,
+    });
+    if (answer.status === 401) {
+      location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+      return null;
+    }
+    const html = await answer.text();
+    if (controller.signal.aborted) return null;
+    if (answer.ok) clearAlert();
+    if (answer.headers.get("content-type")?.startsWith("text/html")) swap(html);
+    else complain(html);
+    return answer;
+  } catch (error) {
+    if (controller.signal.aborted) return null;
+    alertOf("The server does not answer.", "Look whether it still runs, then try again.");
+    return null;
+  } finally {
+    if (underway.get(kind) === controller) underway.delete(kind);
+    if (!underway.size) document.documentElement.removeAttribute("data-busy");
+  }
+}
+
+/** Say what a problem document says: the guard answers before any page could. @param {string} json */
+function complain(json) {
+  try {
+    const told = JSON.parse(json);
+    alertOf(told.detail, told.fix);
+  } catch {
+    alertOf("The server's answer is not understood.", "Load the page again.");
+  }
+}
+
+/** Give up whatever of this kind is under way. @param {string} kind */
+export function cancel(kind) {
+  underway.get(kind)?.abort();
+  underway.delete(kind);
+}
+
+/** Tell people who listen. @param {string} text */
+export function say(text) {
+  const place = document.getElementById("said");
+  if (place && place.textContent !== text) place.textContent = text;
+}
+
+/** @param {string} what @param {string} then what to do about it */
+export function alertOf(what, then = "") {
+  const place = document.getElementById("alert");
+  if (!place) return;
+  const line = document.createElement("p");
+  const strong = document.createElement("strong");
+  strong.textContent = what;
+  line.append(strong, ` ${then}`);
+  place.className = "alert bad";
+  place.replaceChildren(line);
+}
+
+export function clearAlert() {
+  const place = document.getElementById("alert");
+  if (!place?.firstChild) return;
+  place.className = "";
+  place.replaceChildren();
+}
+
+/** Whether a key pressed here is meant as text. @param {EventTarget | null} target */
+export function typing(target) {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable ||
+      target instanceof HTMLTextAreaElement ||
+      target instanceof HTMLSelectElement ||
+      (target instanceof HTMLInputElement && !/^(checkbox|radio|range|button|submit)$/.test(target.type)))
+  );
+}
+
+document.documentElement.classList.add("has-script");
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  const box = /** @type {HTMLInputElement | null} */ (document.querySelector('[data-key="/"]'));
+  if (event.key === "Escape" && event.target === box) box?.blur();
+  if (typing(event.target)) return;
+  const meant = /** @type {HTMLElement | null} */ (
+    document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)
+  );
+  if (meant instanceof HTMLInputElement) {
+    event.preventDefault();
+    meant.focus();
+    meant.select();
+  } else if (meant) {
+    meant.click();
+  } else if (event.key === "?") {
+    const help = /** @type {HTMLDialogElement | null} */ (document.getElementById("keys"));
+    if (help && !help.open) help.showModal();
+  }
+});
+
+document.addEventListener("click", (event) => {
+  const target = event.target instanceof Element ? event.target : null;
+  const opener = target?.closest("[data-opens]");
+  if (opener) {
+    const dialog = document.getElementById(opener.getAttribute("data-opens") ?? "");
+    if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
+  }
+  const part = target?.closest("a[data-part]");
+  if (part) {
+    event.preventDefault();
+    load(part.getAttribute("href") ?? "", part.getAttribute("data-part") ?? "");
+  }
+  // A click beside a dialog closes it, as people are used to.
+  if (target instanceof HTMLDialogElement && target.classList.contains("dialog")) target.close();
+});
+
+document.addEventListener("submit", (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  if (!form.matches("[data-theme-switch]")) return;
+  event.preventDefault();
+  const root = document.documentElement;
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = root.dataset.theme || (dark ? "dark" : "light");
+  root.dataset.theme = now === "dark" ? "light" : "dark";
+  document.cookie = `trivium_theme=${root.dataset.theme}; path=/; max-age=31536000; SameSite=Strict`;
+});

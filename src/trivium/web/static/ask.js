@@ -1,0 +1,89 @@
+/** Asks without leaving the page: the answer grows as it is written, then its turn takes its place. */
+import { alertOf, clearAlert, say } from "./app.js";
+import { events, problem } from "./stream.js";
+
+const form = /** @type {HTMLFormElement} */ (document.getElementById("ask-form"));
+const question = /** @type {HTMLTextAreaElement} */ (document.getElementById("question"));
+const turns = /** @type {HTMLElement} */ (document.getElementById("turns"));
+const stop = /** @type {HTMLButtonElement} */ (document.getElementById("stop"));
+const pending = /** @type {HTMLTemplateElement} */ (document.getElementById("pending"));
+
+const STEPS = { rewrite: "Asked on its own: ", search: "Found ", extract: "Picked sentences ", write: "", check: "" };
+/** @type {AbortController | null} */
+let asking = null;
+
+/** @param {HTMLElement} turn @param {FormData} data */
+async function answered(turn, data) {
+  const text = /** @type {HTMLElement} */ (turn.querySelector(".answer-text"));
+  const step = /** @type {HTMLElement} */ (turn.querySelector(".step"));
+  const answer = await fetch("/ask/stream", {
+    method: "POST",
+    body: data,
+    headers: { "X-Part": "alert" },
+    signal: asking?.signal,
+  });
+  if (!answer.ok) throw await problem(answer);
+  for await (const { name, data: told } of events(answer)) {
+    if (name === "step") step.textContent = `${STEPS[/** @type {keyof STEPS} */ (told.name)] ?? ""}${told.detail} …`;
+    else if (name === "token") text.append(told.text);
+    else if (name === "error") throw told;
+    else if (name === "done") {
+      turn.insertAdjacentHTML("afterend", told.html);
+      const made = /** @type {HTMLElement} */ (turn.nextElementSibling);
+      turn.remove();
+      return { made, kind: told.kind };
+    }
+  }
+  throw { detail: "The answer broke off.", fix: "Ask again." };
+}
+
+async function ask() {
+  if (asking || !question.value.trim()) return;
+  clearAlert();
+  const data = new FormData(form);
+  const turn = /** @type {HTMLElement} */ (pending.content.firstElementChild?.cloneNode(true));
+  const asked = question.value.trim();
+  /** @type {HTMLElement} */ (turn.querySelector(".question")).textContent = asked;
+  const first = !turns.firstElementChild;
+  turns.append(turn);
+  turn.scrollIntoView({ block: "nearest" });
+  asking = new AbortController();
+  stop.hidden = false;
+  question.value = "";
+  say("Looking for an answer.");
+  try {
+    const { made, kind } = await answered(turn, data);
+    say(kind === "refused" ? "No answer was found." : "The answer is there.");
+    made.scrollIntoView({ block: "nearest" });
+    settle(String(data.get("conversation") ?? "").trim(), first ? asked : "");
+  } catch (error) {
+    turn.remove();
+    question.value = asked;
+    if (asking?.signal.aborted) say("Stopped.");
+    else if (error instanceof TypeError) alertOf("The server does not answer.", "Look whether it still runs, then ask again.");
+    else alertOf(error.detail, error.fix);
+  } finally {
+    asking = null;
+    stop.hidden = true;
+    question.focus({ preventScroll: true });
+  }
+}
+
+/** The address names what was asked. @param {string} conversation @param {string} asked */
+function settle(conversation, asked) {
+  const place = new URLSearchParams(conversation ? { conversation } : { q: asked });
+  if (conversation || asked) history.replaceState(null, "", `/ask?${place}`);
+  question.placeholder = "Ask a follow-up question";
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  ask();
+});
+question.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  ask();
+});
+stop.addEventListener("click", () => asking?.abort());
+if (form.hasAttribute("data-at-once")) ask();

@@ -1,0 +1,40 @@
+/** Runs a set and shows how far it is; then the run itself. */
+import { alertOf, clearAlert, say } from "./app.js";
+import { events, problem } from "./stream.js";
+
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-run]"));
+const running = /** @type {HTMLElement} */ (document.getElementById("running"));
+const bar = /** @type {HTMLProgressElement} */ (document.getElementById("progress"));
+const stage = /** @type {HTMLElement} */ (document.getElementById("stage"));
+
+form?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
+  button.disabled = true;
+  running.hidden = false;
+  clearAlert();
+  say("The run begins.");
+  try {
+    const answer = await fetch(`/v1/evaluations/${form.dataset.run}/runs`, {
+      method: "POST",
+      body: "{}",
+      headers: { "Content-Type": "application/json" },
+    });
+    if (!answer.ok) throw await problem(answer);
+    for await (const { name, data } of events(answer)) {
+      if (name === "error") throw data;
+      if (name === "done") return location.assign(`/evaluate/${form.dataset.run}?run=${data.id}`);
+      stage.textContent = `${data.stage}: ${data.done} of ${data.total}`;
+      bar.value = data.total ? data.done / data.total : 0;
+    }
+    throw { detail: "The run broke off.", fix: "Run it again." };
+  } catch (error) {
+    alertOf(error.detail ?? "The server does not answer.", error.fix ?? "");
+    button.disabled = false;
+    running.hidden = true;
+  }
+});
+
+for (const choice of document.querySelectorAll("[data-follow] select")) {
+  choice.addEventListener("change", () => /** @type {HTMLSelectElement} */ (choice).form?.requestSubmit());
+}

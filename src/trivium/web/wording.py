@@ -1,0 +1,57 @@
+"""What things are called on the screen, where the library's own word is for programs."""
+
+from __future__ import annotations
+
+_TYPES = {
+    "pdf": "PDF",
+    "markdown": "Markdown",
+    "text": "Text",
+    "plain": "Text",
+    "html": "Web page",
+    "csv": "CSV",
+    "json": "JSON",
+    "epub+zip": "EPUB",
+    "rtf": "RTF",
+    "ipynb+json": "Notebook",
+    "vnd.openxmlformats-officedocument.wordprocessingml.document": "Word",
+    "vnd.openxmlformats-officedocument.presentationml.presentation": "PowerPoint",
+    "vnd.openxmlformats-officedocument.spreadsheetml.sheet": "Excel",
+    "msword": "Word 97",
+    "vnd.ms-word": "Word 97",
+    "vnd.ms-excel": "Excel 97",
+    "vnd.ms-powerpoint": "PowerPoint 97",
+    "vnd.ms-outlook": "Outlook mail",
+    "vnd.oasis.opendocument.text": "OpenDocument text",
+    "vnd.oasis.opendocument.spreadsheet": "OpenDocument sheet",
+    "vnd.oasis.opendocument.presentation": "OpenDocument slides",
+    "rfc822": "Mail",
+    "mbox": "Mailbox",
+    "png": "Picture (PNG)",
+    "jpeg": "Picture (JPEG)",
+    "tiff": "Picture (TIFF)",
+    "gif": "Picture (GIF)",
+    "webp": "Picture (WebP)",
+    "bibtex": "BibTeX",
+}
+
+
+def type_name(given: str) -> str:
+    """The name of a media type, or of the short form that filters take."""
+    kind = given.rpartition("/")[2].removeprefix("x-")
+    return _TYPES.get(kind, kind)
+
+
+_FACTS = {
+    "title": "Title",
+    "media_type": "Type",
+    "language": "Language",
+    "size": "Bytes",
+    "content_hash": "Hash of the bytes",
+    "fingerprint": "Read with",
+    "chunks": "Passages",
+}
+
+
+def fact_name(given: str) -> str:
+    """What is said of an interpretation, in words; metadata keep their own."""
+    return _FACTS.get(given, given.removeprefix("metadata."))

@@ -1,0 +1,144 @@
+"""One server with the sample library for all tests of the page, one browser for each file of them.
+
+The server is the real program in a process of its own; the browser is the system's Chromium. Where
+there is none the tests are skipped and say so; in CI that is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from tests.browser.looking import ROOT, SCREENSHOTS, Watched
+
+PATIENCE = 120.0  # seconds: for a machine that is busy with other things
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+expect.set_options(timeout=PATIENCE * 1000 / 4)
+SIZES = {"wide": (1280, 900), "phone": (390, 844)}
+
+
+def trivium(folder: Path, *words: str) -> list[str]:
+    return [sys.executable, "-m", "trivium.cli.main", "--library", str(folder), *words]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample library, as `make run` makes it, with what only tests need beside it."""
+    folder = tmp_path_factory.mktemp("page") / "library"
+    documents = [str(ROOT / "examples" / "documents"), str(ROOT / "tests" / "browser" / "files")]
+    subprocess.run(
+        trivium(folder, "add", *documents), env=environment(), check=True, capture_output=True
+    )
+    return folder
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[str]:
+    """The address of a running `trivium serve`."""
+    process = subprocess.Popen(
+        trivium(folder, "serve", "--port", "0", *options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(),
+    )
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().removeprefix("Serving at ").strip()
+        _wait(address)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _wait(address: str) -> None:
+    """Until the server answers, and has loaded its model, which the first search does."""
+    until = monotonic() + PATIENCE
+    while True:
+        try:
+            urlopen(f"{address}/?q=crown", timeout=PATIENCE).close()
+            return
+        except HTTPError:  # it asks for a token: it is there
+            return
+        except OSError:
+            if monotonic() > until:
+                raise
+
+
+@pytest.fixture(scope="session")
+def address(sample: Path) -> Iterator[str]:
+    with serving(sample) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Gone after each file: while it runs, its event loop does, and no other can."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        note = "There is no Chromium: `apt install chromium` brings it. The page is not tested."
+        if os.environ.get("CI"):
+            pytest.fail(note)
+        pytest.skip(note)
+    # Chromium's own sandbox does not run as root; the pages are ours.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=SIZES)
+def size(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def context(browser: Browser, address: str, size: str) -> Iterator[BrowserContext]:
+    width, height = SIZES[size]
+    context = browser.new_context(
+        base_url=address,
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if size == "phone" else "light",
+        has_touch=size == "phone",
+    )
+    context.set_default_timeout(PATIENCE * 1000 / 4)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, size: str) -> Iterator[Page]:
+    """A page at both widths. Whatever its console complains of fails the test."""
+    page = context.new_page()
+    watched = Watched(page)
+    yield page
+    assert watched.complaints == []
+
+
+@pytest.fixture
+def shoot(page: Page, size: str) -> Callable[[str], None]:
+    """Keeps a picture of the screen for people to look at, in build/screenshots."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+
+    def shoot(name: str) -> None:
+        page.screenshot(path=SCREENSHOTS / f"{name}-{size}.png", full_page=True)
+
+    return shoot

@@ -1,0 +1,115 @@
+"""Asking: an answer that grows, passages it leads to, follow-ups, refusals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from tests.browser.conftest import serving
+from tests.browser.looking import assert_accessible
+from tests.endpoint import Reply, ScriptedEndpoint, events
+from tests.library.chat import Chat
+
+
+def test_an_answer_leads_to_its_passages(page: Page, shoot: Callable[[str], None]) -> None:
+    page.goto("/ask")
+    assert_accessible(page)
+    expect(page.get_by_text("No language model is set up")).to_be_visible()
+    page.get_by_label("Question").fill("who raised the drowned crown?")
+    page.keyboard.press("Enter")
+    first = page.locator(".turn").first
+    expect(first).to_contain_text("Divers raised the crown")
+    expect(first).to_contain_text("word for word")
+    expect(page.locator("#said")).to_have_text("The answer is there.")
+    expect(page).to_have_url(re.compile(r"/ask\?q=who\+raised"))
+    page.get_by_label("Question").fill("and who wore it?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    second = page.locator(".turn:not([aria-busy])").nth(1)
+    second.get_by_text("How it was found").click()
+    expect(second).to_contain_text("who raised the drowned crown? and who wore it?")
+    assert_accessible(page)
+    shoot("ask")
+    first.get_by_role("link", name=re.compile("^Passage 1: ")).click()
+    expect(page).to_have_url(re.compile(r"/documents/\d+\?passage=\d+&q=who"))
+    expect(page.locator(".passage").first).to_contain_text("Divers raised the crown")
+
+
+def test_what_the_documents_do_not_hold_is_said_kindly(
+    page: Page, shoot: Callable[[str], None]
+) -> None:
+    page.goto("/ask?q=which moons orbit jupiter")  # an address asks by itself
+    expect(page.locator(".refusal")).to_contain_text("do not seem to hold an answer")
+    assert_accessible(page)
+    shoot("ask-refused")
+    page.get_by_role("link", name="search for them instead").click()
+    expect(page).to_have_url(re.compile(r"/\?q=which"))
+
+
+def test_a_conversation_is_kept_by_its_name(page: Page, size: str) -> None:
+    name = f"crowns, {size}"
+    page.goto("/ask")
+    page.get_by_placeholder("a name, or nothing").fill(name)
+    page.get_by_label("Question").fill("who raised the drowned crown?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn").first).to_contain_text("Divers")
+    expect(page).to_have_url(re.compile("conversation="))
+    page.reload()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page.locator(".turn").first).to_contain_text("Divers")
+    page.get_by_role("button", name=f"Forget {name}").click()
+    expect(page.get_by_role("link", name=name)).to_have_count(0)
+
+
+def test_without_script_a_form_does(browser: object, address: str) -> None:
+    context = browser.new_context(base_url=address, java_script_enabled=False)  # type: ignore[attr-defined]
+    page = context.new_page()
+    page.goto("/ask")
+    page.get_by_label("Question").fill("who raised the drowned crown?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".turn")).to_contain_text("Divers")
+    page.get_by_label("Question").fill("and who wore it?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".turn")).to_have_count(2)
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def chat() -> Chat:
+    return Chat()
+
+
+@pytest.fixture(scope="module")
+def written(sample: Path, chat: Chat) -> Iterator[str]:
+    """The address of a server with a language model."""
+    with ScriptedEndpoint(chat) as endpoint:
+        options = ("--set", f"generate.url={endpoint.url}", "--set", "generate.model=writer")
+        with serving(sample, *options) as address:
+            yield address
+            endpoint.released.set()  # else the server waits for a model that says no more
+
+
+def test_what_a_model_writes_is_checked_and_can_be_stopped(
+    context: BrowserContext, page: Page, written: str, chat: Chat, shoot: Callable[[str], None]
+) -> None:
+    page.goto(f"{written}/ask")
+    begun = [{"choices": [{"delta": {"content": "Divers raised "}}]}]
+    chat.answer = Reply(events(*begun, done=False), then="hang")  # it says no more
+    page.get_by_label("Question").fill("who raised the drowned crown?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn[aria-busy]")).to_contain_text("Divers raised")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".turn")).to_have_count(0)
+    expect(page.get_by_label("Question")).to_have_value("who raised the drowned crown?")
+    chat.answer = (
+        "Divers raised the crown from the harbour of Port Amble [1]. It weighs 47 tons [1]."
+    )
+    page.keyboard.press("Enter")
+    turn = page.locator(".turn:not([aria-busy])")
+    expect(turn.locator(".doubt")).to_contain_text("47 tons")
+    expect(turn).to_contain_text("not borne out")
+    expect(turn).to_contain_text("Written by writer")
+    assert_accessible(page)
+    shoot("ask-written")

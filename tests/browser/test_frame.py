@@ -1,0 +1,54 @@
+"""The frame around every screen: it is quick, strict, and open to everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from tests.browser.looking import ROOT, assert_accessible
+
+STATIC = ROOT / "src" / "trivium" / "web" / "static"
+BUDGET = 100_000  # bytes of script and style, as they are
+
+
+def test_script_and_style_stay_small() -> None:
+    files: list[Path] = [path for path in STATIC.iterdir() if path.suffix in (".js", ".css")]
+    assert sum(path.stat().st_size for path in files) <= BUDGET
+
+
+def test_the_first_page(page: Page, shoot: Callable[[str], None]) -> None:
+    answer = page.goto("/")
+    assert answer is not None
+    policy = answer.header_value("content-security-policy") or ""
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    page.keyboard.press("Escape")  # out of the search box, where a page without a query begins
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox").first).to_be_focused()
+    assert_accessible(page)
+    shoot("search-empty")
+
+
+def test_light_and_dark_can_be_chosen(page: Page) -> None:
+    page.goto("/")
+    ground = "() => getComputedStyle(document.body.parentElement).backgroundColor"
+    before = page.evaluate(ground)
+    page.get_by_role("button", name="Light or dark").click()
+    after = page.evaluate(ground)
+    assert before != after
+    page.reload()
+    assert page.evaluate(ground) == after
+
+
+def test_the_way_in(page: Page, shoot: Callable[[str], None]) -> None:
+    page.goto("/login?next=/documents")
+    page.get_by_label("Token").fill("trv_nonsense")
+    page.get_by_role("button", name="Come in").click()
+    expect(page.get_by_role("alert")).to_contain_text("not a token")
+    assert_accessible(page)
+    shoot("login")

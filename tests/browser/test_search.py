@@ -1,0 +1,242 @@
+"""The search screen, used as people use it, at both widths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, Route, expect
+from tests.browser.looking import assert_accessible
+
+Shoot = Callable[[str], None]
+
+
+def address(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def open_options(page: Page, size: str) -> None:
+    if size == "phone":
+        page.get_by_role("button", name="Filters and options").click()
+
+
+def titles(page: Page) -> list[str]:
+    return page.locator(".result h2").all_inner_texts()
+
+
+def test_results_come_while_typing(page: Page, shoot: Shoot) -> None:
+    page.goto("/")
+    page.get_by_role("searchbox").press_sequentially("battleaxe damage", delay=20)
+    first = page.locator(".result").first
+    expect(first).to_contain_text("battle axe", ignore_case=True)
+    expect(first.locator("mark").first).to_be_visible()
+    expect(first.locator(".badge.trigram")).to_be_visible()
+    expect(first.locator(".match")).to_have_text(re.compile(r"\d+%"))
+    expect(page).to_have_url(re.compile(r"\?q=battleaxe\+damage$"))
+    expect(page.locator("#said")).to_have_text(re.compile(r"passages? in"))
+    assert_accessible(page)
+    shoot("search")
+
+
+def test_the_first_paint_has_its_results(page: Page, address: str) -> None:
+    html = page.request.get("/?q=drowned+crown").text()
+    assert html.count('class="result"') == 10
+    assert "<mark>crown</mark>" in html.lower()
+
+
+def test_an_older_search_never_covers_a_newer_one(page: Page) -> None:
+    """The first answer is held back until the second has been shown."""
+    page.goto("/")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/?q=crown", hold)
+    page.get_by_role("searchbox").fill("crown")
+    page.wait_for_function("() => location.search === '?q=crown'")
+    page.get_by_role("searchbox").fill("sling")
+    expect(page.locator(".result").first).to_contain_text("sling", ignore_case=True)
+    before = titles(page)
+    for route in held:
+        route.continue_()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert titles(page) == before
+
+
+def test_the_back_button_goes_back(page: Page, size: str) -> None:
+    page.goto("/?q=crown")
+    open_options(page, size)
+    page.get_by_text("Documents", exact=True).last.click()
+    expect(page.locator("#count")).to_contain_text("document")
+    assert address(page)["by"] == ["document"]
+    found = titles(page)
+    assert len(found) == len(set(found)), "each document once"
+    page.go_back()
+    expect(page.locator("#count")).to_contain_text("passage")
+    assert "by" not in address(page)
+    page.go_forward()
+    expect(page.locator("#count")).to_contain_text("document")
+
+
+def test_filters_are_chips_with_counts(page: Page, size: str, shoot: Shoot) -> None:
+    page.goto("/?q=crown")
+    open_options(page, size)
+    chip = page.locator("label.chip", has_text="Markdown")
+    expect(chip.locator(".count")).to_have_text(re.compile(r"\d+"))
+    chip.click()
+    expect(page).to_have_url(re.compile("type=markdown"))
+    expect(chip.locator("input")).to_be_checked()
+    shoot("search-filters")
+    page.get_by_role("link", name="Clear all filters").click()
+    expect(page).not_to_have_url(re.compile("type="))
+
+
+def test_weights_rank_anew(page: Page, size: str) -> None:
+    page.goto("/?q=who+poisoned+the+ferryman")
+    open_options(page, size)
+    for slider, value in (("wv", 0), ("wk", 100), ("wt", 0)):
+        page.locator(f"#{slider}").fill(str(value))
+    expect(page.locator(".result .badge.keyword").first).to_be_visible()
+    expect(page.locator(".result .badge.vector")).to_have_count(0)
+    expect(page).to_have_url(re.compile("weights=fixed&wv=0&wk=100&wt=0"))
+    page.get_by_label("Decided for each query").check()
+    expect(page.locator(".result .badge.vector").first).to_be_visible()
+    assert "weights" not in address(page)
+
+
+def test_modes_and_switches(page: Page, size: str) -> None:
+    page.goto("/?q=shortsord")
+    open_options(page, size)
+    page.locator("label", has_text="Spelling").first.click()
+    expect(page.locator(".result .badge.vector")).to_have_count(0)
+    expect(page.locator(".result").first).to_contain_text("short sword", ignore_case=True)
+    page.locator("label", has_text="All").first.click()
+    page.get_by_label("Show context").check()
+    expect(page.locator(".around").first).to_be_visible()
+    page.get_by_label("Rerank").check()
+    expect(page).to_have_url(re.compile("rerank=1"))
+    page.get_by_label("Guess an answer").check()
+    expect(page.get_by_text("no language model is set up")).to_be_visible()
+
+
+def test_several_queries_count_together(page: Page, shoot: Shoot) -> None:
+    page.goto("/?q=crown")
+    page.get_by_role("button", name="Another query").click()
+    second = page.get_by_placeholder("Another query")
+    expect(second).to_be_focused()
+    second.press_sequentially("harbour", delay=10)
+    expect(page.locator(".match").first).to_have_text(re.compile(r"\d+% \(\d+\|\d+\)"))
+    page.get_by_label("A result counts").select_option("maximum")
+    expect(page).to_have_url(re.compile("combine=maximum"))
+    assert address(page)["q"] == ["crown", "harbour"]
+    assert_accessible(page)
+    shoot("search-several")
+    page.get_by_role("button", name="Remove this query").click()
+    expect(second).to_have_count(0)
+    assert address(page)["q"] == ["crown"]
+
+
+def test_a_misspelled_word_is_understood(page: Page) -> None:
+    page.goto("/?q=drowend+crown")
+    link = page.locator(".did-you-mean a")
+    expect(link).to_have_text("drowned crown")
+    link.click()
+    expect(page.get_by_role("searchbox").first).to_have_value("drowned crown")
+
+
+def test_words_go_on(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("searchbox").press_sequentially("lant", delay=20)
+    page.locator(".completions a").first.click()
+    expect(page.get_by_role("searchbox")).to_have_value(re.compile("^lant.+"))
+
+
+def test_everything_by_keyboard(page: Page) -> None:
+    page.goto("/?q=crown")
+    page.keyboard.press("/")
+    box = page.get_by_role("searchbox").first
+    expect(box).to_be_focused()
+    links = page.locator(".result-link")
+    page.keyboard.press("ArrowDown")
+    expect(links.nth(0)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(links.nth(1)).to_be_focused()
+    page.keyboard.press("e")
+    expect(page.locator("#drawer")).to_be_focused()
+    expect(page.get_by_role("heading", name="Why number 2")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#drawer")).to_be_hidden()
+    expect(links.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(box).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/documents/\d+\?passage="))
+
+
+def test_why_a_result_is_where_it_is(page: Page, shoot: Shoot) -> None:
+    page.goto("/?q=who+poisoned+the+ferryman")
+    page.get_by_role("link", name=re.compile("Why is .* number 2")).click()
+    drawer = page.locator("#drawer")
+    expect(drawer.get_by_role("heading", name="Why number 2")).to_be_visible()
+    gives = [float(text) for text in drawer.locator("tbody tr td:last-child").all_inner_texts()]
+    assert abs(sum(gives[:-1]) - gives[-1]) < 0.002, "the parts add up to the score"
+    expect(drawer.locator("svg .lane")).to_have_count(10)
+    expect(drawer.locator("svg .lane.chosen")).to_have_count(1)
+    expect(drawer.get_by_text("Where the time went")).to_be_visible()
+    expect(drawer.get_by_text("By its words the query leans")).to_be_visible()
+    assert_accessible(page)
+    shoot("explain")
+    page.reload()
+    expect(drawer.get_by_role("heading", name="Why number 2")).to_be_visible()
+    page.get_by_role("link", name="Close the explanation").click()
+    expect(drawer).to_be_hidden()
+
+
+def test_what_a_document_says_is_only_text(page: Page) -> None:
+    page.goto("/?q=hostile+lantern")
+    expect(page.locator(".result h2").first).to_contain_text("<script>window.broken = 1</script>")
+    page.locator(".result-link").first.click()
+    expect(page.locator("h1")).to_contain_text("<img src=x onerror")
+    expect(page.locator(".passage")).to_contain_text("</mark></p><script>")
+    assert page.evaluate("() => window.broken") is None
+    assert page.locator("main script, main img[src=x]").count() == 0
+
+
+def test_other_scripts_run_their_own_way(page: Page) -> None:
+    page.goto("/?q=الميناء")
+    first = page.locator(".result").first
+    expect(first).to_contain_text("الميناء")
+    way = "(e) => getComputedStyle(e).direction"
+    assert first.locator(".snippet").evaluate(way) == "rtl"
+
+
+def test_nothing_found_and_wrong_wishes(page: Page, shoot: Shoot) -> None:
+    page.goto("/?q=crown&type=nothing")
+    expect(page.get_by_role("heading", name="Nothing was found")).to_be_visible()
+    expect(page.get_by_role("link", name="Search without them")).to_be_visible()
+    shoot("search-nothing")
+    page.goto("/?q=crown&mode=telepathy")
+    expect(page.get_by_role("alert")).to_contain_text("hybrid, semantic, keyword, fuzzy")
+    page.goto("/?q=crown&where=yeer>2000")
+    expect(page.get_by_role("alert")).to_contain_text("yeer")
+
+
+def test_it_works_without_script(page: Page) -> None:
+    context = page.context.browser.new_context(java_script_enabled=False, base_url=page.url or "")
+    try:
+        plain = context.new_page()
+        page.goto("/")
+        plain.goto(f"{page.url}?q=crown")
+        plain.locator(".why").first.click()
+        expect(plain.locator("#drawer")).to_be_visible()
+        plain.locator("#q").fill("sling")
+        plain.locator("#q").press("Enter")
+        expect(plain.locator(".result").first).to_contain_text("sling", ignore_case=True)
+        plain.locator(".result-link").first.click()
+        expect(plain.locator(".passage")).to_be_visible()
+    finally:
+        context.close()

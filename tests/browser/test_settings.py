@@ -1,0 +1,55 @@
+"""What the owner sees of the server: settings, tokens that let others in, collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+from tests.browser.looking import assert_accessible
+
+
+def test_settings_are_found_as_one_types(page: Page, shoot: Callable[[str], None]) -> None:
+    page.goto("/settings")
+    assert_accessible(page)
+    expect(page.locator(".settings > div")).not_to_have_count(1)
+    shoot("settings")
+    page.get_by_label("Find a setting").press_sequentially("rerank.seconds")
+    expect(page.locator(".settings > div")).to_have_count(1)
+    expect(page).to_have_url("/settings?find=rerank.seconds")
+    page.get_by_label("Find a setting").fill("")
+    page.get_by_label("Only those that are not as by default").check()
+    expect(page.locator(".settings > div", has_text="serve.port")).to_contain_text("command line")
+
+
+def test_a_token_is_made_copied_and_revoked(
+    page: Page, size: str, shoot: Callable[[str], None]
+) -> None:
+    page.goto("/settings/tokens")
+    page.get_by_label("Name").fill(f"Ann, {size}")
+    page.get_by_label("add documents").check()
+    page.get_by_placeholder("player, finance").fill("player")
+    page.get_by_role("button", name="Make it").click()
+    secret = page.locator("#secret")
+    assert (secret.text_content() or "").startswith("trv_")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.locator("#said")).not_to_be_empty()
+    assert_accessible(page)
+    shoot("tokens")
+    page.goto("/settings/tokens")
+    expect(page.locator("#secret")).to_have_count(0)
+    row = page.get_by_role("row", name=f"Ann, {size}")
+    expect(row).to_contain_text("player")
+    row.locator("summary").click()
+    row.get_by_role("button", name="Yes, revoke it").click()
+    expect(row).to_have_count(0)
+
+
+def test_a_collection_is_cut_otherwise(page: Page, size: str, shoot: Callable[[str], None]) -> None:
+    page.goto("/settings/collections")
+    page.get_by_label("Name").fill(f"papers-{size}")
+    page.get_by_role("combobox", name="Cut", exact=True).select_option("sections")
+    page.get_by_role("button", name="Make it").click()
+    chosen = page.get_by_label(f"How papers-{size} is cut")
+    expect(chosen).to_have_value("sections")
+    assert_accessible(page)
+    shoot("collections")

@@ -1,0 +1,75 @@
+"""A chat endpoint that answers each kind of question as a test says: guess, rewrite, answer."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.endpoint import Reply, ScriptedEndpoint, Seen, events
+
+from trivium.answer.rewrite import RULES as REWRITE
+from trivium.config import load
+from trivium.library import Library
+from trivium.search.hyde import PROMPT as HYDE
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
+from trivium.types import Processed
+
+USED = {"prompt_tokens": 50, "completion_tokens": 7}
+
+
+def streamed(text: str, *, size: int = 7, ended: bool = True) -> Reply:
+    """The text in pieces; not ended, it stops in the middle."""
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    told = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+    if ended:
+        told += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}]
+        told += [{"choices": [], "usage": USED}]
+    return Reply(events(*told, done=ended), then="close")
+
+
+class Chat:
+    """Set `answer` to a text, a reply or a function; `rewrite` likewise."""
+
+    def __init__(self) -> None:
+        self.answer: str | Reply | Callable[[Seen], Reply] = "Nothing."
+        self.rewrite: str | Reply = Reply({}, 500)
+        self.prompts: list[str] = []  # of questions that were to be answered
+
+    def __call__(self, seen: Seen) -> Reply:
+        system = seen.body["messages"][0]["content"]
+        if system == HYDE:
+            return Reply({}, 400)
+        if system == REWRITE:
+            return _as_reply(self.rewrite)
+        self.prompts.append(seen.body["messages"][-1]["content"])
+        told = self.answer(seen) if callable(self.answer) else self.answer
+        return _as_reply(told)
+
+
+def _as_reply(told: str | Reply) -> Reply:
+    return streamed(told) if isinstance(told, str) else told
+
+
+@contextmanager
+def asked(
+    folder: Path, chat: Chat, documents: Sequence[Processed], **settings: str
+) -> Iterator[Library]:
+    """A library of these documents whose model is the chat."""
+    with ScriptedEndpoint(chat) as server:
+        given = {"generate.url": server.url, "generate.model": "writer"}
+        given |= {name.replace("_", ".", 1): value for name, value in settings.items()}
+        store = EmbeddedStore(folder / "library")
+        with Library(store, TOY, load(given).settings) as library:
+            store.put(documents, TOY.fingerprint)
+            yield library
+
+
+def quoted(prompt: str) -> list[int]:
+    """The numbers of the passages in a prompt."""
+    numbers = [line.partition('n="')[2].partition('"')[0] for line in prompt.splitlines()]
+    return [int(number) for number in numbers if number]
+
+
+def dumped(value: object) -> str:
+    return json.dumps(value, default=str)

@@ -1,0 +1,58 @@
+"""Answers written by a real small model behind llama.cpp, from real passages.
+
+It has 135M parameters and does not follow rules well: what is tried is that every part meets it and
+holds, not that it writes well.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.language_model import KEY, NAME
+
+from trivium.answers import AnswerKind, Done, Token, Turn
+from trivium.config import load
+from trivium.library import Library
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
+
+WINDOW = 1000
+TEXT = """# Port Amble
+
+The harbour of Port Amble has twelve cranes. Divers raised a crown from its silt in spring.
+"""
+
+
+@pytest.fixture
+def library(
+    tmp_path: Path, language_model: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Library]:
+    monkeypatch.setenv("TRIVIUM_GENERATE_KEY", KEY)
+    given = {
+        "generate.url": language_model,
+        "generate.model": NAME,
+        "generate.window": str(WINDOW),
+        "generate.temperature": "0",
+        "generate.seconds": "240",
+    }
+    (tmp_path / "port.md").write_text(TEXT)
+    with Library(EmbeddedStore(tmp_path / "library"), TOY, load(given).settings) as opened:
+        opened.add(tmp_path / "port.md")
+        yield opened
+
+
+def test_a_real_model_rewrites_guesses_and_answers(library: Library) -> None:
+    said = [Turn("Where is the harbour with cranes?", "The harbour is in Port Amble.")]
+    events = list(library.ask_stream("How many cranes has it?", history=said))
+    done = events[-1]
+    assert isinstance(done, Done)
+    answer = done.answer
+    assert answer.kind in (AnswerKind.WRITTEN, AnswerKind.REFUSED), answer.notes
+    assert answer.model == NAME
+    assert answer.text == "".join(e.text for e in events if isinstance(e, Token))
+    assert answer.text.strip()
+    assert answer.steps[0].name == "rewrite"
+    # Of two calls together; what the server counts is no more than what was reckoned with.
+    assert 0 < answer.usage.prompt < WINDOW
+    assert 0 < answer.usage.answer < WINDOW // 2
+    assert all(one.supported or one.why for one in answer.statements)

@@ -1,0 +1,221 @@
+"""Requests that no decent client sends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.serving.shelf import client
+
+from trivium.config import Settings
+from trivium.errors import DeadlinePassed, RateExceeded, ServerBusy
+from trivium.http.app import create_app
+from trivium.http.door import Buckets, Door
+from trivium.http.gate import Gate
+from trivium.http.guard import BODY_BYTES, Guard, Rules
+from trivium.http.metrics import Metrics
+from trivium.library import Library
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "a b", "[::2]"])
+def test_a_name_of_someone_s_own_making_is_refused(owner: TestClient, host: str) -> None:
+    answer = owner.get("/v1/caller", headers={"Host": host})
+    assert (answer.status_code, answer.json()["code"]) == (403, "request.refused")
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8420", "[::1]:9", "LOCALHOST"])
+def test_its_own_names_are_fine(owner: TestClient, host: str) -> None:
+    assert owner.get("/v1/caller", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost:9999"])
+def test_pages_of_others_may_not_ask(owner: TestClient, origin: str) -> None:
+    answer = owner.post("/v1/search", json={"query": "x"}, headers={"Origin": origin})
+    assert (answer.status_code, answer.json()["code"]) == (403, "request.refused")
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_its_own_pages_and_named_ones_may(library: Library, owner: TestClient) -> None:
+    own = owner.get("/v1/caller", headers={"Origin": "http://localhost:8420"})
+    assert own.status_code == 200
+    settings = Settings(serve_origins="https://notes.example", serve_hosts="search.example")
+    with client(library, settings=settings) as opened:
+        named = {"Origin": "https://notes.example", "Host": "search.example"}
+        answer = opened.get("/v1/caller", headers=named)
+        assert answer.headers["access-control-allow-origin"] == "https://notes.example"
+        other = opened.get("/v1/caller", headers={"Origin": "https://evil.example"})
+        assert other.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", "request.invalid"),
+        (b"{", "request.invalid"),
+        (b"[]", "request.invalid"),
+        (b'{"query": 5}', "request.invalid"),
+        (b'{"query": "a", "limit": 0}', "request.invalid"),
+        (b'{"query": "a", "limit": 101}', "request.invalid"),
+        (b'{"query": "a", "k": NaN}', "request.invalid"),
+        (b'{"query": "a", "nonsense": 1}', "request.invalid"),
+        (b'{"query": ""}', "query.empty"),
+        (b'{"query": "a", "where": "(("}', "filter.bad"),
+        (b'{"query": "a", "k": 0}', "setting.bad"),
+        (b"\xff\xfe", "request.invalid"),
+        (b"[" * 100_000, "request.invalid"),
+    ],
+)
+def test_wrong_bodies_are_explained(owner: TestClient, body: bytes, code: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = owner.post("/v1/search", content=body, headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["request_id"] == answer.headers["x-request-id"]
+
+
+def test_a_large_body_is_refused_before_it_is_read(owner: TestClient) -> None:
+    headers = {"Content-Type": "application/json", "Content-Length": str(1 << 30)}
+    answer = owner.post("/v1/search", content=b"{}", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (413, "request.too_large")
+
+
+def test_a_body_that_hides_its_size_is_cut_off(owner: TestClient) -> None:
+    sent = 0
+
+    def pieces() -> Any:
+        nonlocal sent
+        for _ in range(10_000):
+            sent += 1 << 16
+            yield b" " * (1 << 16)
+
+    answer = owner.post(
+        "/v1/search", content=pieces(), headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 413
+    assert answer.headers["connection"] == "close"
+
+
+def test_a_silent_client_is_given_up() -> None:
+    """Half a body, then nothing."""
+    sent: list[Any] = []
+
+    async def scene() -> None:
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            while (await receive()).get("more_body"):
+                pass
+
+        messages = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+        async def receive() -> Any:
+            if messages:
+                return messages.pop()
+            return await asyncio.Event().wait()
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        guard = Guard(app, Rules(silent_seconds=0.01), Metrics(1))
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/",
+            "headers": [(b"host", b"localhost")],
+        }
+        await guard(scope, receive, send)
+
+    asyncio.run(scene())
+    assert sent[0]["status"] == 408
+
+
+def test_request_ids_go_through(owner: TestClient) -> None:
+    given = owner.get("/healthz", headers={"X-Request-ID": "abc-1"})
+    assert given.headers["x-request-id"] == "abc-1"
+    odd = owner.get("/healthz", headers={"X-Request-ID": "a b\tc"})
+    assert odd.headers["x-request-id"] not in ("", "a b\tc")
+
+
+def test_a_fault_says_nothing_of_itself(library: Library) -> None:
+    app = create_app(library, Settings(), open_to_all=True)
+
+    @app.get("/broken")
+    async def broken() -> None:
+        raise ZeroDivisionError("the secret is 42")
+
+    with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as opened:
+        answer = opened.get("/broken")
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal")
+    assert "secret" not in answer.text
+
+
+def test_who_asks_too_often_waits() -> None:
+    now = [0.0]
+    buckets = Buckets(2.0, lambda: now[0])
+    assert [buckets.take("a") for _ in range(4)] == [0.0] * 4, "two seconds' worth at once"
+    assert buckets.take("a") == pytest.approx(0.5)
+    assert buckets.take("b") == 0.0, "each has its own"
+    now[0] = 0.5
+    assert buckets.take("a") == 0.0
+
+
+def test_a_token_that_asks_too_often_is_told_when(library: Library) -> None:
+    _, token = library.create_token(audiences=())
+    with client(library, token, settings=Settings(serve_rate=0.5)) as caller:
+        answers = [caller.get("/v1/caller") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 429, 429]
+    assert int(answers[-1].headers["retry-after"]) >= 1
+    assert answers[-1].json()["code"] == "server.rate_exceeded"
+    door = Door(library, open_to_all=False, rate=0.5)
+    door.enter(f"Bearer {token}")
+    with pytest.raises(RateExceeded):
+        door.enter(f"Bearer {token}")
+
+
+def test_the_gate_sends_away_whom_it_cannot_serve() -> None:
+    async def scene() -> None:
+        import threading
+
+        gate, go = Gate(1, 1, 5.0), threading.Event()
+        first = asyncio.create_task(gate.run(go.wait))
+        while not gate.at_work:
+            await asyncio.sleep(0)
+        second = asyncio.create_task(gate.run(lambda: 2))
+        while not gate.waiting:
+            await asyncio.sleep(0)
+        with pytest.raises(ServerBusy):
+            await gate.run(lambda: 3)
+        go.set()
+        assert await first
+        assert await second == 2
+        gate.close()
+
+    asyncio.run(scene())
+
+
+def test_what_takes_too_long_keeps_its_place() -> None:
+    async def scene() -> None:
+        import threading
+
+        gate, go = Gate(1, 5, 0.05), threading.Event()
+        with pytest.raises(DeadlinePassed):
+            await gate.run(go.wait)
+        assert gate.at_work == 1, "the thread is still at it"
+        with pytest.raises(ServerBusy):
+            await gate.run(lambda: 2)
+        go.set()
+        while gate.at_work:
+            await asyncio.sleep(0.001)
+        assert await gate.run(lambda: 3) == 3
+        gate.close()
+
+    asyncio.run(scene())
+
+
+def test_limits_are_what_they_are_said_to_be() -> None:
+    assert Rules().body_bytes == BODY_BYTES == 1 << 20
+
+
+def test_null_is_as_good_as_nothing(owner: TestClient) -> None:
+    body = {"query": "crown", "collection": None, "source": None, "limit": None, "where": ""}
+    assert owner.post("/v1/search", json=body).status_code == 200

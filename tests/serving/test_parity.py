@@ -1,0 +1,68 @@
+"""The same question has the same answer, whichever way it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+from starlette.testclient import TestClient
+from tests.serving.shelf import SECRET, VAULTED, client
+
+from trivium.access import Caller
+from trivium.library import Library
+from trivium.mcp.server import create_server
+
+Found = list[tuple[int, int, float]]  # document, passage, match
+CASES: list[dict[str, Any]] = [
+    {"query": "crown"},
+    {"query": "battle axe", "limit": 1},
+    {"query": "shortsord", "mode": "fuzzy"},
+    {"query": "crown", "mode": "keyword", "by": "document"},
+    {"query": "crown", "mode": "semantic", "where": "collection:rules"},
+    {"query": f"crown {SECRET} {VAULTED}", "limit": 3},
+    {"query": "crown -harbour"},
+    {"query": '"short sword" OR axe', "where": "year>=2020"},
+]
+
+
+def by_python(library: Library, caller: Caller, case: dict[str, Any]) -> Found:
+    asked = {"limit": 8, **case}
+    results = library.search(
+        asked.pop("query"), asked.pop("limit"), within=caller.within(), **asked
+    )
+    return [(r.found.document.id, r.found.chunk.index, round(r.match, 4)) for r in results]
+
+
+def by_http(opened: TestClient, case: dict[str, Any]) -> Found:
+    told = opened.post("/v1/search", json={"limit": 8, **case}).json()["results"]
+    return [(r["document"]["id"], r["chunk"]["index"], round(r["match"], 4)) for r in told]
+
+
+def by_mcp(library: Library, caller: Caller, case: dict[str, Any]) -> Found:
+    async def asking() -> Any:
+        async with Client(create_server(library, lambda _: caller)) as opened:
+            return (await opened.call_tool("search", case)).structured_content
+
+    return [(r["document"], r["index"], r["match"]) for r in anyio.run(asking)["results"]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["query"]))
+@pytest.mark.parametrize("who", ["owner", "player", "nobody"])
+def test_every_way_gives_the_same(library: Library, case: dict[str, Any], who: str) -> None:
+    limits: dict[str, Callable[[], tuple[Any, str]]] = {
+        "owner": lambda: library.create_token(audiences=None),
+        "player": lambda: library.create_token(audiences=["player"], collections=["rules"]),
+        "nobody": lambda: library.create_token(audiences=(), collections=()),
+    }
+    _, token = limits[who]()
+    caller = library.caller(token)
+    if "where" in case and who == "nobody":
+        return  # a filter by a field that nothing visible has is an error, on every way
+    direct = by_python(library, caller, case)
+    with client(library, token) as opened:
+        assert by_http(opened, case) == direct
+    assert by_mcp(library, caller, case) == direct
+    assert bool(direct) == (who != "nobody")

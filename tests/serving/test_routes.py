@@ -1,0 +1,116 @@
+"""What the routes answer to someone who may see it all."""
+
+from __future__ import annotations
+
+from starlette.testclient import TestClient
+from tests.serving.shelf import SECRET, VAULTED, client
+
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.plain import results_as_json
+
+
+def test_a_search_is_the_library_s_own(owner: TestClient, library: Library) -> None:
+    body = {"query": "crown", "limit": 2, "where": "collection:rules", "explain": True}
+    told = owner.post("/v1/search", json=body).json()
+    direct = results_as_json(library.search("crown", 2, where="collection:rules"))
+    assert told["results"] == direct["results"]
+    assert told["analysis"] == direct["analysis"]
+    assert set(told["timings_ms"]) == set(direct["timings_ms"])
+
+
+def test_several_queries_are_combined(owner: TestClient) -> None:
+    body = {"query": ["crown", "harbour"], "combine": "product", "by": "document"}
+    (first, *_) = owner.post("/v1/search", json=body).json()["results"]
+    assert first["document"]["title"] == "The Crown"
+    assert len(first["queries"]) == 2
+
+
+def test_documents_are_paged(owner: TestClient) -> None:
+    seen, cursor = [], ""
+    while cursor is not None:
+        page = owner.get("/v1/documents", params={"limit": 3, "cursor": cursor}).json()
+        seen += [document["uri"] for document in page["documents"]]
+        cursor = page["next_cursor"]
+    assert seen == ["weapons.md", "crown.md", "secrets.md", "vault.md"]
+
+
+def test_documents_are_filtered(owner: TestClient) -> None:
+    told = owner.get("/v1/documents", params={"where": "year:2021"}).json()
+    assert [document["uri"] for document in told["documents"]] == ["weapons.md"]
+
+
+def test_a_document_its_text_and_its_passages(owner: TestClient) -> None:
+    told = owner.get("/v1/documents/1").json()
+    assert (told["title"], told["metadata"]) == ("Weapons", {"year": 2021})
+    assert not {"original", "seen_hash", "seen_fingerprint"} & set(told)
+    text = owner.get("/v1/documents/1/text")
+    assert text.text == "A battle axe needs two hands.\n\nThe short sword is for cabins."
+    assert text.headers["content-type"] == "text/plain; charset=utf-8"
+    passages = owner.get("/v1/documents/1/passages", params={"limit": 1}).json()
+    assert [p["index"] for p in passages["passages"]] == [0]
+    rest = owner.get("/v1/documents/1/passages", params={"cursor": passages["next_cursor"]}).json()
+    assert [p["index"] for p in rest["passages"]] == [1]
+    assert rest["next_cursor"] is None
+    told = owner.get("/v1/documents/1/passages/1", params={"around": 1}).json()
+    assert told["passage"]["text"] == "The short sword is for cabins."
+    assert [one["index"] for one in told["before"]] == [0]
+
+
+def test_what_is_known_is_not_sent_again(owner: TestClient) -> None:
+    first = owner.get("/v1/documents/1/text")
+    again = owner.get("/v1/documents/1/text", headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    other = owner.get("/v1/documents/2/text", headers={"If-None-Match": first.headers["etag"]})
+    assert other.status_code == 200
+
+
+def test_similar_documents(owner: TestClient) -> None:
+    told = owner.get("/v1/documents/2/similar", params={"where": "collection:vault"}).json()
+    assert [result["document"]["title"] for result in told["results"]] == [f"Vault of {VAULTED}"]
+
+
+def test_suggestions_go_on_or_correct(owner: TestClient) -> None:
+    told = owner.get("/v1/suggest", params={"q": "the cro"}).json()["suggestions"]
+    assert told == [{"text": "the crown", "kind": "completion", "chunks": 3}]
+    told = owner.get("/v1/suggest", params={"q": "harbuor"}).json()["suggestions"]
+    assert told[0] == {"text": "harbour", "kind": "spelling", "chunks": 1}
+
+
+def test_collections_and_the_past(owner: TestClient) -> None:
+    told = owner.get("/v1/collections").json()["collections"]
+    assert [(one["name"], one["documents"]) for one in told] == [("rules", 3), ("vault", 1)]
+    told = owner.get("/v1/documents/1/interpretations").json()["interpretations"]
+    assert [(one["number"], one["active"]) for one in told] == [(1, True)]
+
+
+def test_settings_hold_no_secret(library: Library, monkeypatch: object, owner: TestClient) -> None:
+    with client(library, settings=Settings(generate_url="http://x/v1", generate_model="m")) as own:
+        told = {one["name"]: one for one in own.get("/v1/settings").json()["settings"]}
+    assert told["generate.url"]["value"] == "http://x/v1"
+    assert not [name for name in told if name.endswith(".key")]
+    assert "rulebook" in owner.get("/v1/presets").json()["presets"]
+
+
+def test_health_and_metrics(owner: TestClient) -> None:
+    assert owner.get("/healthz").json()["status"] == "ok"
+    assert owner.get("/readyz").json()["status"] == "ready"
+    owner.post("/v1/search", json={"query": SECRET})
+    told = owner.get("/metrics").text
+    assert 'route="/v1/search",status="200"' in told
+    assert SECRET not in told, "counts, never contents"
+
+
+def test_a_caller_learns_who_it_is(player: TestClient, owner: TestClient) -> None:
+    assert player.get("/v1/caller").json() == {
+        "name": "player",
+        "audiences": ["player"],
+        "collections": ["rules"],
+        "rights": ["search"],
+    }
+    assert owner.get("/v1/caller").json()["audiences"] is None
+
+
+def test_large_answers_are_compressed(owner: TestClient) -> None:
+    answer = owner.get("/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"

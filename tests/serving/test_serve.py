@@ -1,0 +1,200 @@
+"""The real server in processes of its own: it starts, shares work, refuses, and ends well."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+import httpx2
+import pytest
+from tests.serving.shelf import shelve
+
+from trivium.config import Settings
+from trivium.errors import BadSetting, UnsafeServing
+from trivium.http.serve import is_loopback, plan
+from trivium.library import Library
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 120.0  # seconds: for a machine that is busy with other things
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("processes") / "library"
+    shelve(place).close()
+    return place
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The address of a running server, and its process."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.serving.program", str(folder), *options],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        _wait(address)
+        yield address, process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(PATIENCE)
+        finally:
+            process.kill()
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+def _wait(address: str) -> None:
+    until = monotonic() + PATIENCE
+    with httpx2.Client(trust_env=False) as client:
+        while True:
+            try:
+                if client.get(f"{address}/readyz", timeout=PATIENCE).status_code == 200:
+                    return
+            except httpx2.HTTPError:
+                assert monotonic() < until
+
+
+def test_it_answers_and_ends_by_itself(folder: Path) -> None:
+    with serving(folder) as (address, process), httpx2.Client(trust_env=False) as client:
+        found = client.post(f"{address}/v1/search", json={"query": "crown"}, timeout=PATIENCE)
+        assert found.json()["results"][0]["document"]["title"] == "The Crown"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def test_what_was_begun_is_finished(folder: Path) -> None:
+    with serving(folder, "--slow", "1.5") as (address, process):
+        with ThreadPoolExecutor() as pool:
+            begun = pool.submit(httpx2.get, f"{address}/slow", timeout=PATIENCE, trust_env=False)
+            _until_at_work(address)
+            process.send_signal(signal.SIGTERM)
+            assert begun.result().json()["done"]
+        assert process.wait(PATIENCE) in (0, -signal.SIGTERM)
+
+
+def _until_at_work(address: str) -> None:
+    until = monotonic() + PATIENCE
+    with httpx2.Client(trust_env=False) as client:
+        while "trivium_at_work{" not in (told := client.get(f"{address}/metrics").text) or not any(
+            line.startswith("trivium_at_work{") and float(line.split()[-1]) >= 1
+            for line in told.splitlines()
+        ):
+            assert monotonic() < until
+
+
+def test_overload_is_said_at_once(folder: Path) -> None:
+    options = ("--slow", "2", "--parallel", "1", "--waiting", "1")
+    with serving(folder, *options) as (address, _), ThreadPoolExecutor(8) as pool:
+        begun = [
+            pool.submit(httpx2.get, f"{address}/slow", timeout=PATIENCE, trust_env=False)
+            for _ in range(8)
+        ]
+        answers = [one.result() for one in begun]
+    statuses = sorted(answer.status_code for answer in answers)
+    assert statuses[:2] == [200, 200]
+    assert statuses[2:] == [503] * 6
+    refused = next(answer for answer in answers if answer.status_code == 503)
+    assert refused.headers["retry-after"] == "1"
+    assert refused.json()["code"] == "server.busy"
+
+
+def test_several_processes_share_the_work(folder: Path) -> None:
+    with serving(folder, "--workers", "2") as (address, _):
+        workers: set[int] = set()
+        until = monotonic() + PATIENCE
+        while len(workers) < 2:
+            answer = httpx2.get(f"{address}/slow", timeout=PATIENCE, trust_env=False)
+            workers.add(answer.json()["worker"])
+            assert monotonic() < until
+
+
+def test_half_a_request_holds_up_nobody(folder: Path) -> None:
+    with serving(folder) as (address, _):
+        host, _, port = address.removeprefix("http://").partition(":")
+        halves = [socket.create_connection((host, int(port))) for _ in range(50)]
+        try:
+            for half in halves:
+                half.sendall(
+                    b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n"
+                )
+            halves[0].sendall(b"Content-Type: application/json\r\n\r\n{")
+            halves[0].shutdown(socket.SHUT_WR)
+            answer = httpx2.get(f"{address}/healthz", timeout=PATIENCE, trust_env=False)
+            assert answer.status_code == 200
+        finally:
+            for half in halves:
+                half.close()
+
+
+def test_others_are_let_in_with_tokens_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "library"
+    Library.open(place).close()
+    here = Settings(library=place)
+    everywhere = Settings(library=place, serve_host="0.0.0.0")
+    named = Settings(library=place, serve_hosts="search.example")
+    assert plan(here).open_to_all
+    for settings in (everywhere, named):
+        with pytest.raises(UnsafeServing, match="no token"):
+            plan(settings)
+        assert plan(settings, without_tokens=True).open_to_all
+        assert not plan(settings, without_tokens=True).any_host
+    with Library.open(place) as library:
+        library.create_token(audiences=())
+    assert not plan(here).open_to_all, "who makes a token wants to be asked for it"
+    assert plan(everywhere).any_host
+    assert not plan(everywhere).open_to_all
+    with pytest.raises(BadSetting):
+        plan(Settings(library=place, serve_port=99999))
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("[::1]", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("192.168.1.2", False),
+        ("example.org", False),
+        ("", False),
+    ],
+)
+def test_which_addresses_are_this_machine_alone(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback
+
+
+def test_a_file_that_was_taken_outlives_a_kill(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    shelve(place).close()
+    with httpx2.Client(trust_env=False, timeout=PATIENCE) as client:
+        with serving(place) as (address, process):
+            sent = {"file": ("taken.md", b"# Taken\n\nManticores prowl.")}
+            taken = client.post(f"{address}/v1/documents?wait=false", files=sent)
+            process.kill()
+            process.wait(PATIENCE)
+        assert taken.status_code == 202
+        with serving(place) as (address, _):
+            job = taken.json()["job"]["id"]
+            *_, last = client.get(f"{address}/v1/jobs/{job}/events").text.strip().splitlines()
+            assert '"state": "done"' in last
+            found = client.post(f"{address}/v1/search", json={"query": "manticores"}).json()
+            assert found["results"][0]["document"]["uri"] == "upload:taken.md"

@@ -1,0 +1,228 @@
+"""A server that keeps its library going: uploads that are only taken, retries, watched folders."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests import models
+from tests.endpoint import ScriptedEndpoint
+from tests.serving.shelf import client, shelve
+
+from trivium.access import LOCAL_OWNER
+from trivium.errors import LibraryBusy
+from trivium.ingest.reembed import Progress
+from trivium.library import Library
+from trivium.library.tending import Tender
+from trivium.library.workshop import INCOMING
+from trivium.sources.folder import FolderSource
+from trivium.types import Labels
+from trivium.work import UPLOAD, JobState
+
+PATIENCE = 60.0
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with shelve(tmp_path_factory.mktemp("tended") / "library") as library:
+        yield library
+
+
+@pytest.fixture(scope="module")
+def owner(shelf: Library) -> Iterator[TestClient]:
+    with client(shelf, tend=True) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def adders(shelf: Library) -> Iterator[tuple[TestClient, TestClient]]:
+    tokens = [
+        shelf.create_token(audiences=["player"], collections=["rules"], rights=["add", "search"])[1]
+        for _ in range(2)
+    ]
+    with client(shelf, tokens[0]) as one, client(shelf, tokens[1]) as other:
+        yield one, other
+
+
+def send(caller: TestClient, name: str, data: bytes) -> Any:
+    answer = caller.post("/v1/documents?wait=false", files={"file": (name, data)})
+    assert answer.status_code == 202, answer.text
+    return answer.json()["job"]
+
+
+def followed(caller: TestClient, job: int) -> list[dict[str, Any]]:
+    """The job whenever it moved, until it ended."""
+    text = caller.get(f"/v1/jobs/{job}/events").text
+    lines = [line for line in text.splitlines() if line.startswith("data: ")]
+    return [json.loads(line.removeprefix("data: ")) for line in lines]
+
+
+def until(true: Callable[[], object]) -> None:
+    deadline = monotonic() + PATIENCE
+    while not true():
+        assert monotonic() < deadline
+        sleep(0.05)
+
+
+def test_a_file_is_taken_and_added_by_a_job(owner: TestClient, shelf: Library) -> None:
+    job = send(owner, "later.md", b"# Later\n\nBasilisks wait.")
+    assert (job["kind"], job["what"], job["tasks"]) == (UPLOAD, "add later.md", 1)
+    assert followed(owner, job["id"])[-1]["state"] == "done"
+    (found, *_) = owner.post("/v1/search", json={"query": "basilisks"}).json()["results"]
+    assert found["document"]["uri"] == "upload:later.md"
+
+
+def test_what_failed_is_tried_again_by_the_server(owner: TestClient, shelf: Library) -> None:
+    job = send(owner, "broken.pdf", b"%PDF-1.4 broken")
+    assert followed(owner, job["id"])[-1]["state"] == "failed"
+    (task,) = owner.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
+    assert (task["name"], task["code"]) == ("broken.pdf", "file.damaged")
+    kept = list((shelf.folder / INCOMING).iterdir())
+    assert kept, "what may be tried again is kept"
+    shelf.sweep_received()
+    assert list((shelf.folder / INCOMING).iterdir()) == kept
+    owner.post(f"/v1/jobs/{job['id']}/retry")
+    assert followed(owner, job["id"])[-1]["state"] == "failed"
+    (task,) = owner.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
+    assert task["attempts"] == 2
+
+
+def test_what_another_process_left_is_worked_off(
+    owner: TestClient, shelf: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "left.md").write_text("# Left\n\nWyverns.")
+    job = shelf.enqueue(FolderSource([tmp_path / "left.md"]), Labels())
+    assert followed(owner, job.id)[-1]["state"] == "done"
+
+
+def test_who_sent_a_file_follows_its_job_and_no_other(
+    owner: TestClient, adders: tuple[TestClient, TestClient]
+) -> None:
+    one, other = adders
+    job = send(one, "mine.md", b"# Mine\n\nOf griffins.")
+    assert followed(one, job["id"])[-1]["state"] == "done"
+    (task,) = one.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
+    assert one.get(f"/v1/documents/{task['document']}").json()["audience"] == "player"
+    ways = ("", "/tasks", "/events")
+    hidden = [other.get(f"/v1/jobs/{job['id']}{way}") for way in ways]
+    missing = [other.get(f"/v1/jobs/99999{way}") for way in ways]
+    for answer in (*hidden, *missing):
+        assert (answer.status_code, answer.json()["code"]) == (403, "token.right_missing")
+    assert one.get("/v1/jobs").status_code == 403
+    assert one.post(f"/v1/jobs/{job['id']}/cancel").status_code == 403
+
+
+def test_notes_do_not_speak_of_what_the_sender_may_not_see(
+    owner: TestClient, adders: tuple[TestClient, TestClient], shelf: Library
+) -> None:
+    text = " ".join(f"word{n}" for n in range(200)).encode()
+    hidden = owner.post(
+        "/v1/documents",
+        files={"file": ("hidden.md", text)},
+        data={"audience": "dm-only", "collection": "rules"},
+    ).json()["outcomes"][0]["document"]["id"]
+    near = text + b" more"
+    told = adders[0].post("/v1/documents", files={"file": ("near.md", near)}).json()
+    assert told["notes"] == []
+    job = send(adders[0], "nearer.md", near + b" still")
+    events = followed(adders[0], job["id"])
+    assert f"#{hidden}" not in json.dumps(events)
+    # The owner is told, a moment after the job has ended.
+    until(lambda: any(f"#{hidden}" in note for note in shelf.job(job["id"]).notes))
+    assert f"#{hidden}" not in adders[0].get(f"/v1/jobs/{job['id']}").text
+
+
+def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
+    with shelve(tmp_path / "library") as library, client(library) as owner:
+        job = send(owner, "kept.md", b"# Kept")
+        assert job["state"] == "queued"
+    with shelve(tmp_path / "library") as library:
+        with Tender(library):
+            until(lambda: library.job(job["id"]).state is JobState.DONE)
+        assert library.document("upload:kept.md").title == "Kept"
+        assert not library.work_next(), "it has stopped for good"
+        with pytest.raises(LibraryBusy):
+            library.receive(LOCAL_OWNER, "too late.md", io.BytesIO(b"# Late"))
+        assert list((library.folder / INCOMING).iterdir()), "but it is kept"
+
+
+def test_a_folder_is_followed_while_it_is_a_source(
+    owner: TestClient, shelf: Library, tmp_path: Path
+) -> None:
+    (tmp_path / "first.md").write_text("# First\n\nKrakens.")
+    made = owner.post("/v1/sources", json={"path": str(tmp_path), "collection": "watched"})
+    assert made.status_code == 201, made.text
+    source = made.json()
+    assert (source["path"], source["there"]) == (str(tmp_path), True)
+
+    def titles() -> set[str]:
+        return {d.title for d in shelf.documents(where="collection:watched")}
+
+    until(lambda: titles() == {"First"})
+    until(lambda: owner.get("/v1/sources").json()["sources"][0]["state"] == "watching")
+    (tmp_path / "second.md").write_text("# Second")
+    (tmp_path / "first.md").unlink()
+    until(lambda: titles() == {"Second"})
+    again = owner.post("/v1/sources", json={"path": str(tmp_path), "collection": "watched"})
+    assert (again.status_code, again.json()["code"]) == (422, "setting.bad")
+    assert owner.delete(f"/v1/sources/{source['id']}").json() == {"removed": source["id"]}
+    assert owner.get("/v1/sources").json() == {"sources": []}
+    assert titles() == {"Second"}, "what came from it stays"
+    gone = owner.delete(f"/v1/sources/{source['id']}")
+    assert (gone.status_code, gone.json()["code"]) == (404, "source.not_found")
+    missing = owner.post("/v1/sources", json={"path": str(tmp_path / "nowhere")})
+    assert (missing.status_code, missing.json()["code"]) == (422, "path.not_found")
+
+
+def test_only_the_owner_has_sources(adders: tuple[TestClient, TestClient]) -> None:
+    for answer in (
+        adders[0].get("/v1/sources"),
+        adders[0].post("/v1/sources", json={"path": "/"}),
+        adders[0].delete("/v1/sources/abc"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (403, "token.right_missing")
+
+
+def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
+    with shelve(tmp_path / "library") as library:
+        library.receive(LOCAL_OWNER, "now.md", io.BytesIO(b"# Now"))
+        incoming = library.folder / INCOMING
+        assert list(incoming.iterdir()) == [], "whoever waited has been told"
+        job = library.receive_later(LOCAL_OWNER, "later.md", io.BytesIO(b"# Later"))
+        (kept,) = incoming.iterdir()
+        (incoming / "new-0000").write_bytes(b"half")
+        for path in incoming.iterdir():
+            os.utime(path, (0, 0))
+        assert library.sweep_received() == 1
+        assert list(incoming.iterdir()) == [kept], "its job waits"
+        assert library.work_next()
+        assert library.job(job.id).state is JobState.DONE
+        assert list(incoming.iterdir()) == [], "it is done with"
+
+
+def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:
+    class Left(Exception):
+        """Whoever began it leaves in the middle."""
+
+    def leave(_progress: Progress) -> None:
+        raise Left
+
+    with (
+        ScriptedEndpoint(models.answer) as endpoint,
+        Library.open(tmp_path / "l", settings=models.settings(endpoint.url, "toy")) as library,
+    ):
+        library.receive(LOCAL_OWNER, "note.md", io.BytesIO(b"# Note"))
+        with pytest.raises(Left):
+            library.reembed(models.settings(endpoint.url, "other"), on_progress=leave)
+        (job,) = library.jobs(ended=False)
+        assert job.state is JobState.QUEUED
+        with Tender(library):
+            until(lambda: library.job(job.id).state is JobState.DONE)
+        assert "other" in library.manifest().model

@@ -1,0 +1,72 @@
+"""What bears a sentence out: its citation, its numbers, its words."""
+
+import pytest
+from tests.unit.answer.making import passage
+
+from trivium.answer.check import Checker
+from trivium.answer.support import Read, Words, strange_numbers
+from trivium.answers import Statement
+from trivium.errors import ModelUnavailable
+from trivium.models.missing import MissingEmbedder
+from trivium.testing.samples import TOY
+
+EVEN = Words(lambda words: [1.0] * len(words))
+FOUND = [
+    passage(1, "Fog is a cloud that touches the ground. It is made of 3 kinds of droplets."),
+    passage(2, "The harbour of Port Amble has twelve cranes, built in 1,904."),
+    passage(3, "Der Nebel liegt auf dem Hafen.", language="de"),
+]
+
+
+def checked(text: str, embedder: object = None) -> list[Statement]:
+    checker = Checker(EVEN, embedder)  # type: ignore[arg-type]
+    return list(checker.check(text, "What is fog in 2026?", FOUND))
+
+
+@pytest.mark.parametrize("embedder", [None, TOY, MissingEmbedder(ModelUnavailable("none"))])
+@pytest.mark.parametrize(
+    ("text", "supported", "why"),
+    [
+        ("Fog is a cloud touching the ground [1].", True, "bear it out"),
+        ("Fog is a cloud touching the ground.", False, "cites no passage"),
+        ("Fog is a cloud touching the ground [2].", False, "do not say so"),
+        ("The harbour has 12 cranes of 1904 [2].", True, "bear it out"),
+        ("The harbour has 13 cranes [2].", False, "number 13"),
+        ("Fog in 2026 is a cloud that touches the ground [1].", True, "bear it out"),
+        ("Dragons guard treasure inside mountains [1].", False, "do not say so"),
+    ],
+)
+def test_statements(text: str, supported: bool, why: str, embedder: object) -> None:
+    (one,) = checked(text, embedder)
+    assert (one.supported, why in one.why) == (supported, True), one
+
+
+def test_several_passages_may_bear_out_one_sentence() -> None:
+    (one,) = checked("Fog touches the ground and the harbour has twelve cranes [1][2].")
+    assert one.supported
+    assert one.citations == (1, 2)
+
+
+def test_another_language_is_compared_by_numbers_alone() -> None:
+    (one,) = checked("The fog lies over the harbour in the early morning hours [3].")
+    assert one.supported
+    assert "another language" in one.why
+    (one,) = checked("The fog lies over the 44 harbours in the early morning hours [3].")
+    assert not one.supported
+
+
+def test_what_states_nothing_needs_nothing() -> None:
+    assert checked("Yes.\n\nDo you want more?") == []
+
+
+def test_numbers_are_the_same_however_they_are_written() -> None:
+    assert strange_numbers("1,000 of 12 in 3.5", ["1000 and twelve and 3,5"]) == []
+    assert strange_numbers("1,000 and 7", ["10 00"]) == ["7"]
+
+
+def test_rare_words_count_more() -> None:
+    rare = Words(lambda words: [9.0 if word == "basilisk" else 1.0 for word in words])
+    read = [Read("The cloud over the harbour.", "en")]
+    assert rare.share("basilisk cloud", read) == 0.1
+    assert EVEN.share("basilisk cloud", read) == 0.5
+    assert EVEN.share("of the", read) > 0

@@ -1,0 +1,115 @@
+"""Fetching from a real server on loopback, which is allowed here by name and nowhere else."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+import pytest
+from tests.endpoint import Reply, ScriptedEndpoint, Seen
+
+from trivium.errors import FileTooLarge, UrlFailed, UrlRefused
+from trivium.sources.web import Address, Fetched, fetch, is_public
+
+
+def anywhere(_: Address) -> bool:
+    return True
+
+
+def get(url: str, **changes: object) -> Fetched:
+    options = {"max_bytes": 10_000, "seconds": 5.0, "allows": anywhere, **changes}
+    return fetch(url, **options)  # type: ignore[arg-type]
+
+
+def test_bytes_and_name_of_what_stands_there() -> None:
+    page = Reply(b"<p>hello</p>", headers={"Content-Type": "text/html; charset=utf-8"})
+    with ScriptedEndpoint(lambda seen: page) as endpoint:
+        found = get(f"{endpoint.url}/some%20page")
+    assert (found.name, found.data) == ("some page.html", b"<p>hello</p>")
+
+
+def test_a_redirect_is_followed_and_looked_at_again() -> None:
+    def answer(seen: Seen) -> Reply:
+        if seen.path.endswith("/first"):
+            return Reply(status=302, headers={"Location": "/v1/second.txt"})
+        return Reply(b"second")
+
+    asked: list[Address] = []
+
+    def allows(address: Address) -> bool:
+        asked.append(address)
+        return len(asked) == 1
+
+    with ScriptedEndpoint(answer) as endpoint:
+        assert get(f"{endpoint.url}/first").name == "second.txt"
+        with pytest.raises(UrlRefused):
+            get(f"{endpoint.url}/first", allows=allows)
+    assert len(endpoint.requests) == 3, "the second step was not taken"
+
+
+def test_endless_redirects_end() -> None:
+    again = Reply(status=301, headers={"Location": "/v1/again"})
+    with (
+        ScriptedEndpoint(lambda seen: again) as endpoint,
+        pytest.raises(UrlFailed, match="5 times"),
+    ):
+        get(f"{endpoint.url}/again")
+
+
+def test_a_redirect_to_another_scheme_is_refused() -> None:
+    away = Reply(status=302, headers={"Location": "file:///etc/passwd"})
+    with ScriptedEndpoint(lambda seen: away) as endpoint, pytest.raises(UrlRefused):
+        get(f"{endpoint.url}/")
+
+
+def test_too_much_is_cut_off() -> None:
+    large = Reply(b"x" * 20_000)
+    with ScriptedEndpoint(lambda seen: large) as endpoint, pytest.raises(FileTooLarge):
+        get(f"{endpoint.url}/")
+
+
+@pytest.mark.parametrize("reply", [Reply(status=404), Reply(b"x", then="reset"), Reply(status=500)])
+def test_failures_have_a_reason(reply: Reply) -> None:
+    with ScriptedEndpoint(lambda seen: reply) as endpoint, pytest.raises(UrlFailed):
+        get(f"{endpoint.url}/")
+
+
+def test_a_server_that_hangs_is_given_up() -> None:
+    slow = Reply(b"x" * 10, then="hang")
+    with ScriptedEndpoint(lambda seen: slow) as endpoint, pytest.raises(UrlFailed):
+        get(f"{endpoint.url}/", seconds=0.2)
+
+
+def test_a_host_with_one_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The world's name service, not ours, is what is played here."""
+    both = [(2, 1, 6, "", (address, 80)) for address in ("93.184.216.34", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **k: both)
+    with pytest.raises(UrlRefused):
+        fetch("http://rebinding.example/", max_bytes=10, seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1::1", True),
+        ("127.0.0.1", False),
+        ("10.1.2.3", False),
+        ("172.16.0.1", False),
+        ("192.168.1.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),
+        ("224.0.0.1", False),
+        ("255.255.255.255", False),
+        ("::1", False),
+        ("::", False),
+        ("fe80::1", False),
+        ("fd00::1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::a00:1", False),
+        ("2002:7f00:1::", False),
+    ],
+)
+def test_which_addresses_are_public(address: str, public: bool) -> None:
+    assert is_public(ipaddress.ip_address(address)) is public

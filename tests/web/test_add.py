@@ -1,0 +1,108 @@
+"""Adding on a page without a script: forms, jobs, folders; and the stream that a script follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+
+from starlette.testclient import TestClient
+
+from trivium.access import LOCAL_OWNER
+from trivium.library import Library
+from trivium.web.jobs import _Watch, time_left, views
+
+PATIENCE = 60.0
+
+
+def until(page: TestClient, holds: Callable[[str], object]) -> str:
+    """The page, once it is as it should be."""
+    ends = monotonic() + PATIENCE
+    while not holds(text := page.get("/add").text):
+        assert monotonic() < ends, text
+        sleep(0.02)
+    return text
+
+
+def test_files_of_a_form_become_jobs(owner: TestClient, library: Library) -> None:
+    files = [
+        ("file", ("lamp.md", b"# The lamp\n\nThe lamp burns whale oil.")),
+        ("file", ("broken.pdf", b"%PDF-1.4 nothing")),
+    ]
+    answer = owner.post("/add", files=files, data={"collection": "light"}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/add#jobs")
+    text = until(owner, lambda text: text.count('data-state="done"') == 1 and "/retry" in text)
+    assert "broken.pdf is no PDF" in text
+    (added,) = library.documents(where="collection:light")
+    assert f'href="/documents/{added.id}"' in text
+    failed = re.search(r"/add/jobs/(\d+)/retry", text)
+    assert failed is not None
+    owner.post(failed[0])
+    until(owner, lambda text: "/retry" in text)
+    owner.post("/add/jobs/clear")
+    assert "data-state" not in owner.get("/add").text
+
+
+def test_a_form_without_files_says_so(owner: TestClient) -> None:
+    answer = owner.post("/add", files={"file": ("", b"")})
+    assert answer.status_code == 422
+    assert "There is no file" in answer.text
+
+
+def test_private_addresses_are_refused_on_a_page(owner: TestClient) -> None:
+    answer = owner.post("/add/url", data={"url": "http://127.0.0.1/secret"})
+    assert answer.status_code == 422
+    assert answer.headers["content-type"].startswith("text/html")
+    assert 'role="alert"' in answer.text
+
+
+def test_a_folder_is_watched_and_let_go(
+    owner: TestClient, library: Library, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notes <1>"
+    folder.mkdir()
+    (folder / "lamp.md").write_text("# The lamp\n\nIt burns whale oil.")
+    (folder / "draft.tmp").write_text("nothing")
+    form = {"path": str(folder), "collection": "watched", "ignore": "*.tmp\n\n"}
+    owner.post("/add/folders", data=form)
+    text = until(owner, lambda text: ">watching</span>" in text)
+    assert "notes &lt;1&gt;" in text
+    assert [d.title for d in library.documents(where="collection:watched")] == ["The lamp"]
+    (kept,) = library.watched_folders()
+    assert kept.ignore == ("*.tmp",)
+    owner.post("/add/folders/forget", data={"folder": kept.id})
+    assert "None is watched." in owner.get("/add").text
+    nowhere = owner.post("/add/folders", data={"path": str(tmp_path / "nowhere")})
+    assert nowhere.status_code == 422
+    assert "There is no folder" in nowhere.text
+
+
+def test_news_is_told_once(owner: TestClient, library: Library) -> None:
+    watch = _Watch(library, LOCAL_OWNER)
+    assert watch.news() == []
+    owner.post("/add", files={"file": ("lamp.md", b"# The lamp")})
+    until(owner, lambda text: 'data-state="done"' in text)
+    ((number, html),) = watch.news()
+    assert html.strip().startswith(f'<li id="job-{number}"')
+    assert watch.news() == []
+
+
+def test_a_job_that_waits_can_be_cancelled(library: Library, tmp_path: Path) -> None:
+    from tests.serving.shelf import client
+
+    from trivium.web.site import furnish
+
+    with client(library, furnish=furnish) as idle:  # nobody works the queue off
+        idle.post("/add", files={"file": ("lamp.md", b"# The lamp")})
+        (view,) = views(library, LOCAL_OWNER)
+        assert view.running
+        assert f"/add/jobs/{view.job.id}/cancel" in idle.get("/add").text
+        idle.post(f"/add/jobs/{view.job.id}/cancel")
+        (view,) = views(library, LOCAL_OWNER)
+        assert view.job.state == "cancelled"
+
+
+def test_time_is_told_as_people_do() -> None:
+    told = [time_left(seconds) for seconds in (None, 0.2, 59.4, 90, 7200)]
+    assert told == ["", "1 s left", "59 s left", "2 min left", "2.0 h left"]

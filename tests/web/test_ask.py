@@ -1,0 +1,132 @@
+"""Asking on a page, without a script and with a stream: marks, doubts, refusals, conversations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.library.chat import Chat, asked
+from tests.serving.shelf import client
+
+from trivium.library import Library
+from trivium.testing.samples import sample
+from trivium.web.site import furnish
+
+FOG = sample(
+    "fog.md",
+    "Fog is a cloud that touches the ground. It lifts by noon. <script>alert(1)</script>",
+    title="<b>Fog</b>",
+)
+QUESTION = "What is fog, a cloud on the ground?"
+
+
+@pytest.fixture(scope="module")
+def chat() -> Chat:
+    return Chat()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> Iterator[TestClient]:
+    with (
+        asked(tmp_path_factory.mktemp("asked"), chat, [FOG]) as library,
+        client(library, furnish=furnish) as opened,
+    ):
+        yield opened
+
+
+def events(text: str) -> list[tuple[str, Any]]:
+    parts = [part.splitlines() for part in text.strip().split("\n\n")]
+    return [
+        (name.removeprefix("event: "), json.loads(data.removeprefix("data: ")))
+        for name, data in parts
+    ]
+
+
+def test_marks_lead_to_their_passages_and_doubts_are_told(page: TestClient, chat: Chat) -> None:
+    chat.answer = "Fog is a cloud that touches the ground [1]. It weighs 47 tons [1]."
+    told = page.post("/ask", data={"q": QUESTION}).text
+    assert 'href="/documents/1?passage=0&amp;q=What%20is%20fog' in told
+    assert told.count('<mark class="doubt">') == 1
+    assert "47 tons" in told.split('<mark class="doubt">')[1].split("</mark>")[0]
+    assert '. <mark class="doubt">It weighs' in told, "the blank before it is not in doubt"
+    assert "do not hold the number 47" in told
+    assert "1 of 2 statements not borne out" in told
+    assert "Written by writer" in told
+
+
+def test_what_documents_hold_is_shown_as_text(page: TestClient, chat: Chat) -> None:
+    chat.answer = "Fog is a cloud that touches the ground <i>indeed</i> [1]."
+    told = page.post("/ask", data={"q": QUESTION}).text
+    assert "&lt;b&gt;Fog&lt;/b&gt;" in told
+    assert "&lt;script&gt;alert(1)" in told
+    assert "&lt;i&gt;indeed" in told
+    assert "<b>Fog" not in told
+    assert "<script>alert" not in told
+
+
+def test_a_stream_ends_with_the_turn_as_it_is_shown(page: TestClient, chat: Chat) -> None:
+    chat.answer = "Fog is a cloud that touches the ground [1]."
+    told = events(page.post("/ask/stream", data={"q": QUESTION}).text)
+    names = [name for name, _ in told]
+    assert names[0] == "step"
+    assert names[-1] == "done"
+    said = "".join(data["text"] for name, data in told if name == "token")
+    assert said == "Fog is a cloud that touches the ground [1]."
+    whole = page.post("/ask", data={"q": QUESTION}).text
+    shown = told[-1][1]["html"]
+    assert shown.split('class="how"')[0] in whole, "one rendering, whichever way"
+
+
+def test_what_was_said_before_travels_in_the_form(page: TestClient, chat: Chat) -> None:
+    chat.answer = "Fog is a cloud that touches the ground [1]."
+    told = page.post("/ask", data={"q": QUESTION}).text
+    carried = unescape(told.split('name="turn" value="')[1].split('"')[0])
+    assert json.loads(carried) == {
+        "question": QUESTION,
+        "answer": "Fog is a cloud that touches the ground.",
+    }
+    chat.rewrite = "Does fog lift by noon?"
+    chat.answer = "It lifts by noon [1]."
+    again = page.post("/ask", data={"q": "And when does it lift?", "turn": carried}).text
+    assert again.count('class="turn">') == 2
+    assert "Does fog lift by noon?" in again, "asked on its own"
+    bad = page.post("/ask", data={"q": "And?", "turn": "{"})
+    assert bad.status_code == 422
+
+
+def test_a_named_conversation_is_kept_until_it_is_forgotten(page: TestClient, chat: Chat) -> None:
+    chat.answer = "Fog is a cloud that touches the ground [1]."
+    page.post("/ask", data={"q": QUESTION, "conversation": "weather"})
+    kept = page.get("/ask?conversation=weather").text
+    assert kept.count('class="turn">') == 1
+    assert 'name="turn"' not in kept, "the library carries it"
+    assert ">weather</a>" in page.get("/ask").text
+    page.post("/ask/forget", data={"conversation": "weather"})
+    assert ">weather</a>" not in page.get("/ask").text
+
+
+def test_a_refusal_is_kind(page: TestClient, chat: Chat) -> None:
+    chat.answer = "Jupiter has 95 moons."
+    told = page.post("/ask", data={"q": "which moons orbit jupiter"}).text
+    assert "The documents do not seem to hold an answer." in told
+    assert 'href="/?q=which%20moons%20orbit%20jupiter"' in told
+    assert "95 moons" not in told
+
+
+def test_no_question_is_a_page_that_says_so(page: TestClient) -> None:
+    answer = page.post("/ask", data={"q": "  "})
+    assert answer.status_code == 422
+    assert "There is no question." in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+def test_without_a_model_the_documents_speak(owner: TestClient, library: Library) -> None:
+    told = owner.get("/ask").text
+    assert "No language model is set up" in told
+    answer = owner.post("/ask", data={"q": "does a battle axe need two hands?"}).text
+    assert "Sentences of the documents, word for word" in answer
+    assert "A battle axe needs two hands." in answer

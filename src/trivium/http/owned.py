@@ -23,7 +23,7 @@ class TokenBody(_Typed):
         extra="forbid",
         json_schema_extra={
             "examples": [
-                {"name": "Ann", "audiences": ["player"], "collections": ["rules"], "expires": "30d"}
+                {"name": "den", "audiences": ["player"], "collections": ["rules"], "expires": "30d"}
             ]
         },
     )

@@ -59,7 +59,17 @@ def test_without_the_model_the_documents_own_words(tmp_path: Path) -> None:
     ):
         report = library.add([tmp_path / f"{name}.md" for name in "abcde"])
     assert report.count(Fate.ADDED) == 5
-    assert len(server.requests) == PATIENCE  # then it is not asked again
+
+
+def test_a_model_that_keeps_failing_is_not_asked_again() -> None:
+    """One document after another: of several at once, each may have been begun already."""
+    with ScriptedEndpoint(lambda seen: Reply({}, 401)) as server:
+        endpoint = Endpoint("generate", server.url, "writer")
+        summariser = ModelSummariser(RemoteGenerator(Client(endpoint), 4096))
+        for _ in range(PATIENCE + 2):
+            with pytest.raises(ModelRefused):
+                summariser.summarise(Extraction("Cranes.", (), "Port", "text/plain"))
+    assert len(server.requests) == PATIENCE
 
 
 def test_a_summary_is_one_short_line_and_tables_have_none() -> None:

@@ -186,7 +186,9 @@ class RecursiveChunker:
             if own == end:
                 continue  # nothing but white space
             start = self._start(text, before, own, draft.tokens)
-            tokens = self._tokens.count(text[start:end])
+            whole = draft.pieces[0]  # most small documents are one piece: counted already
+            is_counted = (start, end) == (whole.start, whole.end)
+            tokens = whole.tokens if is_counted else self._tokens.count(text[start:end])
             if tokens > self._size and start < own:
                 start, tokens = own, self._tokens.count(text[own:end])
             if tokens > self._size:  # the sum said less: rare, and a token or two

@@ -130,8 +130,11 @@ class Worker:
     def _read(self, size: int, deadline: float) -> bytearray:
         data = bytearray()  # grows with what comes: the size is only the worker's word
         while len(data) < size:
-            _wait(self._readable, deadline)
-            piece = os.read(self._out, min(size - len(data), PIECE))
+            try:
+                piece = os.read(self._out, min(size - len(data), PIECE))
+            except BlockingIOError:
+                _wait(self._readable, deadline)
+                continue
             if not piece:
                 raise Lost("crash")
             data += piece

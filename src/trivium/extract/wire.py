@@ -25,6 +25,7 @@ HEAD = struct.Struct("!QQ")  # lengths of the JSON and of the raw bytes behind i
 STILL_WORKING = HEAD.pack(0, 0)
 # A longer string travels as raw bytes: 100 MB of text take 0.1 s so, and 1.1 s as JSON.
 LONG = 4096
+SMALL = 1 << 16  # bytes of a message that are copied together: what a pipe takes at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,12 @@ class Order:
 
 
 def frame(structure: object, attached: Sequence[bytes] = ()) -> list[bytes]:
-    """A message as pieces to write one after the other."""
+    """A message as pieces to write one after the other; a small one is a single piece, so that
+    whoever waits for it wakes up once."""
     head = json.dumps(structure, ensure_ascii=False, separators=(",", ":"))
     data = head.encode("utf-8", "surrogatepass")
-    return [HEAD.pack(len(data), sum(map(len, attached))), data, *attached]
+    pieces = [HEAD.pack(len(data), sum(map(len, attached))), data, *attached]
+    return [b"".join(pieces)] if sum(map(len, pieces)) <= SMALL else pieces
 
 
 def structure_of(data: bytes | bytearray) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _loading = threading.Lock()
 def detect_language(text: str) -> str:
     """The ISO 639-1 code of the text's language; empty when it is too short or unclear."""
     sample = _sample(text)
-    letters = [character for character in sample if character.isalpha()]
+    letters = list(islice(filter(str.isalpha, sample), MIN_LETTERS))
     wide = sum(ord(letter) >= _WIDE for letter in letters)
     if len(letters) < MIN_LETTERS and wide < MIN_WIDE_LETTERS:
         return ""

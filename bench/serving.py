@@ -6,7 +6,9 @@
 The real program (`trivium serve`) on loopback over the library of `bench.search`, embedding of the
 query included. Clients are a process of their own: threads that ask again as soon as they are
 answered, each over one connection. They share the machine's cores with the server, so what it can
-do is more than what is seen. Read `others`: cores that third parties used meanwhile.
+do is more than what is seen: read `cores`, those that the server had, and `ms CPU`, its processor
+time for one answer. `own` memory is the server's, `mapped` is files of the library that the system
+may drop at will. `others`: cores that third parties used meanwhile.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ from trivium.config import load
 CLIENTS = (8, 64)
 WORKERS = (1, 2)
 _START_SECONDS = 120.0
-_ROW = "{:<34}{:>9}{:>9}{:>9}{:>9}  {:<22}{:>18}{:>8}"
-_COLUMNS = ("", "req/s", "p50", "p95", "p99", "answers", "memory", "others")
+_ROW = "{:<26}{:>7}{:>9}{:>9}{:>9}  {:<18}{:>7}{:>8}{:>16}{:>14}{:>8}"
+_COLUMNS = ["", "req/s", "p50", "p95", "p99", "answers"]
+_COLUMNS += ["cores", "ms CPU", "own MB", "mapped MB", "others"]
 
 
 def main() -> None:
@@ -121,7 +124,7 @@ def _wait(address: str) -> None:
 def measured(
     name: str, server: tuple[str, int], queries: Path, clients: int, seconds: float
 ) -> dict[str, Any]:
-    """One run of a process of clients; memory of the server before and after."""
+    """One run of a process of clients; what the server used, its memory before and after."""
     address, pid = server
     command = [sys.executable, "-m", "bench.serving", "--client", address]
     command += ["--queries", str(queries), "--clients", str(clients)]
@@ -132,13 +135,15 @@ def measured(
         [*command, "--seconds", str(seconds)], stdout=subprocess.PIPE, text=True, check=True
     )
     told: dict[str, Any] = json.loads(done.stdout)
-    wall = perf_counter() - started
-    used = _cpu(pid) - own + told["cpu"]
-    others = (processor_seconds() - busy - used) / wall
+    wall, used = perf_counter() - started, _cpu(pid) - own
+    others = (processor_seconds() - busy - used - told["cpu"]) / wall
     return {
         "name": name,
         **told,
-        "memory_mb": [before, _memory(pid)],
+        "cores": round(used / wall, 2),
+        "cpu_ms": round(1000 * used / max(1, told["statuses"].get("200", 0)), 1),
+        "own_mb": [before[0], (after := _memory(pid))[0]],
+        "mapped_mb": [before[1], after[1]],
         "others": round(max(0.0, others), 2),
     }
 
@@ -199,14 +204,16 @@ def _family(pid: int) -> list[int]:
     return [pid, *(one for child in children for one in _family(int(child)))]
 
 
-def _memory(pid: int) -> int:
-    """Megabytes that the processes of a server hold, shared pages counted once for each."""
-    total = 0
+def _memory(pid: int) -> tuple[int, int]:
+    """Megabytes that the processes of a server hold: their own, and pages of files."""
+    own = mapped = 0
     for one in _family(pid):
         for line in Path(f"/proc/{one}/status").read_text().splitlines():
-            if line.startswith("VmRSS"):
-                total += int(line.split()[1])
-    return round(total / 1000)
+            if line.startswith("RssAnon"):
+                own += int(line.split()[1])
+            elif line.startswith("RssFile"):
+                mapped += int(line.split()[1])
+    return round(own / 1000), round(mapped / 1000)
 
 
 def _cpu(pid: int) -> float:
@@ -226,9 +233,10 @@ def table(found: dict[str, Any]) -> str:
     ]
     for one in found["runs"]:
         told = " ".join(f"{status}:{count}" for status, count in one["statuses"].items())
-        memory = " → ".join(f"{mb:,}" for mb in one["memory_mb"]) + " MB"
+        own, mapped = (" → ".join(map(str, one[of])) for of in ("own_mb", "mapped_mb"))
         times = [one["ms"].get(name, "") for name in ("p50", "p95", "p99")]
-        lines.append(_ROW.format(one["name"], one["rps"], *times, told, memory, one["others"]))
+        served = (told, one["cores"], one["cpu_ms"], own, mapped, one["others"])
+        lines.append(_ROW.format(one["name"], one["rps"], *times, *served))
         if one["refused_ms"]:
             ms = one["refused_ms"]
             lines.append(f"  sent away within {ms['p50']} / {ms['p95']} / {ms['p99']} ms")

@@ -1,13 +1,24 @@
-"""What all tests share: one place for model files, so that the graph is built once a run."""
+"""What all tests share: one place for model files, so that the graph is built once a run; and how
+Hypothesis looks for examples."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.language_model import serving
 
 ROOT = Path(__file__).parent.parent
+
+# The same examples in every run, and no limit of time: a machine that stalls for the .2 s that
+# Hypothesis allows an example, or an example that nobody met before, must not fail a change that
+# has nothing to do with it. `pytest --hypothesis-profile explore` looks for new ones.
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("steady"), derandomize=False)
+settings.load_profile("steady")
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,19 @@
 """A library whose embedding model is behind an address: a real one, and ones that misbehave."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.cli.program import call
-from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, closed_port
+from tests.endpoint import (
+    HANG,
+    Reply,
+    ScriptedEndpoint,
+    Seen,
+    closed_port,
+    every_third_fails,
+)
 from tests.language_model import DIMENSIONS, KEY, NAME
 
 from trivium import config
@@ -108,12 +116,9 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
 
 
 def test_an_endpoint_that_fails_every_third_call(tmp_path: Path) -> None:
-    def answer(seen: Seen) -> Reply:
-        return Reply({}, 500) if seen.number % 3 == 0 else toy(seen)
-
     texts = [f"Lantern number {number}." for number in range(20)]
     with (
-        ScriptedEndpoint(answer) as server,
+        ScriptedEndpoint(every_third_fails(toy)) as server,
         opened(tmp_path / "l", remote(server.url, batch=3)) as library,
     ):
         assert add(library, *texts).notes == ()
@@ -135,15 +140,23 @@ BAD = {
 }
 
 
+def give(embedder: RemoteEmbedder, seconds: float) -> None:
+    """Little time for an answer that never comes, much for all others."""
+    client = embedder._client
+    client.endpoint = replace(client.endpoint, seconds=seconds, patience=seconds)
+    embedder._query_seconds = seconds
+
+
 def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
     """An add ends with a readable reason, search goes on, and the next add completes it."""
     bad: Reply | None = None
     with (
         ScriptedEndpoint(lambda seen: bad or toy(seen)) as server,
-        opened(tmp_path / "l", remote(server.url, 0.5)) as library,
+        opened(tmp_path / "l", model := remote(server.url)) as library,
     ):
         assert add(library, BREAD).notes == ()
-        for number, (why, bad) in enumerate(BAD.items()):  # noqa: B007
+        for number, (why, bad) in enumerate(BAD.items()):
+            give(model, 0.5 if bad == HANG else 20.0)
             [note] = add(library, f"Rope number {number}.").notes
             assert note.startswith("Added for search by words and spelling only. toy at http")
             assert why in note
@@ -152,6 +165,7 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
             assert results.notes[0].startswith("Searched by words and spelling only. toy at http")
             assert library.health()["vectors"] == 1
         bad = None
+        give(model, 20.0)
         assert add(library, LANTERN).notes == ()
         assert library.health()["vectors"] == library.health()["chunks"] == 2 + len(BAD)
 

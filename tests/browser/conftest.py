@@ -21,7 +21,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from tests.browser.looking import ROOT, SCREENSHOTS, Watched
 
-PATIENCE = 120.0  # seconds: for a machine that is busy with other things
+PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 expect.set_options(timeout=PATIENCE * 1000 / 4)
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
@@ -50,7 +50,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def serving(folder: Path, *options: str) -> Iterator[str]:
     """The address of a running `trivium serve`."""
     process = subprocess.Popen(
-        trivium(folder, "serve", "--port", "0", *options),
+        trivium(folder, "serve", "--port", "0", "--set", f"serve.seconds={PATIENCE}", *options),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.language_model import serving
+from tests.once import add_samples, made_once, shared_folder
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,7 +24,9 @@ settings.load_profile("steady")
 
 @pytest.fixture(scope="session")
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
+    folder = shared_folder(tmp_path_factory) / "cache"  # several may build the graph at once
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,6 +41,12 @@ def environment(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     patch.setenv("TRIVIUM_LIBRARY", str(home / "library"))
     yield
     patch.undo()
+
+
+@pytest.fixture(scope="module")
+def sample_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of the sample documents with the real model, for one file of tests to change."""
+    return made_once(tmp_path_factory, "samples", add_samples)
 
 
 @pytest.fixture(scope="session")

@@ -30,8 +30,10 @@ run: .venv/run.stamp
 	@echo; echo "== The same in a browser, until you press Ctrl-C"
 	@trap : INT; $(TRIVIUM) serve --port $(PORT) || { [ $$? = 2 ] && $(TRIVIUM) serve --port 0; } || true
 
+# In the order of the files: by default those with few tests come last, which are the longest
+# (processes that are killed at every step), and one worker waits for the other.
 test: .venv/test.stamp browser check
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: browser
 browser:

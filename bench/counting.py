@@ -7,6 +7,7 @@ is no way out here: 3.19 dies reading numpy's BLAS on arm64, and takes minutes e
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,8 @@ def bytecodes(do: Callable[[], object]) -> int:
             counted[threading.get_ident()] += 1
         return trace
 
+    gc.collect()
+    gc.disable()  # what others left behind would be cleared away on our account, or not
     threading.settrace(trace)
     sys.settrace(trace)
     try:
@@ -51,6 +54,7 @@ def bytecodes(do: Callable[[], object]) -> int:
     finally:
         sys.settrace(None)
         threading.settrace(None)
+        gc.enable()
     return sum(counted.values())
 
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Literal
 
@@ -65,6 +66,14 @@ class ScriptedEndpoint:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+    def wait_for(self, requests: int) -> None:
+        """Until so many have come: a client that gives up in time may be gone before they are
+        read here."""
+        until = monotonic() + 120
+        while len(self.requests) < requests:
+            assert monotonic() < until, f"{len(self.requests)} of {requests} requests"
+            sleep(0.005)
 
     def note(self, path: str, headers: Mapping[str, str], body: object) -> Seen:
         with self._lock:
@@ -121,6 +130,22 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         pass
+
+
+def every_third_fails(answer: Callable[[Seen], Reply]) -> Callable[[Seen], Reply]:
+    """Every third thing that is asked for is refused once. Not every third request: of two clients
+    one may then meet nothing but refusals, however often it asks again."""
+    lock = threading.Lock()
+    met: dict[str, int] = {}
+
+    def scripted(seen: Seen) -> Reply:
+        asked = json.dumps(seen.body)
+        with lock:
+            again = asked in met
+            number = met.setdefault(asked, len(met) + 1)
+        return Reply({}, 500) if number % 3 == 0 and not again else answer(seen)
+
+    return scripted
 
 
 def closed_port() -> int:

@@ -16,7 +16,8 @@ def answer(seen: Seen) -> Reply:
 
 
 def settings(url: str, model: str) -> Settings:
-    return Settings(embed_url=url, embed_model=model, embed_batch=5)
+    # Much time for a query: this machine may be busy with other things.
+    return Settings(embed_url=url, embed_model=model, embed_batch=5, embed_query_seconds=240.0)
 
 
 def embedded(requests: list[Seen], model: str) -> list[str]:

@@ -20,8 +20,9 @@ from urllib.request import urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from tests.browser.looking import ROOT, SCREENSHOTS, Watched
+from tests.once import add_samples, made_once
 
-PATIENCE = 120.0  # seconds: for a machine that is busy with other things
+PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 expect.set_options(timeout=PATIENCE * 1000 / 4)
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
@@ -38,19 +39,15 @@ def environment() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample library, as `make run` makes it, with what only tests need beside it."""
-    folder = tmp_path_factory.mktemp("page") / "library"
-    documents = [str(ROOT / "examples" / "documents"), str(ROOT / "tests" / "browser" / "files")]
-    subprocess.run(
-        trivium(folder, "add", *documents), env=environment(), check=True, capture_output=True
-    )
-    return folder
+    files = ROOT / "tests" / "browser" / "files"
+    return made_once(tmp_path_factory, "page", lambda folder: add_samples(folder, files))
 
 
 @contextmanager
 def serving(folder: Path, *options: str) -> Iterator[str]:
     """The address of a running `trivium serve`."""
     process = subprocess.Popen(
-        trivium(folder, "serve", "--port", "0", *options),
+        trivium(folder, "serve", "--port", "0", "--set", f"serve.seconds={PATIENCE}", *options),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -97,10 +94,13 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI"):
             pytest.fail(note)
         pytest.skip(note)
-    # Chromium's own sandbox does not run as root; the pages are ours.
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    # Chromium's own sandbox does not run as root; the pages are ours. Where /dev/shm is small, as
+    # in containers (64 MB), pages crash now and then that use it.
+    arguments = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=arguments)
+        browser = playwright.chromium.launch(
+            executable_path=found, args=arguments, timeout=PATIENCE * 1000
+        )
         yield browser
         browser.close()
 

@@ -34,10 +34,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    place = tmp_path_factory.mktemp("sample") / "library"
-    assert call("--library", place, "add", ROOT / "examples" / "documents").code == 0
-    return lambda *arguments: call("--library", place, *arguments)
+def sample(sample_library: Path) -> Program:
+    return lambda *arguments: call("--library", sample_library, *arguments)
 
 
 @pytest.mark.usefixtures("here")

@@ -75,7 +75,7 @@ def test_watching_until_it_is_stopped(
         (notes / "a.md").unlink()
         assert next(seen) == ("removed", "a.md")
         process.send_signal(how)
-        assert process.wait(60) == 0, process.stderr.read()
+        assert process.wait(240) == 0, process.stderr.read()
     listed = call("--library", tmp_path / "l", "list", "--json", *named)
     assert [Path(d["uri"]).name for d in listed.json["documents"]] == ["b.md"]
 

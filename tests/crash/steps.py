@@ -1,9 +1,10 @@
 """Kills a process at every boundary between two steps, and checks that the next one finishes.
 
-Run as `python steps.py LIBRARY`. For each round a fork of this process adds, adds again or removes
-documents and kills itself at one boundary later than in the round before: in front of, or just
-behind, a call that writes something down. Another fork then resumes and checks all that is there.
-Prints a line for every round: what was done, and where it was killed.
+Run as `python steps.py LIBRARY`. A first round goes to the end and tells its boundaries: in front
+of, and just behind, every call that writes something down. For each of them a fork of this process
+adds or removes documents and kills itself there: at the second `before stage`, not after so many
+calls, since some are made once a second and a slow machine makes more. Another fork then resumes
+and checks all that is there. Prints a line for every round: what was done, where it was killed.
 """
 
 import os
@@ -11,8 +12,9 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from trivium.config import Settings
 from trivium.ingest import batches
@@ -27,8 +29,9 @@ from trivium.testing.samples import TOY
 from trivium.types import Chunk, Extraction, Labels
 
 PARTS = 3
-CHANGED, SAME = 4, 2  # documents that every round changes, and that none does
-WRITING: tuple[tuple[type, Sequence[str]], ...] = (
+CHANGED, SAME = 2, 1  # documents that every round changes, and that none does: two batches
+Writing: TypeAlias = Sequence[tuple[type, Sequence[str]]]
+WRITING: Writing = (
     (JobQueue, ("create", "recover", "claim", "extend", "end", "release", "note_steps")),
     (Registry, ("stage", "activate", "remove", "relabel", "discard_staged", "clear_leftovers")),
     (Indexes, ("add", "drop", "stop_writing")),
@@ -93,18 +96,8 @@ def fork(act: Callable[[], None]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def kill_at(
-    number: int, told: int, writing: Sequence[tuple[type, Sequence[str]]] = WRITING
-) -> None:
-    """From now on: die at this boundary. Its name is written to `told` first."""
-    passed = 0
-
-    def boundary(name: str) -> None:
-        nonlocal passed
-        passed += 1
-        if passed == number:
-            os.write(told, name.encode())
-            os.kill(os.getpid(), signal.SIGKILL)
+def notice(boundary: Callable[[str], None], writing: Writing) -> None:
+    """From now on: whatever writes calls `boundary` before and after."""
 
     def wrapped(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
@@ -118,6 +111,43 @@ def kill_at(
     for owner, names in writing:
         for name in names:
             setattr(owner, name, wrapped(name, getattr(owner, name)))
+
+
+def boundaries(act: Callable[[], None], writing: Writing) -> list[tuple[str, int]]:
+    """Those that this meets on its way to the end, each name with the how manieth it is. Of a name
+    that comes often, as that of what is written once a second, the first two and the last."""
+    reading, told = os.pipe()
+
+    def go() -> None:
+        notice(lambda name: os.write(told, f"{name}\n".encode()) and None, writing)
+        act()
+
+    assert fork(go) == 0
+    os.close(told)
+    with os.fdopen(reading) as names:
+        met = names.read().splitlines()
+    numbered = [(name, met[: at + 1].count(name)) for at, name in enumerate(met)]
+    return [(name, n) for name, n in numbered if n <= 2 or n == met.count(name)]
+
+
+def killed(act: Callable[[], None], name: str, number: int, writing: Writing) -> bool:
+    """Whether a process that does this met its end there. It may not come so far: then it is
+    done."""
+    passed = 0
+
+    def boundary(here: str) -> None:
+        nonlocal passed
+        passed += here == name
+        if passed == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def die() -> None:
+        notice(boundary, writing)
+        act()
+
+    code = fork(die)
+    assert code in (0, -signal.SIGKILL), f"{name}, {number}: {code}"
+    return code != 0
 
 
 def opened(place: Path) -> Library:
@@ -184,26 +214,17 @@ def check(library: Library, mark: int | None) -> None:
 def rounds(
     name: str, place: Path, mark: int, act: Callable[..., None], finish: Callable[..., None]
 ) -> int:
-    """Until a round meets no more boundary; the last mark comes back."""
-    boundary = 0
-    while True:
-        boundary += 1
-        reading, writing = os.pipe()
-
-        def die(mark: int = mark, boundary: int = boundary, told: int = writing) -> None:
-            kill_at(boundary, told)
-            act(place, mark)
-
-        code = fork(die)
-        os.close(writing)
-        where = os.read(reading, 100).decode()
-        os.close(reading)
-        assert code in (0, -signal.SIGKILL), f"{name}, {boundary}: {code}"
-        assert fork(lambda mark=mark: finish(place, mark)) == 0, f"{name}, killed {where}"  # type: ignore[misc]
-        print(name, where or "to the end", flush=True)
-        if code == 0:
-            return mark
+    """One to the end, then one for each of its boundaries; the last mark comes back."""
+    met = boundaries(lambda: act(place, mark), WRITING)
+    assert fork(lambda: finish(place, mark)) == 0, f"{name}, to the end"
+    print(name, "to the end", flush=True)
+    for where, number in met:
         mark = next_mark(act, place, mark)
+        was_killed = killed(partial(act, place, mark), where, number, WRITING)
+        assert fork(partial(finish, place, mark)) == 0, f"{name}, killed {where}"
+        if was_killed:
+            print(name, where, flush=True)
+    return mark
 
 
 def next_mark(act: Callable[..., None], place: Path, mark: int) -> int:

@@ -1,15 +1,14 @@
 """Kills a process at every boundary of a change of the model, and at random instants; checks that
 the next one finishes.
 
-Run as `python switching.py LIBRARY`. For each round a fork of this process embeds the library anew
-and kills itself at one boundary later than in the round before; another fork goes on with it and
-checks all that is there. The next round changes the model back. Prints a line for every round.
+Run as `python switching.py LIBRARY`. For each boundary a fork of this process embeds the library
+anew and kills itself there; another fork goes on with it and checks all that is there. The next
+round changes the model back. Begins when its standard input says so; prints a line for every round.
 
 With `search` in front it searches until its standard input ends and checks that every answer is
 whole and of one model.
 """
 
-import os
 import random
 import signal
 import sqlite3
@@ -17,11 +16,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from tests.crash.steps import fork, kill_at
+from tests.crash.searcher import PAUSE
+from tests.crash.steps import Writing, boundaries, fork, killed
 
 from trivium.config import Settings
 from trivium.ingest import reembed
@@ -38,7 +39,7 @@ DOCUMENTS, PARTS = 4, 3
 KILLS = 8  # at random instants
 QUERY = "lantern"
 MODELS = {"": TOY, "toy": TOY, "other": OTHER}
-WRITING: tuple[tuple[type, Sequence[str]], ...] = (
+WRITING: Writing = (
     (Registry, ("begin_model", "keep_beside", "switch_model", "drop_other_models", "_drop")),
     (VectorIndex, ("start_writing", "append", "stop_writing")),
     (Indexes, ("start_writing", "stop_writing")),
@@ -117,7 +118,7 @@ def search(place: Path) -> None:
     seen = Counter[str]()
     with opened(place) as library:
         print("ready", flush=True)
-        while not ended.is_set():
+        while not ended.wait(PAUSE):
             seen[check(library)] += 1
     print(*(f"{model}={count}" for model, count in sorted(seen.items())), flush=True)
 
@@ -146,32 +147,26 @@ def another(name: str) -> str:
 
 
 def rounds(place: Path, act: Callable[[Path, str], None]) -> str:
-    """Until one meets no more boundary. The model that the library has then comes back."""
-    boundary, name = 0, "other"
-    while True:
-        boundary += 1
-        reading, writing = os.pipe()
-
-        def die(boundary: int = boundary, told: int = writing, name: str = name) -> None:
-            kill_at(boundary, told, WRITING)
-            act(place, name)
-
-        code = fork(die)
-        os.close(writing)
-        where = os.read(reading, 100).decode()
-        os.close(reading)
-        assert code in (0, -signal.SIGKILL), f"{boundary}: {code}"
-        assert fork(lambda name=name: finish(place, name)) == 0, f"killed {where}"  # type: ignore[misc]
-        print(where or "to the end", flush=True)
-        if code == 0:
-            return name
+    """One to the end, then one for each of its boundaries. The model that the library has then
+    comes back."""
+    name = "other"
+    met = boundaries(lambda: act(place, name), WRITING)
+    assert fork(lambda: finish(place, name)) == 0, "to the end"
+    print("to the end", flush=True)
+    for where, number in met:
         name = another(name)
+        was_killed = killed(partial(act, place, name), where, number, WRITING)
+        assert fork(partial(finish, place, name)) == 0, f"killed {where}"
+        if was_killed:
+            print(where, flush=True)
+    return name
 
 
 def main(place: Path) -> None:
     reembed.BATCH = 5
     assert fork(lambda: fill(place)) == 0
     print("ready", flush=True)
+    sys.stdin.readline()
     last = rounds(place, change)
     at_random(place, another(last))
 

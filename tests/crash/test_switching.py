@@ -15,7 +15,7 @@ def test_a_change_of_the_model_killed_at_every_step(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     command = [sys.executable, str(HERE / "switching.py")]
     changer = subprocess.Popen(
-        [*command, place], stdout=pipe, stderr=pipe, text=True, env=environment
+        [*command, place], stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment
     )
     assert changer.stdout is not None
     assert changer.stdout.readline() == "ready\n", changer.communicate()
@@ -23,7 +23,9 @@ def test_a_change_of_the_model_killed_at_every_step(tmp_path: Path) -> None:
         [*command, "search", place],
         stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment,
     )  # fmt: skip
-    out, errors = changer.communicate()
+    assert searcher.stdout is not None
+    assert searcher.stdout.readline() == "ready\n"
+    out, errors = changer.communicate("go\n")
     searched, complaints = searcher.communicate()
     assert changer.returncode == 0, out + errors
     assert searcher.returncode == 0, complaints

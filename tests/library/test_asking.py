@@ -233,7 +233,8 @@ def test_nonsense_is_refused_by_name(papers: Library, name: str) -> None:
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.lists(st.sampled_from(["machine", "ethics", "tides", "-fog", "harbor"]), min_size=1),

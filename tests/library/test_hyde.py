@@ -1,5 +1,6 @@
 """HyDE through a library: with a real small model, with one that is down, and without any."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.language_model import KEY, NAME
 from trivium.config import load
 from trivium.errors import BadSetting
 from trivium.library import Library
+from trivium.search import run
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
 
@@ -24,6 +26,8 @@ def opened(folder: Path, **settings: str) -> Library:
 def test_a_real_model_guesses_an_answer(
     tmp_path: Path, language_model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # More time than a person would give it: this machine may be busy with other things.
+    monkeypatch.setattr(run, "hypothesise", partial(run.hypothesise, seconds=240.0))
     monkeypatch.setenv("TRIVIUM_GENERATE_KEY", KEY)
     with opened(tmp_path, generate_url=language_model, generate_model=NAME) as library:
         plain, guessed = library.search("what is fog"), library.search("what is fog", hyde=True)

@@ -149,7 +149,7 @@ def fill_and_recover(disk: Path, mount: list[str]) -> None:
 
 
 def test_a_second_writer_waits_and_says_so(tmp_path: Path) -> None:
-    first, second = EmbeddedStore(tmp_path / "l"), EmbeddedStore(tmp_path / "l", wait=60)
+    first, second = EmbeddedStore(tmp_path / "l"), EmbeddedStore(tmp_path / "l", wait=240)
     said: list[str] = []
     told = threading.Event()
 
@@ -160,9 +160,9 @@ def test_a_second_writer_waits_and_says_so(tmp_path: Path) -> None:
     with first.writing():
         thread = threading.Thread(target=write)
         thread.start()
-        assert told.wait(30)
+        assert told.wait(240)
         first.put([sample("a.md", "first")], TOY.fingerprint)
-    thread.join(30)
+    thread.join()
     assert "Another process" in said[0]
     assert [d.uri for d in first.documents(OWNER)] == ["a.md", "b.md"]
     first.close()

@@ -1,11 +1,19 @@
 """A library whose embedding model is behind an address: a real one, and ones that misbehave."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.cli.program import call
-from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, closed_port
+from tests.endpoint import (
+    HANG,
+    Reply,
+    ScriptedEndpoint,
+    Seen,
+    closed_port,
+    every_third_fails,
+)
 from tests.language_model import DIMENSIONS, KEY, NAME
 
 from trivium import config
@@ -66,7 +74,8 @@ def test_from_settings_to_results_with_a_real_model(
     language_model: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRIVIUM_EMBED_KEY", KEY)
-    settings = Settings(embed_url=language_model, embed_model=NAME)
+    patient = Settings(embed_query_seconds=240.0)  # this machine may be busy with other things
+    settings = replace(patient, embed_url=language_model, embed_model=NAME)
     with Library.open(tmp_path / "l", settings=settings) as library:
         report = library.add(files)
         assert (report.chunks, report.notes) == (2, ())
@@ -79,14 +88,12 @@ def test_from_settings_to_results_with_a_real_model(
         assert library.search(LANTERN, mode="semantic")[0].found.chunk.text == LANTERN
     # The same model under another address is the same model.
     moved = language_model.replace("127.0.0.1", "localhost")
-    with Library.open(
-        tmp_path / "l", settings=Settings(embed_url=moved, embed_model=NAME)
-    ) as again:
+    with Library.open(tmp_path / "l", settings=replace(settings, embed_url=moved)) as again:
         assert again.add(files).embedding_seconds == 0
         assert again.search("harbour").notes == ()
     with pytest.raises(ModelChanged, match="the settings name other"):
         Library.open(tmp_path / "l", settings=Settings(embed_url=moved, embed_model="other"))
-    with Library.open(tmp_path / "l", settings=Settings()) as plain:  # as the manifest says
+    with Library.open(tmp_path / "l", settings=patient) as plain:  # as the manifest says
         assert plain.search("harbour").notes == ()
 
 
@@ -108,12 +115,9 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
 
 
 def test_an_endpoint_that_fails_every_third_call(tmp_path: Path) -> None:
-    def answer(seen: Seen) -> Reply:
-        return Reply({}, 500) if seen.number % 3 == 0 else toy(seen)
-
     texts = [f"Lantern number {number}." for number in range(20)]
     with (
-        ScriptedEndpoint(answer) as server,
+        ScriptedEndpoint(every_third_fails(toy)) as server,
         opened(tmp_path / "l", remote(server.url, batch=3)) as library,
     ):
         assert add(library, *texts).notes == ()
@@ -135,15 +139,23 @@ BAD = {
 }
 
 
+def give(embedder: RemoteEmbedder, seconds: float) -> None:
+    """Little time for an answer that never comes, much for all others."""
+    client = embedder._client
+    client.endpoint = replace(client.endpoint, seconds=seconds, patience=seconds)
+    embedder._query_seconds = seconds
+
+
 def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
     """An add ends with a readable reason, search goes on, and the next add completes it."""
     bad: Reply | None = None
     with (
         ScriptedEndpoint(lambda seen: bad or toy(seen)) as server,
-        opened(tmp_path / "l", remote(server.url, 0.5)) as library,
+        opened(tmp_path / "l", model := remote(server.url)) as library,
     ):
         assert add(library, BREAD).notes == ()
-        for number, (why, bad) in enumerate(BAD.items()):  # noqa: B007
+        for number, (why, bad) in enumerate(BAD.items()):
+            give(model, 0.5 if bad == HANG else 20.0)
             [note] = add(library, f"Rope number {number}.").notes
             assert note.startswith("Added for search by words and spelling only. toy at http")
             assert why in note
@@ -152,6 +164,7 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
             assert results.notes[0].startswith("Searched by words and spelling only. toy at http")
             assert library.health()["vectors"] == 1
         bad = None
+        give(model, 20.0)
         assert add(library, LANTERN).notes == ()
         assert library.health()["vectors"] == library.health()["chunks"] == 2 + len(BAD)
 

@@ -6,8 +6,6 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from trivium import Library
 from trivium.config import Settings, load
 from trivium.evaluate.dataset import Dataset
@@ -22,21 +20,13 @@ QUERIES = (
     '"short sword" OR dagger -cursed',
     "rulers of the elven forest 2019",
 )
-EXAMPLES = Path(__file__).parents[2] / "examples" / "documents"
-
-
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("replay") / "library"
-    with Library.open(place) as library:
-        library.add(EXAMPLES)
-    return place
+PATIENT = load({"rerank.seconds": "240"}).settings  # a busy machine must not leave reranking out
 
 
 def tried(chance: random.Random) -> Settings:
     shares = chance.choice([(0.5, 0.3, 0.2), (1.0, 0.0, 0.0), (0.2, 0.2, 0.6)])
     return replace(
-        load().settings,
+        PATIENT,
         fusion_method=chance.choice(["scores", "rrf"]),
         fusion_adaptive=chance.random() < 0.5,
         fusion_k=chance.choice([2.0, 60.0]),
@@ -52,17 +42,17 @@ def tried(chance: random.Random) -> Settings:
     )
 
 
-def test_replayed_pages_are_those_of_a_search(filled: Path) -> None:
+def test_replayed_pages_are_those_of_a_search(sample_library: Path) -> None:
     asked = {str(at): text for at, text in enumerate(QUERIES)}
     judged = {query: {"anything": 1} for query in asked}
-    with Library.open(filled) as library:
+    with Library.open(sample_library, settings=PATIENT) as library:
         subject = Subject(library, Dataset("sample", asked, judged), 0)
         replay = Replay.listen(subject, lambda stage, done, total: None)
         chance = random.Random(4)
-        for settings in (load().settings, *(tried(chance) for _ in range(8))):
+        for settings in (PATIENT, *(tried(chance) for _ in range(8))):
             for rerank in (False, True):
                 pages = replay.pages(settings, rerank=rerank)
-                with Library.open(filled, settings=settings) as other:
+                with Library.open(sample_library, settings=settings) as other:
                     for text, page in zip(QUERIES, pages, strict=True):
                         found = other.search(text, PAGE, by="document", rerank=rerank)
                         assert page == [r.found.document.uri for r in found], (text, settings)

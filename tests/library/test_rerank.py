@@ -12,6 +12,7 @@ from trivium.results import Results
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
 
+PATIENCE = "120"  # seconds: for a machine that is busy with other things
 TEXTS = [
     "The harbour master keeps a log of every ship.",
     "A lantern burns on the pier all night.",
@@ -41,7 +42,8 @@ def searched(folder: Path, files: Path, **settings: str) -> Results:
 
 
 def test_the_model_itself_reranks_and_every_part_is_told(tmp_path: Path, files: Path) -> None:
-    with Library.open(tmp_path / "library") as library:
+    settings = load({"rerank.seconds": PATIENCE}).settings
+    with Library.open(tmp_path / "library", settings=settings) as library:
         library.add(files)
         found = library.search("ships in fog", rerank=True)
         assert found.notes == ()
@@ -57,7 +59,7 @@ def test_the_model_itself_reranks_and_every_part_is_told(tmp_path: Path, files: 
 
 
 def test_without_kept_token_vectors_they_are_computed(tmp_path: Path, files: Path) -> None:
-    settings = load({"rerank.store": "off"}).settings
+    settings = load({"rerank.store": "off", "rerank.seconds": PATIENCE}).settings
     with Library.open(tmp_path / "library", settings=settings) as library:
         library.add(files)
         assert library.search("ships in fog", rerank=True)[0].rerank is not None
@@ -73,7 +75,7 @@ def test_an_endpoint_decides(tmp_path: Path, files: Path) -> None:
     with ScriptedEndpoint(judge) as server:
         found = searched(
             tmp_path, files, rerank_url=server.url, rerank_model="judge", rerank_share="1",
-            rerank_hybrid="0", rerank_position="0",
+            rerank_hybrid="0", rerank_position="0", rerank_seconds=PATIENCE,
         )  # fmt: skip
     assert found[0].found.chunk.text == TEXTS[3]
     assert len(server.requests[0].body["documents"]) == 4  # of at most 2 × 3

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen
+from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, every_third_fails
 
 from trivium.config import Settings
 from trivium.ingest.outcomes import Fate
@@ -62,8 +62,11 @@ def check_completed(library: Library, job: int) -> None:
 
 
 def test_every_third_call_fails(tmp_path: Path) -> None:
-    server = Server(lambda seen: Reply({}, 500) if seen.number % 3 == 0 else None)
-    with ScriptedEndpoint(server) as endpoint, opened(tmp_path / "l", endpoint.url) as library:
+    server = Server(lambda seen: None)
+    with (
+        ScriptedEndpoint(every_third_fails(server)) as endpoint,
+        opened(tmp_path / "l", endpoint.url) as library,
+    ):
         report = library.add_from(Texts(), Labels())
         assert (report.failed, report.notes) == ((), ())
         assert report.job is not None
@@ -86,7 +89,7 @@ def test_an_endpoint_turns_bad_and_sound_again(tmp_path: Path, code: str) -> Non
     server = Server(lambda seen: BAD[code] if seen.number > 2 else None)
     with (
         ScriptedEndpoint(server) as endpoint,
-        opened(tmp_path / "l", endpoint.url, 0.5) as library,
+        opened(tmp_path / "l", endpoint.url, 2.0 if BAD[code] == HANG else 20.0) as library,
     ):
         report = library.add_from(Texts(), Labels())
         assert report.count(Fate.ADDED) == len(TEXTS), "all are found by words and spelling"

@@ -8,15 +8,10 @@ import pytest
 from trivium import Library
 from trivium.types import Signal
 
-SAMPLES = Path(__file__).parents[2] / "examples" / "documents"
-
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with Library.open(tmp_path_factory.mktemp("samples") / "library") as library:
-        report = library.add(SAMPLES)
-        assert not report.failed
-        assert not report.notes
+def samples(sample_library: Path) -> Iterator[Library]:
+    with Library.open(sample_library) as library:
         yield library
 
 

@@ -163,7 +163,8 @@ def test_senseless_options_name_the_field(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(query=st.text(max_size=60))
 def test_any_text_is_a_query_or_a_typed_error(filled: Library, query: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from trivium.errors import PathNotFound
 from trivium.library import Followed, Library
 
-PATIENCE = 60  # seconds that a test waits for what must happen
+PATIENCE = 240  # seconds that a test waits for what must happen
 QUIET = 0.05
 
 

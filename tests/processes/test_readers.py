@@ -10,7 +10,7 @@ from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
 
 READER = Path(__file__).parent / "reader.py"
-DOCUMENTS, ROUNDS = 30, 12
+DOCUMENTS, ROUNDS = 12, 9
 
 
 def write(folder: Path, name: int, mark: int) -> Path:
@@ -37,7 +37,7 @@ def test_two_readers_beside_a_writer(tmp_path: Path) -> None:
             names = [*range(0, DOCUMENTS, 2)] if round_ % 2 else [*range(DOCUMENTS)]
             library.add([write(tmp_path, name, round_) for name in names])
         for reader in readers:
-            out, errors = reader.communicate(timeout=60)
+            out, errors = reader.communicate()
             assert reader.returncode == 0, errors
             searches, documents = map(int, out.split())
             assert searches > 5

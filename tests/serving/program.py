@@ -1,8 +1,8 @@
 """`trivium serve` over the toy library of the tests: the real server, without a model.
 
-    python -m tests.serving.program FOLDER [--workers N] [--slow SECONDS]
+    python -m tests.serving.program FOLDER [--workers N] [--until FILE]
 
-Prints its address when it is about to serve. With --slow a route /slow takes that long.
+Prints its address when it is about to serve. Its route /slow answers once that file is there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from trivium.testing.samples import TOY
 class ToyPlan(serve.Plan):
     """Opens the library with the toy embedder. Goes to workers as it is."""
 
-    slow: float = 0.0
+    until: Path | None = None
 
     def _library(self) -> Library:
         return Library(EmbeddedStore(self.settings.library), TOY, self.settings)
@@ -38,17 +38,21 @@ class ToyPlan(serve.Plan):
 
         @app.get("/slow")
         async def slow(server: Here) -> dict[str, Any]:
-            await server.read(lambda: time.sleep(self.slow))
+            await server.read(self._wait)
             return {"done": True, "worker": os.getpid()}
 
         return app
+
+    def _wait(self) -> None:
+        while self.until is not None and not self.until.exists():
+            time.sleep(0.01)
 
 
 def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("folder", type=Path)
     asked.add_argument("--workers", type=int, default=1)
-    asked.add_argument("--slow", type=float, default=0.0)
+    asked.add_argument("--until", type=Path)
     asked.add_argument("--waiting", type=int, default=256)
     asked.add_argument("--parallel", type=int, default=0)
     told = asked.parse_args()
@@ -58,8 +62,9 @@ def main() -> None:
         serve_workers=told.workers,
         serve_waiting=told.waiting,
         serve_parallel=told.parallel,
+        serve_seconds=240.0,  # for a machine that is busy with other things
     )
-    plan = ToyPlan(settings, open_to_all=True, any_host=False, slow=told.slow)
+    plan = ToyPlan(settings, open_to_all=True, any_host=False, until=told.until)
     serve.run(plan, on_ready=lambda address: print(address, flush=True))
 
 

@@ -57,7 +57,8 @@ def shelve(folder: Path, settings: Settings | None = None) -> Library:
 
 def client(library: Library, token: str | None = None, **changes: Any) -> TestClient:
     """Speaks to the server in this process. With a token the server demands them."""
-    settings = changes.pop("settings", Settings())
+    # Much time for an answer: this machine may be busy with other things.
+    settings = changes.pop("settings", Settings(serve_seconds=240.0))
     app = create_app(library, settings, open_to_all=token is None, **changes)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     return TestClient(

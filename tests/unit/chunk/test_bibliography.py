@@ -169,7 +169,7 @@ def test_ranges_are_inside_apart_and_in_order(blocks: list[str]) -> None:
         end_of_last = end + 1
 
 
-@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
+@pytest.mark.timeout(300)  # a hang, not a speed: that is measured in bench/
 def test_hostile_texts_take_no_time() -> None:
     for text in ("A " * 50_000, "A. " * 20_000, "de " * 20_000, "1" * 50_000, "Aa, " * 20_000):
         element = Element("paragraph", 0, len(text))

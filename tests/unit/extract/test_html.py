@@ -91,7 +91,7 @@ def test_what_is_not_html() -> None:
         extract("<html><script>x</script></html>")
 
 
-@pytest.mark.timeout(60)  # a hang, not a speed: that is measured in bench/
+@pytest.mark.timeout(300)  # a hang, not a speed: that is measured in bench/
 def test_hostile_nesting_ends_soon() -> None:
     for source in ("<div>" * 1_000_000, "<b>" * 300_000, "<" * 1_000_000, "<p a=b " * 100_000):
         try:

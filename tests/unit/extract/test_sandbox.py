@@ -37,7 +37,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def nasty_sandbox(
-    workers: int = 1, *, seconds: float = 30, output: int = 8 << 20, per_worker: int = 500
+    workers: int = 1, *, seconds: float = 120, output: int = 8 << 20, per_worker: int = 500
 ) -> Sandbox:
     return Sandbox(
         workers,
@@ -59,7 +59,7 @@ def failure(sandbox: Sandbox, command: str) -> ReadError:
     return caught.value
 
 
-def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+def until(condition: Callable[[], bool], seconds: float = 240) -> None:
     deadline = monotonic() + seconds
     while not condition():
         assert monotonic() < deadline, "it never came about"
@@ -174,18 +174,19 @@ def test_a_failure_is_one_typed_error_and_the_batch_goes_on(
 
 @pytest.mark.parametrize("command", ["hang", "wait", "huge_promise"])
 def test_a_hang_ends_at_the_limit_and_the_process_is_replaced(command: str) -> None:
-    with nasty_sandbox(seconds=0.3) as sandbox:
+    # Two seconds, though a tenth would do: in the same time the sound ones must have answered.
+    with nasty_sandbox(seconds=2) as sandbox:
         pid = int(sandbox.read(told("pid")).text)
         error = failure(sandbox, command)
         assert type(error) is FileTimeout
-        assert "told.txt took longer than 0.3 seconds to read." in str(error)
+        assert "told.txt took longer than 2 seconds to read." in str(error)
         assert not exists(pid)
         assert int(sandbox.read(told("pid")).text) != pid
 
 
 def test_work_that_moves_may_take_longer() -> None:
-    with nasty_sandbox(seconds=2) as sandbox:
-        assert sandbox.read(told("steps 12")).text == "12"  # 2.4 seconds
+    with nasty_sandbox(seconds=4) as sandbox:
+        assert sandbox.read(told("steps 22")).text == "22"  # 4.4 seconds
 
 
 def test_work_that_moves_for_ever_ends_too() -> None:
@@ -220,7 +221,7 @@ def test_a_worker_that_dies_while_idle_is_replaced_unseen(sandbox: Sandbox) -> N
 
 
 def test_programs_that_a_parser_started_go_with_it(tmp_path: Path) -> None:
-    with nasty_sandbox(seconds=2) as sandbox:
+    with nasty_sandbox(seconds=5) as sandbox:
         assert type(failure(sandbox, f"start {tmp_path / 'pid'}")) is FileTimeout
         until(lambda: not is_alive(pid_in(tmp_path / "pid")))
 
@@ -326,7 +327,7 @@ def test_closing_ends_reads_under_way(tmp_path: Path) -> None:
     sandbox.close()
     sandbox.close()
     for thread in threads:
-        thread.join(30)
+        thread.join()
     assert [type(error) for error in caught] == [RuntimeError, RuntimeError]
     assert not exists(pid)
     with pytest.raises(RuntimeError, match="closed"):

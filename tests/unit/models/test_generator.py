@@ -22,6 +22,9 @@ ASKED = (Message("system", "Be brief."), Message("user", "What is fog?"))
 USAGE = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
 
 
+SOON = 2.0  # seconds of a silence that is waited out
+
+
 def generator(url: str, seconds: float = 20.0, **more: Any) -> RemoteGenerator:
     endpoint = Endpoint("generate", url, "writer", seconds=seconds, patience=60.0)
     return RemoteGenerator(Client(endpoint, wait=lambda pause: None, **more), 8192)
@@ -131,8 +134,9 @@ def test_comments_other_lines_and_line_ends_of_the_web() -> None:
     ],
 )
 def test_a_stream_that_stops_half_way(reply: Reply, kind: type[ModelError], said: str) -> None:
+    seconds = SOON if reply.then == "hang" else 20.0
     with ScriptedEndpoint(lambda seen: reply) as server:
-        stream = generator(server.url, 0.2).stream(ASKED, 50)
+        stream = generator(server.url, seconds).stream(ASKED, 50)
         assert next(stream) == "Low "
         with pytest.raises(kind, match=said):
             next(stream)
@@ -142,8 +146,9 @@ def test_a_stream_that_stops_half_way(reply: Reply, kind: type[ModelError], said
 @pytest.mark.parametrize("cut", [HANG, RESET, Reply({}, 500), Reply({}, 429)])
 def test_a_stream_that_has_not_begun_is_tried_again(cut: Reply) -> None:
     good = streamed(piece("Fog."), piece(None, "stop"))
+    seconds = SOON if cut == HANG else 20.0
     with ScriptedEndpoint(lambda seen: cut if seen.number < 2 else good) as server:
-        assert list(generator(server.url, 0.2).stream(ASKED, 50)) == ["Fog."]
+        assert list(generator(server.url, seconds).stream(ASKED, 50)) == ["Fog."]
     assert len(server.requests) == 2  # once more and no oftener: someone waits
 
 

@@ -41,7 +41,7 @@ class Pauses:
         return sum(self.taken)
 
 
-def client(url: str, *, pauses: Pauses | None = None, seconds: float = 5.0, **more: int) -> Client:
+def client(url: str, *, pauses: Pauses | None = None, seconds: float = 60.0, **more: int) -> Client:
     endpoint = Endpoint("embed", url, "small", KEY, seconds=seconds, patience=60.0)
     pauses = pauses or Pauses()
     return Client(endpoint, wait=pauses.wait, now=pauses.now, **more)
@@ -181,8 +181,10 @@ def test_no_key_is_given_and_one_is_wanted() -> None:
 
 @pytest.mark.parametrize("cut", [HANG, Reply({}, then="hang"), Reply(b" ", 500, then="hang")])
 def test_a_server_that_hangs(cut: Reply) -> None:
-    with ScriptedEndpoint(lambda seen: cut) as server, pytest.raises(ModelTimeout, match="small"):
-        client(server.url, seconds=0.02).post("/x", {})
+    with ScriptedEndpoint(lambda seen: cut) as server:
+        with pytest.raises(ModelTimeout, match="small"):
+            client(server.url, seconds=0.02).post("/x", {})
+        server.wait_for(ATTEMPTS)
     assert len(server.requests) == ATTEMPTS
 
 
@@ -330,9 +332,10 @@ def answers() -> list[Reply]:
 def test_the_key_is_nowhere_to_be_seen(reply: Reply, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with ScriptedEndpoint(lambda seen: reply) as server:
-        asking = client(server.url, seconds=0.02)
+        asking = client(server.url, seconds=0.02 if reply == HANG else 60.0)
         with pytest.raises(ModelError) as caught:
             asking.post("/x", {})
+        server.wait_for(1)
     error: BaseException | None = caught.value
     shown = [caplog.text, repr(asking.endpoint), str(asking.endpoint), repr(asking)]
     while error is not None:

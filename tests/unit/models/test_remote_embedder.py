@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.endpoint import HANG, RESET, Reply, ScriptedEndpoint, Seen
+from tests.endpoint import HANG, RESET, Reply, ScriptedEndpoint, Seen, every_third_fails
 from tests.language_model import DIMENSIONS, KEY, NAME
 
 from trivium.errors import (
@@ -20,7 +20,7 @@ from trivium.errors import (
     ModelUnavailable,
 )
 from trivium.models.endpoint import Endpoint
-from trivium.models.http import Client
+from trivium.models.http import HURRIED, Client
 from trivium.models.remote_embedder import RemoteEmbedder
 
 
@@ -94,13 +94,11 @@ def test_the_fingerprint_names_what_decides_the_vectors_and_no_address() -> None
 
 
 def test_every_third_call_fails_and_nothing_is_missing() -> None:
-    def answer(seen: Seen) -> Reply:
-        return Reply({}, 500) if seen.number % 3 == 0 else embedding(seen)
-
     texts = [f"text {n}" for n in range(60)]
-    with ScriptedEndpoint(answer) as server:
+    with ScriptedEndpoint(every_third_fails(embedding)) as server:
         embedder = RemoteEmbedder(client(server.url), batch=5, parallel=2)
         np.testing.assert_allclose(embedder.embed_documents(texts), unit(texts), atol=1e-6)
+    assert len(server.requests) == 12 + 4
 
 
 def test_one_batch_that_fails_ends_the_call() -> None:
@@ -177,14 +175,21 @@ def test_other_dimensions_than_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cut", "kind"),
-    [(HANG, ModelTimeout), (RESET, ModelUnavailable), (Reply({}, 500), ModelFailing)],
+    ("cut", "seconds", "kind"),
+    [
+        (HANG, 0.05, ModelTimeout),
+        (RESET, 60.0, ModelUnavailable),
+        (Reply({}, 500), 60.0, ModelFailing),
+    ],
 )
-def test_a_query_waits_no_longer_than_a_person(cut: Reply, kind: type[ModelUnavailable]) -> None:
+def test_a_query_waits_no_longer_than_a_person(
+    cut: Reply, seconds: float, kind: type[ModelUnavailable]
+) -> None:
     with ScriptedEndpoint(lambda seen: cut) as server:
-        embedder = RemoteEmbedder(client(server.url, 300.0), query_seconds=0.05)
+        embedder = RemoteEmbedder(client(server.url, 300.0), query_seconds=seconds)
         with pytest.raises(kind):
             embedder.embed_query("a")
+    assert len(server.requests) <= HURRIED
 
 
 @pytest.mark.parametrize("bad", [{"batch": 0}, {"batch": 101}, {"parallel": 0}])

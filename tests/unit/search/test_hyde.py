@@ -13,6 +13,8 @@ from trivium.models.http import Client
 from trivium.ports import Generated, Message
 from trivium.search.hyde import MOST_TOKENS, hypothesise
 
+PATIENCE = 120.0  # seconds: for a machine that is busy with other things
+
 
 def generator(url: str) -> RemoteGenerator:
     endpoint = Endpoint("generate", url, "writer", KEY, seconds=20.0, patience=20.0)
@@ -30,7 +32,7 @@ def written(*pieces: str) -> bytes:
 def test_a_passage_in_one_line() -> None:
     reply = Reply(written("Fog is a cloud\n", "that touches ", " the ground."))
     with ScriptedEndpoint(lambda seen: reply) as server:
-        found = hypothesise(generator(server.url), "what is fog")
+        found = hypothesise(generator(server.url), "what is fog", PATIENCE)
     assert (found.text, found.note) == ("Fog is a cloud that touches the ground.", "")
     asked = server.requests[0].body
     assert [message["role"] for message in asked["messages"]] == ["system", "user"]
@@ -49,7 +51,7 @@ def test_a_passage_in_one_line() -> None:
 )
 def test_any_failure_is_a_sentence(reply: Reply, why: str) -> None:
     with ScriptedEndpoint(lambda seen: reply) as server:
-        found = hypothesise(generator(server.url), "what is fog")
+        found = hypothesise(generator(server.url), "what is fog", PATIENCE)
     assert found.text == ""
     assert found.note.startswith("Searched without a hypothetical answer. ")
     assert re.search(why, found.note)
@@ -94,11 +96,11 @@ class Slow:
 
 def test_what_was_written_in_time_counts_and_the_rest_is_not_asked_for() -> None:
     slow = Slow()
-    found = hypothesise(slow, "what is fog", 0.2)
-    slow.waiting.wait(10)
+    found = hypothesise(slow, "what is fog", 2.0)
+    assert slow.waiting.wait(PATIENCE)
     assert (found.text, found.note) == ("six words of a long answer", "")
     slow.released.set()
-    assert slow.closed.wait(10)
+    assert slow.closed.wait(PATIENCE)
     assert not slow.went_on
 
 

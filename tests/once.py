@@ -1,0 +1,47 @@
+"""What is costly to make is made once a run, by whichever worker needs it first."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+ROOT = Path(__file__).parent.parent
+
+
+def shared_folder(factory: pytest.TempPathFactory) -> Path:
+    """The same for all workers of this run."""
+    own = factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A copy, for the caller to change, of the folder that `make` makes; the others wait."""
+    whole = shared_folder(factory) / f"made-{name}"
+    with FileLock(f"{whole}.lock"):
+        if not whole.exists():
+            half = whole.with_suffix(".half")  # left by a worker that failed: begun anew
+            shutil.rmtree(half, ignore_errors=True)
+            make(half)
+            half.rename(whole)
+    own = factory.mktemp(name) / "library"
+    shutil.copytree(whole, own)
+    return own
+
+
+def add_samples(library: Path, *more: Path) -> None:
+    """The sample documents, as `make run` adds them, with the real model."""
+    command = [sys.executable, "-m", "trivium.cli.main", "--library", str(library), "add", "--json"]
+    done = subprocess.run(
+        [*command, str(ROOT / "examples" / "documents"), *map(str, more)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    told = json.loads(done.stdout)
+    assert (told["failures"], told["notes"]) == ([], []), told

@@ -111,6 +111,7 @@ def test_against_a_saved_evaluation(judged: Path, tmp_path: Path) -> None:
     assert against["settings"] == {"fusion.k": {"before": "60", "now": "10.0"}}
     shown = call("eval", judged, "--only", "hybrid", "--against", kept).out
     assert "may be chance" in shown
+    assert "all three (hybrid)  " in shown  # as the page says it, and as --only takes it
     assert "r: battle axe" in shown
 
     other = call(
@@ -137,7 +138,7 @@ def test_the_page_holds_everything_and_escapes_it(judged: Path, tmp_path: Path) 
     assert not re.search(r"https?:|src=|@import|url\(", text)  # nothing is loaded from anywhere
     assert text.count("<svg") == 6 + 1 + 1 + 2 * 2  # measures, profile, latency, both comparisons
     assert "prefers-color-scheme: dark" in text
-    for name in ("vector", "keyword", "trigram", "hybrid", "reranked"):
+    for name in ("meaning", "words", "spelling", "all three", "reranked"):
         assert f"<td>{name}</td>" in text
 
 

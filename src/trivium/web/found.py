@@ -16,7 +16,6 @@ from trivium.types import Signal, StoredChunk
 from trivium.web.pages import query
 
 SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe
-NAMES = {Signal.VECTOR: "meaning", Signal.KEYWORD: "words", Signal.TRIGRAM: "spelling"}
 Piece = tuple[str, bool]  # some text, and whether it is marked
 
 
@@ -44,7 +43,7 @@ class Card:
 
 def named(signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
     """Who found something: the signal, its name for people, the rank there."""
-    return [(s.value, NAMES[s], signals[s].rank) for s in Signal if s in signals]
+    return [(s.value, s.told, signals[s].rank) for s in Signal if s in signals]
 
 
 def asked_words(results: Results) -> tuple[str, ...]:

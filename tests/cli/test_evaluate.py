@@ -59,7 +59,11 @@ def test_eval(judged: Path) -> None:
     table = call("eval", judged).out.splitlines()
     assert table[0] == "judged: 3 documents, 2 queries"
     assert table[1].split()[0] == "run"
-    assert [line.split()[0] for line in table[2:7]] == list(found["runs"])
+    shown = [line.partition("  ")[0] for line in table[2:7]]
+    assert shown == [
+        *("meaning (vector)", "words (keyword)", "spelling (trigram)", "all three (hybrid)"),
+        "reranked",
+    ]
 
 
 def test_the_shell_offers_what_there_is() -> None:

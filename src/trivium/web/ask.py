@@ -94,7 +94,9 @@ def _carried(text: str) -> Turn:
     try:
         said = TurnSaid.model_validate_json(text)
     except ValidationError as reason:
-        raise RequestInvalid("turn: this is none of this conversation.") from reason
+        raise RequestInvalid(
+            "What was said before cannot be read.", fix="Begin a new conversation."
+        ) from reason
     return Turn(said.question, said.answer)
 
 

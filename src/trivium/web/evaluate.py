@@ -103,7 +103,8 @@ async def show(
 
 
 def _shown(shelf: Shelf, name: str, run: str, against: str) -> dict[str, object]:
-    (kept,) = [one for one in shelf.sets() if one.name == shelf.set_of(name).name]
+    shelf.set_of(name)  # says so where there is no such set
+    (kept,) = [one for one in shelf.sets() if one.name == name]
     runs = shelf.runs(name)
     chosen = shelf.run(name, run) if run else next(iter(runs), None)
     values: dict[str, object] = {

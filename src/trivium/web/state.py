@@ -140,7 +140,9 @@ def _number(given: QueryParams, name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise BadSetting(f"`{name}` is {text[:50]!r}.", fix="It takes a whole number.")
+        raise BadSetting(
+            f"The address says `{name}={text[:50]}`.", fix="A whole number belongs there."
+        )
     return int(text)
 
 
@@ -150,4 +152,5 @@ def _choice(kind: type[_Kind], given: QueryParams, name: str) -> _Kind | None:
         return kind(text) if text else None
     except ValueError:
         known = ", ".join(one.value for one in kind)
-        raise BadSetting(f"`{name}` is {text[:50]!r}.", fix=f"It takes one of: {known}.") from None
+        told = f"The address says `{name}={text[:50]}`."
+        raise BadSetting(told, fix=f"One of these belongs there: {known}.") from None

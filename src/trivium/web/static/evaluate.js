@@ -20,7 +20,7 @@ form?.addEventListener("submit", async (event) => {
     const answer = await fetch(`/v1/evaluations/${form.dataset.run}/runs`, {
       method: "POST",
       body: "{}",
-      headers: { "Content-Type": "application/json" },
+      headers: { "Content-Type": "application/json", "X-Part": "alert" },
     });
     if (!answer.ok) throw await problem(answer);
     for await (const { name, data } of events(answer)) {

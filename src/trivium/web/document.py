@@ -61,6 +61,11 @@ class View:
         return f"{self.address}?{query(pairs)}#here" if pairs else self.address
 
     @property
+    def results(self) -> str:
+        """Back to what the queries find everywhere."""
+        return f"/?{query([('q', text) for text in self.queries])}"
+
+    @property
     def index(self) -> int:
         return self.current.chunk.index if self.current else 0
 

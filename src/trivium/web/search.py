@@ -70,6 +70,11 @@ class View:
         return any(len(facet.values) > 1 for facet in self.facets if facet.name != "type")
 
     @property
+    def typed(self) -> bool:
+        """Whether a result's type says anything."""
+        return any(len(facet.values) > 1 for facet in self.facets if facet.name == "type")
+
+    @property
     def title(self) -> str:
         return f"{' | '.join(self.state.queries)} · " if self.state.queries else ""
 

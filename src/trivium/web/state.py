@@ -77,6 +77,13 @@ class SearchState:
         return any(getattr(self, name) for name in _FILTERS) or bool(self.where)
 
     @property
+    def chosen(self) -> int:
+        """How many filters and options are not as they are by themselves."""
+        filters = sum(len(getattr(self, name)) for name in _FILTERS) + bool(self.where)
+        options = (self.rerank, self.hyde, self.expand, not self.is_hybrid, self.by is not None)
+        return filters + sum(options) + (self.weights is not None and self.is_hybrid)
+
+    @property
     def is_hybrid(self) -> bool:
         return self.mode is Mode.HYBRID
 
@@ -116,6 +123,12 @@ class SearchState:
     def unfiltered(self) -> str:
         gone: dict[str, tuple[str, ...]] = dict.fromkeys(_FILTERS, ())
         return replace(self, where="", explain=None, **gone).address  # type: ignore[arg-type]
+
+    def all_three(self) -> str:
+        return replace(self, mode=Mode.HYBRID, explain=None).address
+
+    def any_of(self) -> str:
+        return replace(self, combine=Combine.MAXIMUM, explain=None).address
 
     def asking(self, text: str, instead_of: int = 0) -> str:
         """The same with one query in another wording."""

@@ -21,6 +21,7 @@ def test_a_page_says_what_to_do_on_it(
     answer = owner.get(address)
     assert answer.status_code in (404, 422)
     assert ON_PAGE[kind] in answer.text
+    assert 'href="/documents"' in answer.text, "the way on that it names is there"
     assert kind.fix not in answer.text
 
 

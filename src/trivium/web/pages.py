@@ -125,7 +125,9 @@ def failed(request: Request, error: TriviumError) -> Response:
             answer.delete_cookie(COOKIE, path="/")
         return answer
     status = status_of(error)
-    answer_ = page(request, None, "error.html", {"error": error, "status": status}, status=status)
+    caller = getattr(request.state, "caller", None)
+    told = {"error": error, "status": status}
+    answer_ = page(request, caller, "error.html", told, status=status)
     if not whole:
         text = _templates().get_template("error.html")
         context = text.new_context({"error": error, "status": status})

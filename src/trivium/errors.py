@@ -67,7 +67,7 @@
          ├─ OriginalDamaged        library.original_damaged
          └─ DiskFull               library.disk_full
 
-Knows nothing of how errors are shown: shells print `str(error)` and `error.code`.
+Knows nothing of how errors are shown: shells print `str(error)` and `error.code`, pages `advice`.
 """
 
 from __future__ import annotations
@@ -79,8 +79,10 @@ class TriviumError(Exception):
     code = "error"
     fix = ""
 
-    def __init__(self, message: str, *, fix: str | None = None) -> None:
+    def __init__(self, message: str, *, fix: str | None = None, on_page: str | None = None) -> None:
+        """A `fix` given here holds in a browser too, unless an `on_page` says what holds there."""
         self.message = message
+        self.on_page = fix if on_page is None else on_page  # None: as the kind of error has it
         self.fix = self.fix if fix is None else fix
         super().__init__(message)
 
@@ -193,9 +195,7 @@ class ExtraMissing(InputError):
 
 class OriginalMissing(InputError):
     code = "document.original_missing"
-    fix = (
-        "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all that lack."
-    )
+    fix = "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all."
 
 
 class ConversationNotFound(InputError):

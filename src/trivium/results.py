@@ -29,7 +29,8 @@ class Boost:
     because: str  # the part of the query that shows it
 
     def __str__(self) -> str:
-        return f"{self.name} {self.because}: +{self.points} {self.side}"
+        towards = "meaning" if self.side == "semantic" else "words"
+        return f"{self.name} {self.because}: +{self.points} {towards}"
 
 
 @dataclass(frozen=True, slots=True)

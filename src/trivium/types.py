@@ -46,6 +46,11 @@ class Signal(StrEnum):
     KEYWORD = "keyword"
     TRIGRAM = "trigram"
 
+    @property
+    def told(self) -> str:
+        """What people are told that it searches by; programs read the value."""
+        return {"vector": "meaning", "keyword": "words", "trigram": "spelling"}[self]
+
 
 class Mode(StrEnum):
     """Which signals a search uses."""

@@ -225,6 +225,19 @@ def test_nothing_found_and_wrong_wishes(page: Page, shoot: Shoot) -> None:
     expect(page.get_by_role("alert")).to_contain_text("yeer")
 
 
+def test_a_phone_goes_from_the_options_to_the_results(page: Page, size: str) -> None:
+    page.goto("/?q=crown")
+    show = page.get_by_role("button", name="Show the results")
+    expect(show).to_be_hidden()
+    if size == "phone":
+        open_options(page, size)
+        page.get_by_role("checkbox", name="Rerank").check()
+        expect(page.locator("#chosen")).to_have_text("1 chosen")
+        show.click()
+        expect(show).to_be_hidden()
+        expect(page.locator(".result-link").first).to_be_focused()
+
+
 def test_it_works_without_script(page: Page) -> None:
     context = page.context.browser.new_context(java_script_enabled=False, base_url=page.url or "")
     try:

@@ -169,7 +169,7 @@ def scan(tmp_path: Path) -> Path:
 def test_pages_without_text_are_recognised_unless_ocr_is_off(scan: Path, place: Path) -> None:
     off = call("add", scan, "--library", place, "--json", "--ocr", "off")
     assert off.json["failures"][0]["code"] == "file.empty"
-    assert "--ocr auto" in off.json["failures"][0]["message"]
+    assert "`read.ocr` to auto" in off.json["failures"][0]["message"]
     read = call("add", scan, "--library", place, "--json", "--languages", "eng")
     assert counts(read.json) == {"added": 1}
     found = call("search", "lighthouse wizards", "--library", place, "--mode", "keyword", "--json")

@@ -59,7 +59,11 @@ def test_eval(judged: Path) -> None:
     table = call("eval", judged).out.splitlines()
     assert table[0] == "judged: 3 documents, 2 queries"
     assert table[1].split()[0] == "run"
-    assert [line.split()[0] for line in table[2:7]] == list(found["runs"])
+    shown = [line.partition("  ")[0] for line in table[2:7]]
+    assert shown == [
+        *("meaning (vector)", "words (keyword)", "spelling (trigram)", "all three (hybrid)"),
+        "reranked",
+    ]
 
 
 def test_the_shell_offers_what_there_is() -> None:
@@ -111,6 +115,7 @@ def test_against_a_saved_evaluation(judged: Path, tmp_path: Path) -> None:
     assert against["settings"] == {"fusion.k": {"before": "60", "now": "10.0"}}
     shown = call("eval", judged, "--only", "hybrid", "--against", kept).out
     assert "may be chance" in shown
+    assert "all three (hybrid)  " in shown  # as the page says it, and as --only takes it
     assert "r: battle axe" in shown
 
     other = call(
@@ -137,7 +142,7 @@ def test_the_page_holds_everything_and_escapes_it(judged: Path, tmp_path: Path) 
     assert not re.search(r"https?:|src=|@import|url\(", text)  # nothing is loaded from anywhere
     assert text.count("<svg") == 6 + 1 + 1 + 2 * 2  # measures, profile, latency, both comparisons
     assert "prefers-color-scheme: dark" in text
-    for name in ("vector", "keyword", "trigram", "hybrid", "reranked"):
+    for name in ("meaning", "words", "spelling", "all three", "reranked"):
         assert f"<td>{name}</td>" in text
 
 

@@ -137,11 +137,11 @@ def test_explained_for_a_person(trivium: Program) -> None:
     out = trivium("search", "battle axe", "-n", "1", "--explain").out
     score = trivium("search", "battle axe", "-n", "1", "--json").json["results"][0]["score"]
     assert re.search(r"signal +rank +raw score +weight +contribution\n", out)
-    parts = re.findall(r"^(?:vector|keyword|trigram) .* ([\d.]+)$", out, re.M)
+    parts = re.findall(r"^\w+ \((?:vector|keyword|trigram)\) .* ([\d.]+)$", out, re.M)
     assert len(parts) == 3
     assert re.search(rf"^sum +{score:.6f}$", out, re.M)
     assert sum(map(float, parts)) == pytest.approx(score, abs=2e-6)
-    assert "weights vector 0.5, keyword 0.3, trigram 0.2" in out
+    assert "weights meaning 0.5, words 0.3, spelling 0.2" in out
     assert re.search(r"^embed +[\d.]+ ms", out, re.M)
 
 

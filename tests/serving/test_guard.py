@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.serving.shelf import client
 
+from trivium.advice import ON_PAGE, advice
 from trivium.config import Settings
 from trivium.errors import DeadlinePassed, RateExceeded, ServerBusy
 from trivium.http.app import create_app
@@ -201,8 +202,12 @@ def test_what_takes_too_long_keeps_its_place() -> None:
         import threading
 
         gate, go = Gate(1, 5, 120.0), threading.Event()
-        with pytest.raises(DeadlinePassed):
+        with pytest.raises(DeadlinePassed) as late:
             await gate.run(go.wait, 0.05)
+        assert (late.value.fix, advice(late.value)) == (
+            DeadlinePassed.fix,
+            ON_PAGE[DeadlinePassed],
+        )
         assert gate.at_work == 1, "the thread is still at it"
         with pytest.raises(ServerBusy):
             await gate.run(lambda: 2, 0.05)

@@ -56,6 +56,9 @@ def test_marks_lead_to_their_passages_and_doubts_are_told(page: TestClient, chat
     assert "do not hold the number 47" in told
     assert "1 of 2 statements not borne out" in told
     assert "Written by writer" in told
+    copied = told.partition('<pre class="copied" hidden>')[2].partition("</pre>")[0]
+    assert copied.startswith("Fog is a cloud")
+    assert "\n[1] " in copied, "it says what its numbers mean"
 
 
 def test_what_documents_hold_is_shown_as_text(page: TestClient, chat: Chat) -> None:

@@ -42,7 +42,7 @@ def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
     first = owner.post("/evaluate/mine/run")
     assert first.status_code == 200
     assert "2 queries" in first.text
-    for name in ("vector", "keyword", "trigram", "hybrid", "reranked"):
+    for name in ("meaning", "words", "spelling", "all three", "reranked"):
         assert f'<th scope="row">{name}</th>' in first.text
     assert first.text.count("<svg") >= 6
     assert "compare-title" not in first.text
@@ -53,7 +53,7 @@ def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
     now, before = (str(answer.url).partition("run=")[2] for answer in (second, first))
     both = owner.get("/evaluate/mine", params={"run": now, "against": before}).text
     assert "compare-title" in both
-    assert "Losses of hybrid" in both
+    assert "Losses of all three" in both
     missing = owner.get("/evaluate/mine", params={"run": "nothing"})
     assert missing.status_code == 404
 

@@ -136,7 +136,7 @@ def eval_command(
 def _show(shell: Shell, found: Evaluation) -> None:
     from rich.text import Text
 
-    from trivium.evaluate.run import beside
+    from trivium.evaluate.run import FUSED, beside
 
     told = f"{found.dataset}: {found.documents:,} documents, {len(found.queries):,} queries"
     shell.say(Text(f"{told}, synthetic" if found.synthetic else told, style="bold"))
@@ -150,12 +150,14 @@ def _show(shell: Shell, found: Evaluation) -> None:
             for at, m in enumerate(measures)
         ]
         took = run.latency_ms
-        rows.append([name, *cells, *(f"{took[p]:.1f}" if took else "" for p in ("p50", "p95"))])
+        rows.append(
+            [_named(name), *cells, *(f"{took[p]:.1f}" if took else "" for p in ("p50", "p95"))]
+        )
     columns = ["run", *(f">{measure}" for measure in measures), ">p50 ms", ">p95 ms"]
     shell.table(columns, rows)
     ahead = beside(found)
     if ahead:
-        shell.say("", Text("hybrid against the others, nDCG@10", style="bold"))
+        shell.say("", Text(f"{_named(FUSED)} against the others, nDCG@10", style="bold"))
         shell.table(_DIFFERENCE, [_difference(name, d) for name, d in ahead.items()])
     for note in found.notes:
         shell.note(note)
@@ -163,12 +165,19 @@ def _show(shell: Shell, found: Evaluation) -> None:
         shell.note(SYNTHETIC)
 
 
+def _named(run: str) -> str:
+    """What it searches by, and the name by which options take it."""
+    from trivium.evaluate.run import told
+
+    return f"{told(run)} ({run})" if told(run) != run else run
+
+
 _DIFFERENCE = ("run", ">difference", ">95 %", ">p", ">better", ">worse", ">same", "")
 
 
 def _difference(name: str, one: Difference) -> list[str]:
     return [
-        name,
+        _named(name),
         f"{one.gain:+.4f}",
         f"[{one.interval.low:+.3f}, {one.interval.high:+.3f}]",
         f"{one.p:.4f}",
@@ -196,7 +205,7 @@ def _show_comparison(shell: Shell, found: Comparison) -> None:
         wins = [c for c in changes[:SHOWN] if c.gain > 0]
         losses = [c for c in changes[: -SHOWN - 1 : -1] if c.gain < 0]
         if wins or losses:
-            shell.say("", Text(f"{name}: greatest wins and losses", style="bold"))
+            shell.say("", Text(f"{_named(name)}: greatest wins and losses", style="bold"))
             shell.table((">before", ">now", ">gain", "query"), [_row(c) for c in wins + losses])
     for note in found.notes:
         shell.note(note)

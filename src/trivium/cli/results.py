@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from trivium.search.merge import Block
     from trivium.types import StoredChunk
 
-BADGES = {"vector": "meaning", "keyword": "words", "trigram": "spelling"}
 COLOURS = {"vector": "cyan", "keyword": "green", "trigram": "magenta"}
 _LINES = 3  # of a snippet on a screen
 _PIPED = 240  # characters of as many lines elsewhere
@@ -139,7 +138,7 @@ def _footer(block: Block) -> Text:
 
     line = Text()
     for signal in dict.fromkeys(signal for r in block.results for signal in r.signals):
-        line.append(f"{BADGES[signal]} ", style=COLOURS[signal])
+        line.append(f"{signal.told} ", style=COLOURS[signal])
     found = block.best.found
     line.append(f" {printable(found.document.uri)}#{found.chunk.index}", style="dim")
     more = block.best.passages - len(block.results)
@@ -158,7 +157,7 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
         shell.say(f"{result.rank}{of}")
         rows = [
             (
-                signal.value,
+                f"{signal.told} ({signal})",
                 str(part.rank),
                 f"{part.score:.4f}",
                 f"{part.weight:.3g}",
@@ -183,13 +182,13 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     from rich.text import Text
 
     for query, analysis in zip(results.queries, results.analyses, strict=True):
-        told = ", ".join(f"{signal} {w:.3g}" for signal, w in analysis.weights.items())
+        told = ", ".join(f"{signal.told} {w:.3g}" for signal, w in analysis.weights.items())
         of = f" of “{printable(query)}” " if len(results.queries) > 1 else " "
         fused = f" (reciprocal ranks, k {analysis.k:g})" if analysis.k else ""
         shell.say(Text.assemble(("\nweights", "bold"), of, told, fused))
         if analysis.semantic is not None:
             reasons = "; ".join(map(str, analysis.boosts)) or "nothing speaks for either"
-            shares = f"semantic {analysis.semantic} : keyword {100 - analysis.semantic}"
+            shares = f"meaning {analysis.semantic} : words {100 - analysis.semantic}"
             shell.say(printable(f"The query's own words ask for {shares}: {reasons}."))
         for note in analysis.notes:
             shell.say(printable(note))

@@ -78,6 +78,7 @@ def load_dataset(files: Files | Path, *, own_library: bool = False) -> Dataset:
         raise DatasetInvalid(
             f"There is no corpus{where}.",
             fix="Name one with --corpus, or a library of yours with --library.",
+            on_page="Begin another set under another name.",
         )
     queries = read_queries(_found(files.queries, folder, _QUERIES, "queries"), files.part)
     judgments = read_judgments(_found(files.qrels, folder, _QRELS, "qrels"))
@@ -148,7 +149,11 @@ def _found(given: Path | None, folder: Path | None, names: Sequence[str], what: 
     found = given or (_named(folder, names) if folder else None)
     if found is None:
         where = f"in {folder}" if folder else "given"
-        raise DatasetInvalid(f"There are no {what} {where}.", fix=f"Name them with --{what}.")
+        raise DatasetInvalid(
+            f"There are no {what} {where}.",
+            fix=f"Name them with --{what}.",
+            on_page="Begin another set under another name.",
+        )
     return found
 
 

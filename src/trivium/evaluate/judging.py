@@ -56,6 +56,7 @@ class Judgments:
                     f"The query {known_as} is “{self.queries[known_as]}” in {self.folder},"
                     f" not “{text}”.",
                     fix="Give it another id, or judge into another folder with --to.",
+                    on_page="Begin another set under another name.",
                 )
             asked[known_as] = text
         if new:
@@ -106,13 +107,18 @@ class Judgments:
 
     def _refuse_others(self) -> None:
         if self.folder.exists() and not self.folder.is_dir():
-            raise DatasetInvalid(f"{self.folder} is no folder.", fix="Name another with --to.")
+            raise DatasetInvalid(
+                f"{self.folder} is no folder.",
+                fix="Name another with --to.",
+                on_page="Begin another set under another name.",
+            )
         if not (self.folder / LOG).exists() and any(
             (self.folder / name).exists() for name in (QUERIES, QRELS, META)
         ):
             raise DatasetInvalid(
                 f"{self.folder} holds a judged set that was not made by judging here.",
                 fix="Name another folder with --to.",
+                on_page="Begin another set under another name.",
             )
 
     def _load(self) -> None:
@@ -198,6 +204,7 @@ def _writing(folder: Path) -> Iterator[None]:
         raise DatasetInvalid(
             f"{reason.filename or folder} cannot be written: {reason.strerror}.",
             fix="Name another folder with --to.",
+            on_page="Begin another set under another name.",
         ) from reason
 
 

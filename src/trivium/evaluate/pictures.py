@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trivium.evaluate.charts import Bar, Point, Series, bars, profile, scatter, waterfall
 from trivium.evaluate.metrics import MAIN
-from trivium.evaluate.run import Evaluation, Run
+from trivium.evaluate.run import Evaluation, Run, told
 from trivium.evaluate.saved import Change
 
 _ORDER = ("vector", "keyword", "trigram", "hybrid", "reranked")  # each has its colour
@@ -21,7 +21,7 @@ def measured(found: Evaluation, width: int = 440) -> list[str]:
             measure,
             [
                 Bar(
-                    name,
+                    told(name),
                     run.means[measure],
                     run.intervals[measure].low,
                     run.intervals[measure].high,
@@ -36,11 +36,11 @@ def measured(found: Evaluation, width: int = 440) -> list[str]:
     ]
 
 
-def by_query(found: Evaluation, width: int = 560, height: int = 260, told: str = _TOLD) -> str:
+def by_query(found: Evaluation, width: int = 560, height: int = 260, title: str = _TOLD) -> str:
     """How many queries each run answers how well."""
     runs = found.runs
-    lines = [Series(name, run.each[MAIN], _colour(name, runs)) for name, run in runs.items()]
-    return profile(told, lines, width, height)
+    lines = [Series(told(name), run.each[MAIN], _colour(name, runs)) for name, run in runs.items()]
+    return profile(title, lines, width, height)
 
 
 def latency(found: Evaluation, width: int = 440) -> list[str]:
@@ -53,7 +53,7 @@ def latency(found: Evaluation, width: int = 440) -> list[str]:
             "Milliseconds for ten results: median, 95th percentile",
             [
                 Bar(
-                    name,
+                    told(name),
                     took["p50"],
                     took["p50"],
                     took["p95"],
@@ -76,8 +76,8 @@ def changed(name: str, changes: Sequence[Change], width: int = 560) -> list[str]
         for c in changes
     ]
     return [
-        waterfall(f"{name}: gain of every query", gains, width),
-        scatter(f"{name}: every query", points, "before", "now"),
+        waterfall(f"{told(name)}: gain of every query", gains, width),
+        scatter(f"{told(name)}: every query", points, "before", "now"),
     ]
 
 

@@ -18,7 +18,7 @@ from trivium.evaluate.subject import Progress, opened
 from trivium.evaluate.trec_run import read_run
 from trivium.library import Library
 from trivium.results import Results
-from trivium.types import Granularity, Mode
+from trivium.types import Granularity, Mode, Signal
 
 DEPTH = 100  # documents that recall@100 looks at
 PAGE = 10  # results that a reranker orders anew, as for a person; hybrid's follow
@@ -32,6 +32,7 @@ RUNS = {
 FUSED = "hybrid"
 RERANKED = "reranked"
 EVERY = (*RUNS, RERANKED)
+_TOLD = {**{signal.value: signal.told for signal in Signal}, FUSED: "all three"}
 _GROUPS = ("analysis", "chunk", "embed", "fusion", "rerank", "search")  # that move a ranking
 _UNSAID = ("key_file", "key_header", "url", "threads", "batch", "parallel", "seconds")
 
@@ -62,6 +63,11 @@ class Evaluation:
     notes: tuple[str, ...] = ()  # what kept a search from doing what it was asked to
 
 
+def told(run: str) -> str:
+    """What people call a run, as on the search screen; that of another program has its own name."""
+    return _TOLD.get(run, run)
+
+
 def evaluate(
     files: Files | Path,
     settings: Settings,
@@ -82,8 +88,8 @@ def evaluate(
         asker = _Asker(subject.library, dataset, on_progress)
         runs = {name: asker.run(name) for name in wanted}
         for path, (name, ranking) in zip(foreign, others, strict=True):
-            told = name if name not in runs else path.stem
-            runs[told] = _measured(dataset, ranking)
+            called = name if name not in runs else path.stem
+            runs[called] = _measured(dataset, ranking)
         notes = (*subject.notes, *asker.notes)
         return Evaluation(
             dataset.name,

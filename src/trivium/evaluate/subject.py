@@ -61,6 +61,7 @@ def _own(library: Library, dataset: Dataset) -> Subject:
         raise DatasetInvalid(
             f"The library holds none of the judged documents, such as {example}.",
             fix="Name another with --library, or the judged documents with --corpus.",
+            on_page="Judge some queries anew, or add the documents again.",
         )
     notes: tuple[str, ...] = ()
     if missing:

@@ -82,6 +82,7 @@ def write_synthetic(folder: Path, made: Iterable[Synthetic], seed: int) -> None:
         raise DatasetInvalid(
             f"{folder} holds something else than synthetic queries.",
             fix="Name another folder with --to.",
+            on_page="Begin another set under another name.",
         )
     queries = [
         {"_id": one.id, "text": one.text, "kind": one.kind, "synthetic": True} for one in made

@@ -98,7 +98,7 @@ def read(
 def too_many_bytes(name: str, size: int, limit: int) -> FileTooLarge:
     return FileTooLarge(
         f"{name} has {size:,} bytes, the limit is {limit:,}.",
-        fix="Split it, or raise the limit with `read.max_bytes`.",
+        fix="Split it, or raise the limit (setting `read.max_bytes`).",
     )
 
 

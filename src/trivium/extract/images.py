@@ -59,7 +59,7 @@ class ImageExtractor:
         if self._recognise is None:
             raise FileEmpty(
                 f"{blob.name} is an image.",
-                fix="Reading text off images needs OCR: turn it on with `--ocr auto`.",
+                fix="Reading text off images needs OCR: set `read.ocr` to auto.",
             )
         found = Found([], 0)
         dpi = USUAL_DPI

@@ -222,12 +222,12 @@ class Sandbox:
             case "time":
                 error = FileTimeout(
                     f"{name} took longer than {seconds:g} seconds to read.",
-                    fix="Split it, or raise the limit with `read.seconds`.",
+                    fix="Split it, or raise the limit (setting `read.seconds`).",
                 )
             case "memory":
                 error = FileTooLarge(
                     f"{name} needs more than {_size(limits.memory)} of memory to read.",
-                    fix="Split it, or raise the limit with `read.memory`.",
+                    fix="Split it, or raise the limit (setting `read.memory`).",
                 )
             case "output":
                 error = FileTooLarge(

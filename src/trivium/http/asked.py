@@ -77,9 +77,10 @@ async def server_of(request: Request) -> Server:
 async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Caller:
     door = (await server_of(request)).door
     given = request.headers.get("authorization") or _from_cookie(request)
-    if given is None:
-        return door.enter(None)
-    return await to_thread.run_sync(door.enter, given)  # looks into the database
+    # Looks into the database, if it is given something.
+    caller = door.enter(None) if given is None else await to_thread.run_sync(door.enter, given)
+    request.state.caller = caller  # a page that says what went wrong is still theirs
+    return caller
 
 
 def _from_cookie(request: Request) -> str | None:

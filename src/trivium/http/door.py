@@ -67,12 +67,15 @@ class Door:
             if self.open_to_all:
                 return LOCAL_OWNER
             raise TokenRefused(
-                "This server asks for a token.", fix="Send `Authorization: Bearer TOKEN`."
+                "This server asks for a token.",
+                fix="Send `Authorization: Bearer TOKEN`.",
+                on_page="Come in with the one that you were given.",
             )
         if not authorization[: len(_SCHEME)].lower() == _SCHEME:
             raise TokenRefused(
                 "The Authorization header names no token.",
                 fix="Send `Authorization: Bearer TOKEN`.",
+                on_page="Come in with the one that you were given.",
             )
         caller = self._library.caller(authorization[len(_SCHEME) :].strip())
         wait = self._buckets.take(caller.id)

@@ -22,7 +22,7 @@ class Gate:
 
     def __init__(self, parallel: int, waiting: int, seconds: float, late: str = "") -> None:
         """`late`: what to tell whoever is not waited for any longer."""
-        self._late = late or DeadlinePassed.fix
+        self._late = late or None  # None: as for every deadline
         self._places = asyncio.Semaphore(parallel)
         self._most_waiting = waiting
         self._seconds = seconds

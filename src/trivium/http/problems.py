@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from trivium import errors
+from trivium.advice import advice
 from trivium.errors import TriviumError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
 REFUSED = "refused"  # in a request's state: why its body was not read to the end
+PART = "x-part"  # the header by which a page's script names the blocks it wants
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 1.0  # where nothing says how long
 
@@ -95,14 +97,16 @@ def told(
     status: int | None = None,
     details: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """The document itself; a stream that has begun has no other place for it."""
+    """The document itself; a stream that has begun has no other place for it. A page's script shows
+    it to a person, so it says what to do on the page."""
+    on_page = any(name.decode("latin-1").lower() == PART for name, _ in scope.get("headers", ()))
     body = Problem(
         type=f"urn:trivium:error:{error.code}",
         title=type(error).__name__,
         status=status or status_of(error),
         detail=error.message,
         code=error.code,
-        fix=error.fix,
+        fix=advice(error) if on_page else error.fix,
         request_id=scope.get("state", {}).get("request_id", ""),
         errors=details or [],
     )

@@ -210,6 +210,7 @@ class Finding(AsOf):
             raise DocumentNotFound(
                 f"{found.title} has no interpretation {number}.",
                 fix=f"`trivium history {found.id}` lists those it has.",
+                on_page="Its history lists those it has.",
             )
         passages = self._store.passages(found.id, within, number)
         return Shown(found, text, tuple(passages), past[number])

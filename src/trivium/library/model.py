@@ -78,6 +78,7 @@ def refuse_another(embedder: Embedder, manifest: Manifest) -> None:
             f" {embedder.fingerprint}.",
             fix="`trivium reembed` embeds it anew with that model, while it serves on; or set the"
             " embed settings back.",
+            on_page="Whoever runs this server must set the model back, or change it for good.",
         )
 
 

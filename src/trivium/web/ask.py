@@ -62,6 +62,12 @@ class Said:
     answer: Answer | None = None
     cited: tuple[tuple[Citation, list[Piece]], ...] = ()  # each with what it says
 
+    @property
+    def plain(self) -> str:
+        """To be pasted elsewhere: the answer, and below it what its numbers mean."""
+        told = [f"[{one.number}] {_source(one)}" for one, _ in self.cited]
+        return "\n".join([self.answer.text if self.answer else "", "", *told]).strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -94,7 +100,9 @@ def _carried(text: str) -> Turn:
     try:
         said = TurnSaid.model_validate_json(text)
     except ValidationError as reason:
-        raise RequestInvalid("turn: this is none of this conversation.") from reason
+        raise RequestInvalid(
+            "What was said before cannot be read.", fix="Begin a new conversation."
+        ) from reason
     return Turn(said.question, said.answer)
 
 
@@ -197,6 +205,15 @@ def _said(answer: Answer, asked: Asked) -> Said:
     carried = "" if asked.conversation else _carry(answer.turn)
     cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)
     return Said(answer.question, sentences(answer), carried, answer, cited)
+
+
+def _source(citation: Citation) -> str:
+    pages = citation.pages
+    page = f"p. {pages[0]}" if pages else ""
+    path = (
+        citation.headings[1:] if citation.headings[:1] == (citation.title,) else citation.headings
+    )
+    return ", ".join(part for part in (citation.title, " › ".join(path), page) if part)
 
 
 def _excerpt(citation: Citation, asked: str) -> list[Piece]:

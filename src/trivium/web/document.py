@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
+from trivium.advice import advice
 from trivium.errors import EmptyQuery, NotEmbedded
 from trivium.http.asked import Here, Keeper, Reader, Server
 from trivium.http.routes.documents import Id
@@ -58,6 +59,11 @@ class View:
         if alike:
             pairs.append(("similar", "1"))
         return f"{self.address}?{query(pairs)}#here" if pairs else self.address
+
+    @property
+    def results(self) -> str:
+        """Back to what the queries find everywhere."""
+        return f"/?{query([('q', text) for text in self.queries])}"
 
     @property
     def index(self) -> int:
@@ -187,7 +193,7 @@ def _alike(
     try:
         results = server.library.similar(document.id, _ALIKE, passage=passage, within=within)
     except NotEmbedded as error:
-        return [], f"{error.message} {error.fix}"
+        return [], f"{error.message} {advice(error)}"
     return cards(results, ()), ""
 
 

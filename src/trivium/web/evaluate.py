@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from trivium.errors import DatasetInvalid
 from trivium.evaluate import pictures
 from trivium.evaluate.metrics import MAIN
-from trivium.evaluate.run import FUSED, RERANKED, Evaluation, beside, evaluate
+from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, evaluate, told
 from trivium.evaluate.saved import Change, Comparison
 from trivium.evaluate.shelf import SavedRun, Shelf
 from trivium.evaluate.synthetic import synthesise
@@ -103,13 +103,16 @@ async def show(
 
 
 def _shown(shelf: Shelf, name: str, run: str, against: str) -> dict[str, object]:
-    (told,) = [one for one in shelf.sets() if one.name == shelf.set_of(name).name]
+    shelf.set_of(name)  # says so where there is no such set
+    (kept,) = [one for one in shelf.sets() if one.name == name]
     runs = shelf.runs(name)
     chosen = shelf.run(name, run) if run else next(iter(runs), None)
     values: dict[str, object] = {
-        "set": told,
+        "set": kept,
         "runs": [(one.id, when(one.id), one.found.runs.get(FUSED)) for one in runs],
         "main": MAIN,
+        "told": told,
+        "stages": {name: told(name) for name in EVERY},
         "run": chosen,
         "when": when(chosen.id) if chosen else "",
         "against": against,
@@ -133,10 +136,10 @@ def _figures(run: SavedRun) -> dict[str, object]:
     found = run.found
     measures = list(next(iter(found.runs.values())).each)
     best = {m: max(of.means[m] for of in found.runs.values()) for m in measures}
-    told = "How good the queries’ results are, worst query first"
+    by_query = "How good the queries’ results are, worst query first"
     charts = [
         *(Picture(Markup(svg), m) for svg, m in zip(_measured(found), measures, strict=True)),
-        Picture(Markup(pictures.by_query(found, WIDTH, 240, f"{MAIN}, query by query")), told),
+        Picture(Markup(pictures.by_query(found, WIDTH, 240, f"{MAIN}, query by query")), by_query),
         *(Picture(Markup(svg), "Time") for svg in pictures.latency(found, WIDTH)),
     ]
     wins, losses = _rows(found)
@@ -176,7 +179,7 @@ def _changes(found: Comparison) -> dict[str, object]:
     charts = pictures.changed(name, changes, WIDTH) if any(one.gain for one in changes) else []
     return {
         "changed": name,
-        "change_charts": [Picture(Markup(svg), f"{name}, now and before") for svg in charts],
+        "change_charts": [Picture(Markup(svg), f"{told(name)}, now and before") for svg in charts],
         "gained": [one for one in changes[:SHOWN] if one.gain > 0],
         "lost": _lost(changes),
     }

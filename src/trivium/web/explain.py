@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from trivium.results import Analysis, Result, Results
 from trivium.types import Signal
-from trivium.web.found import NAMES
 
 WIDTH = 400
 ROW, HEAD = 26, 30
@@ -31,6 +30,10 @@ class Node:
     x: float
     y: float
     rank: int
+
+    @property
+    def told(self) -> str:
+        return Signal(self.signal).told
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def picture(results: Results, chosen: int) -> Picture:
     longest = max((r.score for r in drawn), default=0.0) or 1.0
     return Picture(
         height=HEAD + ROW * len(drawn) + 4,
-        heads=[(s.value, NAMES[s], _COLUMNS[s]) for s in present],
+        heads=[(s.value, s.told, _COLUMNS[s]) for s in present],
         lanes=[_lane(r, lists, longest, r.rank == chosen) for r in drawn],
         left_out=len(results) - len(drawn),
         chosen=result,
@@ -175,7 +178,7 @@ def _rows(result: Result) -> list[Row]:
     rows = [
         Row(
             s.value,
-            NAMES[s],
+            s.told,
             str(held[s].rank),
             f"{held[s].score:.3f}",
             f"{held[s].weight:.2f}",
@@ -198,7 +201,7 @@ def _weights(analysis: Analysis) -> list[Segment]:
     whole = sum(analysis.weights.values()) or 1.0
     parts = [(s.value, analysis.weights[s]) for s in Signal if s in analysis.weights]
     return [
-        Segment(one.kind, one.x, one.width, one.value / whole, NAMES[Signal(one.kind)])
+        Segment(one.kind, one.x, one.width, one.value / whole, Signal(one.kind).told)
         for one in _stacked(parts, 0, WIDTH / whole)
     ]
 

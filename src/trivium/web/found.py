@@ -16,7 +16,7 @@ from trivium.types import Signal, StoredChunk
 from trivium.web.pages import query
 
 SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe
-NAMES = {Signal.VECTOR: "meaning", Signal.KEYWORD: "words", Signal.TRIGRAM: "spelling"}
+_MOST_NAMED = 2  # authors in a byline
 Piece = tuple[str, bool]  # some text, and whether it is marked
 
 
@@ -25,9 +25,11 @@ class Card:
     """One result, ready to be shown."""
 
     result: Result
+    heading: list[Piece]  # the title
     pieces: list[Piece]
-    path: list[str]  # headings above the passage, without the title
+    path: list[Piece]  # headings above the passage, without the title
     place: str  # page, paragraph, rows
+    byline: str  # who wrote it, and when
     labels: str
     match: str
     parts: str  # of several queries: each one's match
@@ -44,7 +46,7 @@ class Card:
 
 def named(signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
     """Who found something: the signal, its name for people, the rank there."""
-    return [(s.value, NAMES[s], signals[s].rank) for s in Signal if s in signals]
+    return [(s.value, s.told, signals[s].rank) for s in Signal if s in signals]
 
 
 def asked_words(results: Results) -> tuple[str, ...]:
@@ -70,9 +72,11 @@ def _card(result: Result, words: tuple[str, ...], queries: Sequence[str]) -> Car
     match, _, parts = shown(result.match, [part.match for part in result.queries]).partition(" ")
     return Card(
         result,
+        marked(found.document.title, words, found.document.language),
         pieces(cut.text, cut.marks),
-        path_of(found),
+        marked(" › ".join(path_of(found)), words, found.document.language),
         place_of(found),
+        byline_of(found.document.metadata),
         " / ".join(part for part in (found.document.collection, found.document.category) if part),
         match,
         parts if result.queries else "",
@@ -109,6 +113,14 @@ def place_of(found: StoredChunk) -> str:
     if chunk.paragraph is not None:
         told.append(f"¶ {chunk.paragraph}")
     return " · ".join(told)
+
+
+def byline_of(metadata: Mapping[str, object]) -> str:
+    """Authors and year as a reader cites them; empty where a document says neither."""
+    given = metadata.get("authors")
+    names = [str(one) for one in (given if isinstance(given, list | tuple) else [given]) if one]
+    told = f"{names[0]} et al." if len(names) > _MOST_NAMED else " and ".join(names)
+    return ", ".join(str(part) for part in (told, metadata.get("year")) if part)
 
 
 def without_headings(text: str, headings: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from trivium.errors import EvaluationNotFound
 from trivium.evaluate.judging import GRADES, named, pool
 from trivium.evaluate.shelf import Shelf
 from trivium.http.asked import Here, Owner, Server
+from trivium.http.problems import PART
 from trivium.results import Result
 from trivium.search.run import LONGEST_QUERY
 from trivium.text.snippet import snip
@@ -26,7 +27,7 @@ from trivium.web.found import (
     without_headings,
     words_of,
 )
-from trivium.web.pages import PART, PageRoute, page, query
+from trivium.web.pages import PageRoute, page, query
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 

@@ -19,13 +19,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from trivium.access import Caller, Right
+from trivium.advice import advice, retold
 from trivium.errors import RequestInvalid, TokenRefused, TriviumError
 from trivium.http.asked import COOKIE
-from trivium.http.problems import status_of
+from trivium.http.problems import PART, status_of
 from trivium.web.assets import address
 from trivium.web.wording import fact_name, type_name
 
-PART = "x-part"  # the header by which a script names the blocks it wants, with blanks between
 THEME = "trivium_theme"  # the cookie of who prefers light or dark, whatever their system does
 _HEADERS = {
     # A page and its parts have one address; and what a caller may see is for nobody's cache.
@@ -53,6 +53,7 @@ def _templates() -> Environment:
     )
     # A block alone does not see what its template imports, so the macros are everybody's.
     made.globals.update(static=address, query=query, type_name=type_name, fact_name=fact_name)
+    made.globals.update(advice=advice, retold=retold)
     made.globals.update(pieces=made.get_template("pieces.html").module)
     return made
 
@@ -124,7 +125,9 @@ def failed(request: Request, error: TriviumError) -> Response:
             answer.delete_cookie(COOKIE, path="/")
         return answer
     status = status_of(error)
-    answer_ = page(request, None, "error.html", {"error": error, "status": status}, status=status)
+    caller = getattr(request.state, "caller", None)
+    told = {"error": error, "status": status}
+    answer_ = page(request, caller, "error.html", told, status=status)
     if not whole:
         text = _templates().get_template("error.html")
         context = text.new_context({"error": error, "status": status})

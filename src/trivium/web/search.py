@@ -26,7 +26,7 @@ from trivium.types import (
     Where,
 )
 from trivium.web.explain import Picture, picture
-from trivium.web.found import NAMES, Card, cards, named
+from trivium.web.found import Card, cards, named
 from trivium.web.pages import PageRoute, page
 from trivium.web.state import SearchState
 
@@ -70,6 +70,11 @@ class View:
         return any(len(facet.values) > 1 for facet in self.facets if facet.name != "type")
 
     @property
+    def typed(self) -> bool:
+        """Whether a result's type says anything."""
+        return any(len(facet.values) > 1 for facet in self.facets if facet.name == "type")
+
+    @property
     def title(self) -> str:
         return f"{' | '.join(self.state.queries)} · " if self.state.queries else ""
 
@@ -110,7 +115,7 @@ class View:
         whole = sum(decided.values()) or 1.0
         usual = {Signal.VECTOR: 50, Signal.KEYWORD: 30, Signal.TRIGRAM: 20}
         at = {s: round(100 * w / whole) for s, w in decided.items()} if decided else usual
-        return [(f"w{s.value[0]}", s.value, NAMES[s], (fixed or at).get(s, 0)) for s in Signal]
+        return [(f"w{s.value[0]}", s.value, s.told, (fixed or at).get(s, 0)) for s in Signal]
 
 
 @router.get("/")

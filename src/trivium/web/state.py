@@ -77,6 +77,13 @@ class SearchState:
         return any(getattr(self, name) for name in _FILTERS) or bool(self.where)
 
     @property
+    def chosen(self) -> int:
+        """How many filters and options are not as they are by themselves."""
+        filters = sum(len(getattr(self, name)) for name in _FILTERS) + bool(self.where)
+        options = (self.rerank, self.hyde, self.expand, not self.is_hybrid, self.by is not None)
+        return filters + sum(options) + (self.weights is not None and self.is_hybrid)
+
+    @property
     def is_hybrid(self) -> bool:
         return self.mode is Mode.HYBRID
 
@@ -117,6 +124,12 @@ class SearchState:
         gone: dict[str, tuple[str, ...]] = dict.fromkeys(_FILTERS, ())
         return replace(self, where="", explain=None, **gone).address  # type: ignore[arg-type]
 
+    def all_three(self) -> str:
+        return replace(self, mode=Mode.HYBRID, explain=None).address
+
+    def any_of(self) -> str:
+        return replace(self, combine=Combine.MAXIMUM, explain=None).address
+
     def asking(self, text: str, instead_of: int = 0) -> str:
         """The same with one query in another wording."""
         queries = [*self.queries]
@@ -140,7 +153,9 @@ def _number(given: QueryParams, name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise BadSetting(f"`{name}` is {text[:50]!r}.", fix="It takes a whole number.")
+        raise BadSetting(
+            f"The address says `{name}={text[:50]}`.", fix="A whole number belongs there."
+        )
     return int(text)
 
 
@@ -150,4 +165,5 @@ def _choice(kind: type[_Kind], given: QueryParams, name: str) -> _Kind | None:
         return kind(text) if text else None
     except ValueError:
         known = ", ".join(one.value for one in kind)
-        raise BadSetting(f"`{name}` is {text[:50]!r}.", fix=f"It takes one of: {known}.") from None
+        told = f"The address says `{name}={text[:50]}`."
+        raise BadSetting(told, fix=f"One of these belongs there: {known}.") from None

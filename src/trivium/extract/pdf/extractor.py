@@ -120,4 +120,4 @@ class PdfExtractor:
         if not found.unread:
             return "There is nothing in it to search."
         reason = "OCR is off" if self._ocr == "off" else "no OCR program is installed"
-        return f"Its pages are images and {reason}: turn it on with `--ocr auto`."
+        return f"Its pages are images and {reason}: set `read.ocr` to auto."

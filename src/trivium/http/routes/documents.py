@@ -67,7 +67,11 @@ def after(cursor: str) -> int:
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) > _LARGEST:
-        raise RequestInvalid("query.cursor: this is not a cursor.", fix="Give one of an answer.")
+        raise RequestInvalid(
+            "query.cursor: this is not a cursor.",
+            fix="Give one of an answer.",
+            on_page="Begin at the first documents again.",
+        )
     return int(cursor)
 
 

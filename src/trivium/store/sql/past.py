@@ -148,6 +148,7 @@ def _interpretation(connection: Connection, document: DocumentId, number: int) -
         raise DocumentNotFound(
             f"Document #{document} has no interpretation {number}.",
             fix=f"`trivium history {document}` lists those it has.",
+            on_page="Its history lists those it has.",
         )
     return row
 

@@ -53,7 +53,7 @@ function take(file, name) {
   at(upload, ".dismiss").addEventListener("click", () => drop(upload));
   uploads.push(upload);
   list.append(row);
-  if (file.size > most) fail(upload, `It is larger than ${size(most)}, the most that is read (setting read.max_bytes).`);
+  if (file.size > most) fail(upload, `It is larger than ${size(most)}, the most that is read.`);
   else if (!file.size) fail(upload, "It is empty.");
   else queue(upload);
 }
@@ -123,6 +123,7 @@ function send(upload) {
     next();
   });
   request.open("POST", "/v1/documents?wait=false");
+  request.setRequestHeader("X-Part", "alert"); // what fails is told to a person
   request.send(data);
 }
 

@@ -4,6 +4,8 @@ import { events, problem } from "./stream.js";
 
 const form = /** @type {HTMLFormElement | null} */ (document.querySelector("[data-run]"));
 const running = /** @type {HTMLElement} */ (document.getElementById("running"));
+/** @type {Record<string, string>} what people call them */
+const stages = JSON.parse(form?.dataset.stages ?? "{}");
 const bar = /** @type {HTMLProgressElement} */ (document.getElementById("progress"));
 const stage = /** @type {HTMLElement} */ (document.getElementById("stage"));
 
@@ -18,13 +20,13 @@ form?.addEventListener("submit", async (event) => {
     const answer = await fetch(`/v1/evaluations/${form.dataset.run}/runs`, {
       method: "POST",
       body: "{}",
-      headers: { "Content-Type": "application/json" },
+      headers: { "Content-Type": "application/json", "X-Part": "alert" },
     });
     if (!answer.ok) throw await problem(answer);
     for await (const { name, data } of events(answer)) {
       if (name === "error") throw data;
       if (name === "done") return location.assign(`/evaluate/${form.dataset.run}?run=${data.id}`);
-      stage.textContent = `${data.stage}: ${data.done} of ${data.total}`;
+      stage.textContent = `${stages[data.stage] ?? data.stage}: ${data.done} of ${data.total}`;
       bar.value = data.total ? data.done / data.total : 0;
     }
     throw { detail: "The run broke off.", fix: "Run it again." };

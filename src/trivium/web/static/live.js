@@ -27,7 +27,9 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 
 document.addEventListener("click", async (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-copies]") : null;
-  const source = button && document.getElementById(button.getAttribute("data-copies") ?? "");
+  // By its id, or else what its own turn has to be copied.
+  const named = button && document.getElementById(button.getAttribute("data-copies") || "none");
+  const source = /** @type {HTMLElement | null | undefined} */ (named ?? button?.closest(".turn")?.querySelector(".copied"));
   if (!button || !source) return;
   try {
     await navigator.clipboard.writeText(source.textContent ?? "");
@@ -35,6 +37,7 @@ document.addEventListener("click", async (event) => {
     say("Copied.");
   } catch {
     // No leave to write there: it is selected, for whoever copies by hand.
+    source.hidden = false;
     getSelection()?.selectAllChildren(source);
     say("Selected. Copy it with the keyboard.");
   }

@@ -48,7 +48,7 @@ async function search(chosen) {
     changedAt = now;
   }
   const fixed = new FormData(theForm()).get("weights") === "fixed";
-  const parts = `results facets drawer${fixed ? "" : " weights"}`;
+  const parts = `results facets chosen drawer${fixed ? "" : " weights"}`;
   if (await load(address, parts, { kind: "search" })) after();
 }
 
@@ -68,7 +68,7 @@ function drawn() {
 
 /** Everything that the address says, the form included. @param {string} address */
 async function follow(address) {
-  const answer = await load(address, "searchbox queries facets choices results drawer", { kind: "search" });
+  const answer = await load(address, "searchbox queries facets chosen choices results drawer", { kind: "search" });
   if (answer) after();
 }
 
@@ -129,6 +129,7 @@ document.addEventListener("click", (event) => {
   const followed = event.target.closest("a[data-follow], .clear-filters");
   const dropped = event.target.closest("[data-drop-query]");
   const toggle = event.target.closest(".options-toggle");
+  const done = event.target.closest(".options-done");
   if (why) {
     event.preventDefault();
     explain(why.getAttribute("data-explain") || null);
@@ -145,6 +146,10 @@ document.addEventListener("click", (event) => {
   } else if (toggle) {
     const open = toggle.getAttribute("aria-expanded") !== "true";
     toggle.setAttribute("aria-expanded", String(open));
+  } else if (done) {
+    document.querySelector(".options-toggle")?.setAttribute("aria-expanded", "false");
+    document.getElementById("results")?.scrollIntoView();
+    focusResult(0);
   }
 });
 

@@ -212,6 +212,9 @@ class Settings:
         "serve.waiting", 256, "requests that wait for their turn; more are sent away"
     )
     serve_seconds: float = _setting("serve.seconds", 10.0, "time for answering a request")
+    serve_incoming_bytes: int = _setting(
+        "serve.incoming_bytes", 10 << 30, "bytes of files sent in that wait or failed"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,6 +239,12 @@ def test_an_answer_as_it_is_written() -> None:
     assert asked_for(server.requests[0]) == (WRITER, "converse-stream")
 
 
+def test_what_no_encoding_has_is_left_out() -> None:
+    with scripted(lambda seen: whole("Blue.")) as server:
+        writer().generate((Message("user", "Half \ud83d a pair"),), 9)
+    assert "\ud83d" not in server.requests[0].body["messages"][0]["content"][0]["text"]
+
+
 def test_whoever_has_enough_closes_it() -> None:
     with scripted(lambda seen: frames(START, piece("Blue"), then="hang")) as server:
         stream = writer().stream(SAID, 9)
@@ -352,6 +358,9 @@ def test_without_credentials_or_a_region() -> None:
     anywhere = BedrockClient(BedrockEndpoint("generate", "bedrock:", WRITER))
     with aws(), pytest.raises(ModelRefused, match=r"specify a region.*generate\.url"):
         BedrockGenerator(anywhere, 4096).generate(SAID, 9)
+    judge = BedrockClient(BedrockEndpoint("rerank", "bedrock:", JUDGE))
+    with aws(), pytest.raises(ModelRefused, match=r"no region is named.*rerank\.url"):
+        BedrockReranker(judge).scores("fog", passages("x"))
     with aws(AWS_PROFILE="unknown"), pytest.raises(ModelRefused, match="unknown"):
         writer().generate(SAID, 9)
 

@@ -122,7 +122,8 @@ class BedrockClient:
         """A conversation's events as they come. Tries again until the first one."""
         given = {"modelId": self.endpoint.model, **asked}
 
-        def begin(seconds: float) -> Generator[Any, None, None]:
+        def begin(_left: float) -> Generator[Any, None, None]:
+            seconds = self.endpoint.seconds
             with self._as_ours(seconds):
                 told = self._api(RUNTIME, seconds).converse_stream(**given)["stream"]
                 with closing(told):
@@ -162,29 +163,39 @@ class BedrockClient:
         if model.startswith("arn:"):
             return model
         with self._as_ours(self.endpoint.seconds):
-            region = self._api(AGENTS, self.endpoint.seconds).meta.region_name
-            partition = self._session.get_partition_for_region(region)
+            session = self._aws()
+            region = session.region_name
+            if not region:
+                raise self.endpoint.unprepared("no region is named")
+            partition = session.get_partition_for_region(region)
         return f"arn:{partition}:bedrock:{region}::foundation-model/{model}"
 
-    def _api(self, service: str, seconds: float) -> Any:
-        """boto3's client of a service with this limit of time; one is made once."""
+    def _aws(self) -> Any:
+        """boto3's session, which finds region and credentials."""
         try:
             import boto3
-            from botocore.config import Config
         except ModuleNotFoundError as reason:
             raise ModelUnavailable(
                 f"{self.endpoint} needs the package {reason.name}, which is not installed.",
                 fix="pip install 'trivium[bedrock]'",
             ) from reason
         with self._lock:
+            self._session = self._session or boto3.Session(region_name=self.endpoint.region)
+            return self._session
+
+    def _api(self, service: str, seconds: float) -> Any:
+        """boto3's client of a service with this limit of time; one is made once."""
+        session = self._aws()
+        from botocore.config import Config
+
+        with self._lock:
             if (service, seconds) not in self._opened:
-                self._session = self._session or boto3.Session(region_name=self.endpoint.region)
                 limits = Config(
                     connect_timeout=seconds,
                     read_timeout=seconds,
                     retries={"total_max_attempts": 1},
                 )
-                opened = self._session.client(service, config=limits)
+                opened = session.client(service, config=limits)
                 weakref.finalize(self, opened.close)
                 self._opened[service, seconds] = opened
             return self._opened[service, seconds]

@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any
 
 from trivium.models.bedrock.client import BedrockClient
+from trivium.models.local import encodable
 from trivium.ports import Generated, Message
 
 
@@ -53,7 +54,7 @@ class BedrockGenerator:
         yield from self._client.stream(self._asked(messages, most_tokens))
 
     def _asked(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
-        system = [{"text": one.text} for one in messages if one.role == "system"]
+        system = [{"text": encodable(one.text)} for one in messages if one.role == "system"]
         said = [
             {"role": one.role, "content": _content(one)} for one in messages if one.role != "system"
         ]
@@ -67,7 +68,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
         {"image": {"format": kind.removeprefix("image/"), "source": {"bytes": data}}}
         for kind, data in message.images
     ]
-    return [{"text": message.text}, *pictures]
+    return [{"text": encodable(message.text)}, *pictures]
 
 
 def _usage(answer: Mapping[str, Any]) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trivium.models.bedrock.client import BedrockClient
+from trivium.models.local import encodable
 from trivium.models.remote_reranker import in_order
 from trivium.models.retrying import HURRIED
 from trivium.ports import LONGEST_PASSAGE
@@ -22,12 +23,12 @@ class BedrockReranker:
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
         """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
-        texts = [passage.chunk.embedded_text[:LONGEST_PASSAGE] for passage in passages]
+        texts = [encodable(p.chunk.embedded_text[:LONGEST_PASSAGE]) for p in passages]
         if not texts:
             return []
         answer = self._client.rerank(
             {
-                "queries": [{"type": "TEXT", "textQuery": {"text": query}}],
+                "queries": [{"type": "TEXT", "textQuery": {"text": encodable(query)}}],
                 "sources": [
                     {
                         "type": "INLINE",

@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         if reply.then == "close":  # no length: the end of the connection is the end
             self.send_header("Connection", "close")
-        else:
+        elif "Transfer-Encoding" not in reply.headers:  # with it, the body tells its own end
             rest = 1000 if reply.then else 0
             self.send_header("Content-Length", str(len(content) + rest))
         self.end_headers()

@@ -56,7 +56,9 @@ class Settings:
         "embed.document_prefix", "", "put in front of a chunk, for models that were trained so"
     )
     embed_url: str = _setting(
-        "embed.url", "", "address of an OpenAI-compatible API for embedding; empty: a local model"
+        "embed.url",
+        "",
+        "address of an OpenAI-compatible API for embedding, or bedrock:; empty: a local model",
     )
     embed_model: str = _setting("embed.model", "", "name of the model behind embed.url")
     embed_dimensions: int = _setting(
@@ -72,7 +74,9 @@ class Settings:
     embed_key_header: str = _setting(
         "embed.key_header", "Authorization", "header for the key of embed.url; Azure: api-key"
     )
-    rerank_url: str = _setting("rerank.url", "", "address of a Cohere-style API for reranking")
+    rerank_url: str = _setting(
+        "rerank.url", "", "address of a Cohere-style API for reranking, or bedrock:"
+    )
     rerank_model: str = _setting("rerank.model", "", "name of the model behind rerank.url")
     rerank_seconds: float = _setting(
         "rerank.seconds", 2.0, "time for reranking, after which the fused order stands"
@@ -84,7 +88,9 @@ class Settings:
         "rerank.key_header", "Authorization", "header for the key of rerank.url"
     )
     generate_url: str = _setting(
-        "generate.url", "", "address of an OpenAI-compatible API for writing text; empty: none"
+        "generate.url",
+        "",
+        "address of an OpenAI-compatible API for writing text, or bedrock:; empty: none",
     )
     generate_model: str = _setting("generate.model", "", "name of the model behind generate.url")
     generate_window: int = _setting(
@@ -206,6 +212,9 @@ class Settings:
         "serve.waiting", 256, "requests that wait for their turn; more are sent away"
     )
     serve_seconds: float = _setting("serve.seconds", 10.0, "time for answering a request")
+    serve_incoming_bytes: int = _setting(
+        "serve.incoming_bytes", 10 << 30, "bytes of files sent in that wait or failed"
+    )
 
 
 @dataclass(frozen=True, slots=True)

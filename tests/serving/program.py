@@ -1,8 +1,9 @@
 """`trivium serve` over the toy library of the tests: the real server, without a model.
 
-    python -m tests.serving.program FOLDER [--workers N] [--until FILE]
+    python -m tests.serving.program FOLDER [--workers N] [--until FILE] [--writer URL]
 
-Prints its address when it is about to serve. Its route /slow answers once that file is there.
+Prints its address when it is about to serve. Its route /slow answers once that file is there; with
+--writer the language model of the tests, behind that address, writes the answers.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
+from tests.language_model import NAME
 
 from trivium.config import Settings
 from trivium.http import serve
@@ -22,6 +24,10 @@ from trivium.http.asked import Here
 from trivium.library import Library
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
+
+WINDOW = (
+    640  # a quarter of it is the longest answer: a small model that wanders shall do so briefly
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ def main() -> None:
     asked.add_argument("--until", type=Path)
     asked.add_argument("--waiting", type=int, default=256)
     asked.add_argument("--parallel", type=int, default=0)
+    asked.add_argument("--writer", default="")
     told = asked.parse_args()
     settings = Settings(
         library=told.folder,
@@ -63,6 +70,11 @@ def main() -> None:
         serve_waiting=told.waiting,
         serve_parallel=told.parallel,
         serve_seconds=240.0,  # for a machine that is busy with other things
+        generate_url=told.writer,
+        generate_model=NAME,
+        generate_window=WINDOW,
+        generate_temperature=0.0,
+        generate_seconds=240.0,
     )
     plan = ToyPlan(settings, open_to_all=True, any_host=False, until=told.until)
     serve.run(plan, on_ready=lambda address: print(address, flush=True))

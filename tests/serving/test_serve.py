@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
 import httpx2
 import pytest
+from tests.serving.running import PATIENCE, serving
 from tests.serving.shelf import shelve
 
 from trivium.config import Settings
@@ -22,51 +19,12 @@ from trivium.errors import BadSetting, UnsafeServing
 from trivium.http.serve import is_loopback, plan
 from trivium.library import Library
 
-ROOT = Path(__file__).parents[2]
-PATIENCE = 240.0  # seconds: for a machine that is busy with other things
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("processes") / "library"
     shelve(place).close()
     return place
-
-
-@contextmanager
-def serving(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The address of a running server, and its process."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.serving.program", str(folder), *options],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    try:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        _wait(address)
-        yield address, process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(PATIENCE)
-        finally:
-            process.kill()
-            if process.stdout is not None:
-                process.stdout.close()
-
-
-def _wait(address: str) -> None:
-    until = monotonic() + PATIENCE
-    with httpx2.Client(trust_env=False) as client:
-        while True:
-            try:
-                if client.get(f"{address}/readyz", timeout=PATIENCE).status_code == 200:
-                    return
-            except httpx2.HTTPError:
-                assert monotonic() < until
 
 
 def test_it_answers_and_ends_by_itself(folder: Path) -> None:

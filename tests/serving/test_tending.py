@@ -17,6 +17,7 @@ from tests.endpoint import ScriptedEndpoint
 from tests.serving.shelf import client, shelve
 
 from trivium.access import LOCAL_OWNER
+from trivium.config import Settings
 from trivium.errors import LibraryBusy
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
@@ -205,6 +206,28 @@ def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
         assert library.work_next()
         assert library.job(job.id).state is JobState.DONE
         assert list(incoming.iterdir()) == [], "it is done with"
+
+
+def test_what_waits_and_what_failed_has_a_limit(tmp_path: Path) -> None:
+    settings = Settings(serve_incoming_bytes=10)
+    with shelve(tmp_path / "library", settings) as library:
+        library.receive_later(LOCAL_OWNER, "empty.md", io.BytesIO(b"  \n"))
+        assert library.work_next()
+        incoming = library.folder / INCOMING
+        (failed,) = incoming.iterdir()
+        assert failed.stat().st_size == 3, "it may be retried"
+        with client(library, settings=settings) as opened:
+            sent = {"file": ("new.md", b"# Quay 7")}
+            answer = opened.post("/v1/documents", files=sent)
+            assert (answer.status_code, answer.json()["code"]) == (503, "server.busy")
+            assert "trivium jobs clear" in answer.json()["fix"]
+            assert "Retry-After" in answer.headers
+            assert list(incoming.iterdir()) == [failed], "nothing is left of it"
+            assert len(library.jobs()) == 1
+            library.clear_jobs()
+            os.utime(failed, (0, 0))
+            assert library.sweep_received() == 1
+            assert opened.post("/v1/documents", files=sent).status_code in (200, 201)
 
 
 def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:

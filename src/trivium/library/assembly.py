@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
+from typing import TypedDict
 
 from trivium.chunk.choose import AutoChunker
 from trivium.chunk.recursive import MIN_SIZE
@@ -18,8 +20,13 @@ from trivium.extract.sandbox import Sandbox
 from trivium.ingest.describing import Describing
 from trivium.ingest.reading import FACTORY, extractors
 from trivium.ingest.summarising import ModelSummariser
+from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
+from trivium.models.bedrock.embedder import BedrockEmbedder
+from trivium.models.bedrock.generator import BedrockGenerator
+from trivium.models.bedrock.reranker import BedrockReranker
+from trivium.models.calling import CallingEmbedder
 from trivium.models.cross_encoder import CrossEncoder
-from trivium.models.endpoint import Endpoint
+from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
 from trivium.models.late import LateReranker
@@ -52,7 +59,7 @@ _MARKS = 2
 _PATIENCE = 3
 
 
-def embedder_for(settings: Settings) -> LocalEmbedder | RemoteEmbedder:
+def embedder_for(settings: Settings) -> LocalEmbedder | CallingEmbedder:
     """The embedding model that the settings name. Neither its weights nor its endpoint are looked
     for yet; a folder that is named but is no model raises ModelUnavailable."""
     return _remote_embedder(settings) if settings.embed_url else local_embedder_for(settings)
@@ -69,43 +76,63 @@ def local_embedder_for(settings: Settings) -> LocalEmbedder:
     )
 
 
-def _remote_embedder(settings: Settings) -> RemoteEmbedder:
+def _remote_embedder(settings: Settings) -> CallingEmbedder:
     s = settings
-    endpoint = Endpoint(
+    client = _client(
         "embed",
         s.embed_url,
         s.embed_model,
-        key("embed", s.embed_key_file),
+        s.embed_key_file,
         s.embed_key_header,
         s.embed_seconds,
         s.embed_seconds * _PATIENCE,
     )
-    return RemoteEmbedder(
-        Client(endpoint),
-        s.embed_dimensions,
-        s.embed_query_prefix,
-        s.embed_document_prefix,
-        batch=s.embed_batch,
-        parallel=s.embed_parallel,
-        query_seconds=s.embed_query_seconds,
+    prefixes = (s.embed_query_prefix, s.embed_document_prefix)
+    calls = _Calls(
+        batch=s.embed_batch, parallel=s.embed_parallel, query_seconds=s.embed_query_seconds
     )
+    if isinstance(client, BedrockClient):
+        return BedrockEmbedder(client, s.embed_dimensions, *prefixes, **calls)
+    return RemoteEmbedder(client, s.embed_dimensions, *prefixes, **calls)
 
 
-def remote_reranker_for(settings: Settings) -> RemoteReranker | None:
+class _Calls(TypedDict):
+    batch: int
+    parallel: int
+    query_seconds: float
+
+
+def _client(
+    role: str,
+    url: str,
+    model: str,
+    key_file: Path | None,
+    key_header: str,
+    seconds: float,
+    patience: float,
+) -> Client | BedrockClient:
+    """Whoever asks at this address. Bedrock's key is none of ours: boto3 finds it."""
+    if is_bedrock(url):
+        there = BedrockEndpoint(role, url, model, seconds=seconds, patience=patience)
+        return BedrockClient(there)
+    return Client(Endpoint(role, url, model, key(role, key_file), key_header, seconds, patience))
+
+
+def remote_reranker_for(settings: Settings) -> RemoteReranker | BedrockReranker | None:
     """The reranker behind `rerank.url`; None where there is none."""
     s = settings
     if not s.rerank_url:
         return None
-    endpoint = Endpoint(
+    client = _client(
         "rerank",
         s.rerank_url,
         s.rerank_model,
-        key("rerank", s.rerank_key_file),
+        s.rerank_key_file,
         s.rerank_key_header,
         s.rerank_seconds,
         s.rerank_seconds,  # a person waits: retries happen within the same time
     )
-    return RemoteReranker(Client(endpoint))
+    return BedrockReranker(client) if isinstance(client, BedrockClient) else RemoteReranker(client)
 
 
 def reranker_for(settings: Settings, embedder: Embedder, store: Store) -> Reranker | None:
@@ -130,21 +157,23 @@ def token_embedder_for(settings: Settings, embedder: Embedder) -> TokenEmbedder 
     return embedder if settings.rerank_store and isinstance(embedder, LocalEmbedder) else None
 
 
-def generator_for(settings: Settings) -> RemoteGenerator | None:
+def generator_for(settings: Settings) -> Generator | None:
     """The language model behind `generate.url`; None where there is none."""
     s = settings
     if not s.generate_url:
         return None
-    endpoint = Endpoint(
+    client = _client(
         "generate",
         s.generate_url,
         s.generate_model,
-        key("generate", s.generate_key_file),
+        s.generate_key_file,
         s.generate_key_header,
         s.generate_seconds,
         s.generate_seconds * _PATIENCE,
     )
-    return RemoteGenerator(Client(endpoint), s.generate_window, s.generate_temperature)
+    if isinstance(client, BedrockClient):
+        return BedrockGenerator(client, s.generate_window, s.generate_temperature)
+    return RemoteGenerator(client, s.generate_window, s.generate_temperature)
 
 
 def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> Chunker:

@@ -89,7 +89,7 @@ class Receiving(Adding):
 
     @property
     def _spool(self) -> Spool:
-        return spool_of(self._store.folder)
+        return spool_of(self._store.folder, self._settings.serve_incoming_bytes)
 
     def _fetch(self, url: str) -> Fetched:
         s = self._settings

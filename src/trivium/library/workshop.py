@@ -41,9 +41,9 @@ _SOURCES: Mapping[str, Callable[[Mapping[str, Any], Path], LastingSource]] = {
 }
 
 
-def spool_of(folder: Path) -> Spool:
+def spool_of(folder: Path, most: int | None = None) -> Spool:
     """Where a library keeps files that were sent in and wait to be read."""
-    return Spool(folder / INCOMING)
+    return Spool(folder / INCOMING, most)
 
 
 def options_for(

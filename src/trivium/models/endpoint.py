@@ -15,6 +15,7 @@ from trivium.errors import (
     BadSetting,
     ModelBusy,
     ModelFailing,
+    ModelNonsense,
     ModelRefused,
     ModelTimeout,
     ModelUnavailable,
@@ -26,6 +27,7 @@ BUSY = frozenset({408, 425, 429, 503})  # it says: later
 FAILING = 409  # and all of 5xx but 501, which no waiting mends
 NOT_IMPLEMENTED = 501
 QUOTED = 300  # characters of what the server says
+BEDROCK = "bedrock:"  # an address too: Amazon's, whose region follows, or is as AWS is configured
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,7 @@ class Endpoint:
                 f"Set `{role}.url` to the right place.",
             )
         elif status in (401, 403):
-            message = "refuses the key" if self.key else "asks for a key"
-            fix = f"Put one that may use it into {key_variable(role)} or `{role}.key_file`."
+            message, fix = self._stranger()
         elif status == 404:
             message, fix = "is not there", f"Check `{role}.url` and `{role}.model`."
         else:
@@ -118,8 +119,23 @@ class Endpoint:
             )
         return ModelRefused(f"{self} {message} ({status}). {said}".rstrip(), fix=fix)
 
+    def nonsense(self, what: str) -> ModelNonsense:
+        """The answer came, and cannot be used."""
+        return ModelNonsense(
+            f"{self} {what}.",
+            fix=f"Check that `{self.role}.url` and `{self.role}.model` name a model for this"
+            " purpose.",
+        )
+
     def failing(self, what: str) -> ModelFailing:
         return ModelFailing(f"{self} {self._clean(what)}.")
+
+    def _stranger(self) -> tuple[str, str]:
+        """What is said to a caller that it does not let in, and what helps."""
+        return (
+            "refuses the key" if self.key else "asks for a key",
+            f"Put one that may use it into {key_variable(self.role)} or `{self.role}.key_file`.",
+        )
 
     def _said(self, body: bytes) -> str:
         """What the server says of its refusal, in one line."""
@@ -146,15 +162,25 @@ def key_variable(role: str) -> str:
     return f"TRIVIUM_{role.upper()}_KEY"
 
 
+def is_bedrock(url: str) -> bool:
+    return url.startswith(BEDROCK)
+
+
 def check_address(name: str, url: str) -> None:
     """Raises BadSetting, which does not repeat the URL: it might hold a password."""
+    if is_bedrock(url):
+        if not re.fullmatch(r"[a-z0-9-]*", url.removeprefix(BEDROCK)):
+            raise BadSetting(f"`{name}` names no region.", fix="Write bedrock:eu-central-1.")
+        return
     try:
         parts = urlsplit(url)
         whole = bool(parts.scheme in ("http", "https") and parts.hostname and parts.port != 0)
     except ValueError:
         whole = False
     if not whole:
-        raise BadSetting(f"`{name}` is no address of a server.", fix="Write http:// or https://.")
+        raise BadSetting(
+            f"`{name}` is no address of a server.", fix="Write http://, https:// or bedrock:."
+        )
     if parts.username is not None:
         role = name.partition(".")[0]
         raise BadSetting(

@@ -43,7 +43,7 @@ class RemoteGenerator:
                     raise
         text = self._written(answer, "message")
         if not text:
-            raise self._client.nonsense("wrote nothing")
+            raise self._client.endpoint.nonsense("wrote nothing")
         return Generated(text, *_usage(answer))
 
     def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
@@ -62,7 +62,7 @@ class RemoteGenerator:
         if not ended:
             raise self._client.endpoint.failing("stopped in the middle of its answer")
         if not text:
-            raise self._client.nonsense("wrote nothing")
+            raise self._client.endpoint.nonsense("wrote nothing")
         return Generated(text, *usage)
 
     def _events(self, messages: Sequence[Message], most_tokens: int) -> Pieces[Any, None, None]:
@@ -93,11 +93,11 @@ class RemoteGenerator:
     def _written(self, answer: Any, part: str) -> str:
         """The text in the first choice of an answer, or of an event; an event may have none."""
         if not isinstance(answer, dict) or (part == "message" and not _choice(answer)):
-            raise self._client.nonsense("answers without a choice")
+            raise self._client.endpoint.nonsense("answers without a choice")
         inner = _choice(answer).get(part)
         text = (inner.get("content") if isinstance(inner, dict) else None) or ""
         if not isinstance(text, str):
-            raise self._client.nonsense("writes something else than text")
+            raise self._client.endpoint.nonsense("writes something else than text")
         return text
 
 

@@ -8,41 +8,25 @@ Knows nothing of what is asked: JSON goes out, JSON comes back.
 from __future__ import annotations
 
 import json
-import random
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelBusy, ModelFailing, ModelNonsense, ModelUnavailable
+from trivium.errors import ModelBusy, ModelFailing
 from trivium.models.endpoint import Endpoint
 from trivium.models.local import encodable
+from trivium.models.retrying import ATTEMPTS, Passing, Retrying
 
 if TYPE_CHECKING:
     import httpx2
 
-ATTEMPTS = 5
-# While a person waits, once more and no oftener: one pause of half a second, then a search goes on
-# without the endpoint; five attempts pause for up to 7.5.
-HURRIED = 2
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 20.0  # seconds: .5 1 2 4, less a random part of up to a half
 # A hundred vectors of 4,096 numbers are 9 MB of JSON; what is seven times as large is no answer.
 MAX_BYTES = 64 << 20
 MAX_REFUSAL = 64 << 10  # bytes of a refusal that are read
-
-_Answer = TypeVar("_Answer")
-
-
-class _Passing(Exception):
-    """A failure that another attempt may not meet."""
-
-    def __init__(self, error: ModelUnavailable, after: float = 0.0) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.after = after  # seconds that the server asks to wait
 
 
 class Client:
@@ -57,7 +41,7 @@ class Client:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         self.endpoint = endpoint
-        self._wait = wait
+        self._retrying = Retrying(endpoint.seconds, wait, now)
         self._now = now
         self._max_bytes = max_bytes
         self._lock = Lock()
@@ -74,50 +58,15 @@ class Client:
         """What the endpoint answers, as parsed JSON. `patience`: seconds for all attempts
         together, where they shall be other than the endpoint's."""
         patience = self.endpoint.patience if patience is None else patience
-        return self._persist(lambda seconds: self._ask(path, body, seconds), attempts, patience)
+        return self._retrying.persist(
+            lambda seconds: self._ask(path, body, seconds), attempts, patience
+        )
 
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
         """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
-
-        def begin(seconds: float) -> tuple[Any, Generator[Any, None, None]]:
-            events = self._events(path, body, seconds)
-            return next(events, None), events
-
-        first, events = self._persist(begin, HURRIED, self.endpoint.patience)
-        with closing(events):
-            if first is not None:
-                yield first
-            try:
-                yield from events
-            except _Passing as problem:
-                raise problem.error from problem.__cause__
-
-    def nonsense(self, what: str) -> ModelNonsense:
-        """For adapters: the answer came, and cannot be used."""
-        role = self.endpoint.role
-        return ModelNonsense(
-            f"{self.endpoint} {what}.",
-            fix=f"Check that `{role}.url` and `{role}.model` name a model for this purpose.",
+        return self._retrying.stream(
+            lambda seconds: self._events(path, body, seconds), self.endpoint.patience
         )
-
-    def _persist(
-        self, attempt: Callable[[float], _Answer], attempts: int, patience: float
-    ) -> _Answer:
-        """Try until it works, for as long as there is a point in it."""
-        deadline = self._now() + patience
-        tried = 0
-        while True:
-            try:
-                left = max(0.001, deadline - self._now())
-                return attempt(min(self.endpoint.seconds, left))
-            except _Passing as problem:
-                tried += 1
-                pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tried - 1))
-                # Many callers that failed together must not come back together.
-                pause = max(problem.after, pause * random.uniform(0.5, 1.0))
-                if tried == attempts or self._now() + pause >= deadline:
-                    raise _final(problem, tried) from problem.__cause__
-                self._wait(pause)
 
     def _ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
         until = self._now() + seconds
@@ -126,9 +75,11 @@ class Client:
             for piece in response.iter_bytes():
                 data += piece
                 if len(data) > self._max_bytes:
-                    raise self.nonsense(f"answers with more than {self._max_bytes:,} bytes")
+                    raise self.endpoint.nonsense(
+                        f"answers with more than {self._max_bytes:,} bytes"
+                    )
                 if self._now() > until:  # a read's own limit counts from one piece to the next
-                    raise _Passing(self.endpoint.late(seconds))
+                    raise Passing(self.endpoint.late(seconds))
         return self._parsed(bytes(data))
 
     def _events(
@@ -144,14 +95,14 @@ class Client:
                     yield self._parsed(value)
                     until = self._now() + seconds
                 elif self._now() > until:  # comments keep a connection open, and say nothing
-                    raise _Passing(self.endpoint.late(seconds))
+                    raise Passing(self.endpoint.late(seconds))
 
     def _lines(self, response: httpx2.Response) -> Iterator[bytes]:
         kept = b""
         for piece in response.iter_bytes():
             *lines, kept = (kept + piece).split(b"\n")
             if len(kept) > self._max_bytes:
-                raise self.nonsense(f"sends a line of more than {self._max_bytes:,} bytes")
+                raise self.endpoint.nonsense(f"sends a line of more than {self._max_bytes:,} bytes")
             yield from lines
         yield kept
 
@@ -159,7 +110,7 @@ class Client:
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as reason:
-            raise self.nonsense("answers with something else than JSON") from reason
+            raise self.endpoint.nonsense("answers with something else than JSON") from reason
 
     @contextmanager
     def _sent(
@@ -180,12 +131,14 @@ class Client:
                     self._refuse(response)
                 yield response
         except httpx2.TimeoutException as reason:
-            raise _Passing(self.endpoint.late(seconds)) from reason
+            raise Passing(self.endpoint.late(seconds)) from reason
         except httpx2.DecodingError as reason:
-            raise self.nonsense("answers with something that cannot be unpacked") from reason
+            raise self.endpoint.nonsense(
+                "answers with something that cannot be unpacked"
+            ) from reason
         except httpx2.HTTPError as reason:
             what = str(reason) or type(reason).__name__
-            raise _Passing(self.endpoint.unreachable(what)) from reason
+            raise Passing(self.endpoint.unreachable(what)) from reason
         except (httpx2.InvalidURL, UnicodeError) as reason:  # a host that no server can have
             raise self.endpoint.unreachable(str(reason)) from reason
 
@@ -198,7 +151,7 @@ class Client:
         location = response.headers.get("Location", "")
         error = self.endpoint.refusal(response.status_code, body[:MAX_REFUSAL], location)
         if isinstance(error, ModelBusy | ModelFailing):
-            raise _Passing(error, retry_after(response.headers.get("Retry-After", "")))
+            raise Passing(error, retry_after(response.headers.get("Retry-After", "")))
         raise error
 
     def _client(self) -> httpx2.Client:
@@ -218,16 +171,6 @@ class Client:
                 )
                 weakref.finalize(self, self._opened.close)
             return self._opened
-
-
-def _final(problem: _Passing, tried: int) -> ModelUnavailable:
-    error = problem.error
-    said = [error.message]
-    if tried > 1:
-        said.append(f"That was attempt {tried}.")
-    if problem.after:
-        said.append(f"It asks to wait {problem.after:,.0f} seconds.")
-    return type(error)(" ".join(said), fix=error.fix)
 
 
 def retry_after(value: str) -> float:

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trivium.errors import ModelRefused
-from trivium.models.http import HURRIED, Client
+from trivium.models.endpoint import Endpoint
+from trivium.models.http import Client
+from trivium.models.retrying import HURRIED
 from trivium.ports import LONGEST_PASSAGE
 from trivium.types import StoredChunk
 
@@ -27,12 +29,7 @@ class RemoteReranker:
         texts = [passage.chunk.embedded_text[:LONGEST_PASSAGE] for passage in passages]
         if not texts:
             return []
-        found = _scores(self._ask(query, texts))
-        if found is None:
-            raise self._client.nonsense("answers without a list of scores")
-        if sorted(found) != list(range(len(texts))):
-            raise self._client.nonsense(f"gives {len(found)} scores for {len(texts)} passages")
-        return scaled([found[i] for i in range(len(texts))])
+        return in_order(_scores(self._ask(query, texts)), len(texts), self._client.endpoint)
 
     def _ask(self, query: str, texts: list[str]) -> Any:
         if not self._speaks_tei:
@@ -65,6 +62,15 @@ def _scores(answer: Any) -> dict[int, float] | None:
             return None
         found[place] = float(score)
     return found
+
+
+def in_order(found: dict[int, float] | None, count: int, endpoint: Endpoint) -> list[float]:
+    """Scores as a search takes them, or an error that says what is wrong with them."""
+    if found is None:
+        raise endpoint.nonsense("answers without a list of scores")
+    if sorted(found) != list(range(count)):
+        raise endpoint.nonsense(f"gives {len(found)} scores for {count} passages")
+    return scaled([found[i] for i in range(count)])
 
 
 def scaled(scores: Sequence[float]) -> list[float]:

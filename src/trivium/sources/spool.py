@@ -20,7 +20,7 @@ from time import time
 from typing import Any, BinaryIO
 from uuid import uuid4
 
-from trivium.errors import FileUnreadable
+from trivium.errors import FileUnreadable, ServerBusy
 from trivium.ports import SourceItem
 
 _NAME = re.compile(r"[0-9a-f]{32}")
@@ -29,11 +29,15 @@ _AT_ONCE = 1 << 20  # bytes copied at a time
 
 
 class Spool:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, most: int | None = None) -> None:
+        """`most`: bytes that all files together may have. Two that come at the same instant may
+        both find room for one."""
         self._folder = folder
+        self._most = most
 
     def keep(self, file: BinaryIO, uri: str, name: str) -> bytes:
-        """On the disk before it returns: a key, by which `item` finds it in any process."""
+        """On the disk before it returns: a key, by which `item` finds it in any process. Raises
+        ServerBusy."""
         self._folder.mkdir(parents=True, exist_ok=True)
         kept = uuid4().hex
         new = self._folder / f"{_UNFINISHED}{kept}"
@@ -41,6 +45,7 @@ class Spool:
             with new.open("xb") as copy:
                 shutil.copyfileobj(file, copy, _AT_ONCE)
                 copy.flush()
+                self._check_room()
                 os.fsync(copy.fileno())
             new.replace(self._folder / kept)
         except BaseException:
@@ -72,6 +77,19 @@ class Spool:
                     path.unlink()
                     dropped += 1
         return dropped
+
+    def _check_room(self) -> None:
+        held = 0
+        for path in self._folder.glob("*"):
+            with suppress(FileNotFoundError):
+                held += path.stat().st_size
+        if self._most is not None and held > self._most:
+            raise ServerBusy(
+                f"Files that were sent in and are not added yet would take {held:,} bytes, and may"
+                f" take {self._most:,} (`serve.incoming_bytes`).",
+                fix="Try again when they are added. Those that failed wait for `trivium jobs retry`"
+                " or go with `trivium jobs clear`.",
+            )
 
     def _path(self, key: bytes) -> Path:
         name = str(json.loads(key)["file"])

@@ -23,7 +23,8 @@ from trivium.errors import (
     ModelUnreachable,
 )
 from trivium.models.endpoint import Endpoint
-from trivium.models.http import ATTEMPTS, Client, retry_after
+from trivium.models.http import Client, retry_after
+from trivium.models.retrying import ATTEMPTS
 
 KEY = "sk-very-secret"
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.endpoint import Reply, ScriptedEndpoint, Seen
-from tests.language_model import KEY, NAME, serving
 
 from trivium.errors import ModelNonsense, ModelRefused
 from trivium.models.endpoint import Endpoint
@@ -122,12 +121,3 @@ def test_any_scores_come_within_bounds_and_keep_their_order(scores: list[float])
 @given(st.lists(st.floats(0, 1)))
 def test_scores_within_bounds_stay(scores: list[float]) -> None:
     assert scaled(scores) == scores
-
-
-def test_a_real_server() -> None:
-    """Its model was never trained to judge: this shows the wire, not quality."""
-    with serving("RANK") as address:
-        judging = RemoteReranker(Client(Endpoint("rerank", address, NAME, KEY)))
-        found = judging.scores("fog", passages("A quay.", "A quay in fog.", "Ropes."))
-    assert len(found) == 3
-    assert all(0.0 < score < 1.0 for score in found)

@@ -1,0 +1,46 @@
+"""Reranks with Cohere's or Amazon's model at Amazon Bedrock. Knows nothing of how scores are
+used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trivium.models.bedrock.client import BedrockClient
+from trivium.models.local import encodable
+from trivium.models.remote_reranker import in_order
+from trivium.models.retrying import HURRIED
+from trivium.ports import LONGEST_PASSAGE
+from trivium.types import StoredChunk
+
+
+class BedrockReranker:
+    """A model at Amazon's. Threads may share it."""
+
+    def __init__(self, client: BedrockClient) -> None:
+        self.fingerprint = client.endpoint.model
+        self._client = client
+
+    def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
+        """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
+        texts = [encodable(p.chunk.embedded_text[:LONGEST_PASSAGE]) for p in passages]
+        if not texts:
+            return []
+        answer = self._client.rerank(
+            {
+                "queries": [{"type": "TEXT", "textQuery": {"text": encodable(query)}}],
+                "sources": [
+                    {
+                        "type": "INLINE",
+                        "inlineDocumentSource": {"type": "TEXT", "textDocument": {"text": text}},
+                    }
+                    for text in texts
+                ],
+            },
+            most=len(texts),
+            attempts=HURRIED,
+        )
+        # boto3 has held the answer against Amazon's description: what is there is a number.
+        listed = answer.get("results", [])
+        found = {one.get("index", -1): one.get("relevanceScore", 0.0) for one in listed}
+        return in_order(found, len(texts), self._client.endpoint)

@@ -1,0 +1,94 @@
+"""Tries again what may pass, with growing pauses, within a bounded time.
+
+Knows nothing of what is tried: whoever tries says by `Passing` that it may pass.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from typing import Any, TypeVar
+
+from trivium.errors import ModelUnavailable
+
+ATTEMPTS = 5
+# While a person waits, once more and no oftener: one pause of half a second, then a search goes on
+# without the endpoint; five attempts pause for up to 7.5.
+HURRIED = 2
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 20.0  # seconds: .5 1 2 4, less a random part of up to a half
+
+_Answer = TypeVar("_Answer")
+
+
+class Passing(Exception):
+    """A failure that another attempt may not meet."""
+
+    def __init__(self, error: ModelUnavailable, after: float = 0.0) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.after = after  # seconds that the server asks to wait
+
+
+class Retrying:
+    """An attempt is given the seconds it may take: `seconds`, or what is left of the patience."""
+
+    def __init__(
+        self,
+        seconds: float,
+        wait: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._seconds = seconds
+        self._wait = wait
+        self._now = now
+
+    def persist(
+        self, attempt: Callable[[float], _Answer], attempts: int, patience: float
+    ) -> _Answer:
+        """Try until it works, for as long as there is a point in it. `patience`: seconds for all
+        attempts together."""
+        deadline = self._now() + patience
+        tried = 0
+        while True:
+            try:
+                left = max(0.001, deadline - self._now())
+                return attempt(min(self._seconds, left))
+            except Passing as problem:
+                tried += 1
+                pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (tried - 1))
+                # Many callers that failed together must not come back together.
+                pause = max(problem.after, pause * random.uniform(0.5, 1.0))
+                if tried == attempts or self._now() + pause >= deadline:
+                    raise _final(problem, tried) from problem.__cause__
+                self._wait(pause)
+
+    def stream(
+        self, begin: Callable[[float], Generator[Any, None, None]], patience: float
+    ) -> Iterator[Any]:
+        """What the generator gives, as it comes. Tries again until the first one, as someone who
+        is in a hurry."""
+
+        def first_of(seconds: float) -> tuple[Any, Generator[Any, None, None]]:
+            events = begin(seconds)
+            return next(events, None), events
+
+        first, events = self.persist(first_of, HURRIED, patience)
+        with closing(events):
+            if first is not None:
+                yield first
+            try:
+                yield from events
+            except Passing as problem:
+                raise problem.error from problem.__cause__
+
+
+def _final(problem: Passing, tried: int) -> ModelUnavailable:
+    error = problem.error
+    said = [error.message]
+    if tried > 1:
+        said.append(f"That was attempt {tried}.")
+    if problem.after:
+        said.append(f"It asks to wait {problem.after:,.0f} seconds.")
+    return type(error)(" ".join(said), fix=error.fix)

@@ -58,7 +58,7 @@ def test_results_are_judged_by_click_and_by_key(
     shoot("evaluate-judge")
     page.get_by_role("link", name="Measure by them").click()
     page.get_by_role("button", name="Run it now").click()
-    expect(page.get_by_role("heading", name="Fusion against each signal")).to_be_visible()
+    expect(page.get_by_role("heading", name="All three against each alone")).to_be_visible()
 
 
 def test_a_result_is_judged_where_it_was_found(page: Page) -> None:

@@ -89,6 +89,8 @@ class Spool:
                 f" take {self._most:,} (`serve.incoming_bytes`).",
                 fix="Try again when they are added. Those that failed wait for `trivium jobs retry`"
                 " or go with `trivium jobs clear`.",
+                on_page="Try again when they are added. Those that failed wait under Add, to be"
+                " tried again.",
             )
 
     def _path(self, key: bytes) -> Path:

@@ -20,8 +20,9 @@ from trivium.errors import (
     ModelUnavailable,
 )
 from trivium.models.endpoint import Endpoint
-from trivium.models.http import HURRIED, Client
+from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.models.retrying import HURRIED
 
 
 def client(url: str, seconds: float = 20.0) -> Client:

@@ -178,6 +178,7 @@ class BedrockClient:
             raise ModelUnavailable(
                 f"{self.endpoint} needs the package {reason.name}, which is not installed.",
                 fix="pip install 'trivium[bedrock]'",
+                on_page="Whoever runs this server must install it.",
             ) from reason
         with self._lock:
             self._session = self._session or boto3.Session(region_name=self.endpoint.region)

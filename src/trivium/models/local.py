@@ -135,10 +135,14 @@ class LocalEmbedder:
                 embed(engine, batch, read)
             return
         narrow = engine.on_one_thread
-        # Threads of this call, so that they have the priority of the one that asks.
-        with ThreadPoolExecutor(min(self._threads, len(calls)), "trivium-model") as threads:
-            for _ in threads.map(lambda call: embed(narrow, *call), calls):
-                pass
+        for _ in self._beside.map(lambda call: embed(narrow, *call), calls):
+            pass
+
+    @cached_property
+    def _beside(self) -> ThreadPoolExecutor:
+        """Threads for documents, always the same ones: each new one would have memory of its own.
+        They have the priority of the first who adds documents, and no query waits for them."""
+        return ThreadPoolExecutor(self._threads, "trivium-model")
 
     def knows(self, word: str) -> bool:
         """Whether the model has a token for the whole word. Raises ModelUnavailable."""

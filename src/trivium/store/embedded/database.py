@@ -20,7 +20,8 @@ _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
     "PRAGMA busy_timeout = 30000",
     "PRAGMA secure_delete = ON",  # removed text is overwritten, not just unlinked
-    "PRAGMA mmap_size = 268435456",
+    # No mmap_size: 256 MB changed no search at 100,000 chunks (11.3 / 19 ms both ways), and every
+    # connection's pages counted as memory of the process.
 )
 
 

@@ -1,5 +1,7 @@
-"""A watcher killed at random instants: the next one comes up to the folder, no search sees half."""
+"""A watcher killed at random instants, and at every boundary between two steps: the next one comes
+up to the folder, no search sees half."""
 
+import os
 import random
 import signal
 import subprocess
@@ -7,19 +9,11 @@ import sys
 import threading
 from pathlib import Path
 
-from trivium.config import Settings
-from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.testing.samples import TOY
+from tests.crash.following import check, write
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 KILLS = 5
-PARTS = 3
-
-
-def write(folder: Path, name: str, mark: int) -> None:
-    parts = [f"## Part {n}\n\nlantern mark{mark} number {n} of {name}" for n in range(PARTS)]
-    (folder / name).write_text("\n\n".join(parts))
 
 
 def stir(folder: Path, chance: random.Random, mark: int) -> None:
@@ -29,18 +23,6 @@ def stir(folder: Path, chance: random.Random, mark: int) -> None:
     others = sorted(folder.glob("new*.md"))
     chance.choice(others).rename(folder / f"new-moved{mark}.md")
     chance.choice(sorted(folder.glob("new*.md"))).unlink()
-
-
-def held(place: Path) -> dict[str, str]:
-    """The text of every document, once all of the library agrees on it."""
-    with Library(EmbeddedStore(place), TOY, Settings()) as library:
-        documents = library.documents()
-        assert len({d.uri for d in documents}) == len(documents)
-        with library._store.writing():
-            pass  # the next writer clears up
-        health = library.health()
-        assert health["chunks"] == health["words"] == health["vectors"] == PARTS * len(documents)
-        return {Path(d.uri).name: library.show(d.id).text for d in documents}
 
 
 def test_a_killed_watcher_is_followed_by_another(tmp_path: Path) -> None:
@@ -76,11 +58,31 @@ def test_a_killed_watcher_is_followed_by_another(tmp_path: Path) -> None:
     out, complaints = searcher.communicate()
     assert searcher.returncode == 0, complaints
     assert int(out) > 5
-    texts = held(place)
-    assert texts.keys() == {path.name for path in folder.iterdir()}
-    for name, text in texts.items():
-        assert text.replace("\n", " ").split() == _words(folder / name)
+    check(place, folder)
 
 
-def _words(path: Path) -> list[str]:
-    return path.read_text().replace("## ", "").split()
+def test_a_watcher_killed_at_every_step(tmp_path: Path) -> None:
+    place, folder, pipe = tmp_path / "library", tmp_path / "folder", subprocess.PIPE
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    follower = subprocess.Popen(
+        [sys.executable, str(HERE / "following.py"), str(place), str(folder)],
+        stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment,
+    )  # fmt: skip
+    assert follower.stdout is not None
+    assert follower.stdout.readline() == "ready\n", follower.communicate()
+    searcher = subprocess.Popen(
+        [sys.executable, str(HERE / "searcher.py"), str(place)],
+        stdin=pipe, stdout=pipe, stderr=pipe, text=True,
+    )  # fmt: skip
+    assert searcher.stdout is not None
+    assert searcher.stdout.readline() == "ready\n"
+    out, errors = follower.communicate("go\n")
+    searched, complaints = searcher.communicate()
+    assert follower.returncode == 0, out + errors
+    assert searcher.returncode == 0, complaints
+    assert int(searched) > 20
+    killed = out.splitlines()
+    assert killed.count("to the end") == 1
+    for step in ("create", "claim", "stage", "add", "activate", "end", "rename", "remove"):
+        for side in ("before", "after"):
+            assert f"{side} {step}" in killed

@@ -1,0 +1,133 @@
+"""Kills a watcher at every boundary between two steps, and checks that the next one comes up to
+the folder.
+
+Run as `python following.py LIBRARY FOLDER`. For each boundary a fork of this process watches the
+folder, in which files came, changed, moved and went before it began, and do so again while it
+watches, and kills itself there. Another fork then mirrors the folder and checks all that is there.
+Begins when its standard input says so; prints a line for every round.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+from tests.crash.steps import Writing, boundaries, fork, killed
+
+from trivium.config import Settings
+from trivium.extract.detect import read
+from trivium.extract.sandbox import Sandbox
+from trivium.library import Library
+from trivium.library.watching import Followed
+from trivium.ports import Blob
+from trivium.sources import watch
+from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.sql.queue import JobQueue
+from trivium.store.sql.registry import Registry
+from trivium.testing.samples import TOY
+
+PARTS = 3
+LOOK = 0.05  # seconds, instead of half a one
+# What `steps` kills at besides, as the marks of time of a task, is the same for a watcher.
+FOLLOWING: Writing = (
+    (JobQueue, ("create", "claim", "end")),
+    (Registry, ("stage", "activate", "remove", "rename", "unname")),
+    (Indexes, ("add", "drop")),
+)
+ROLES = ("before", "meanwhile")  # when files of the round come, change, move and go
+
+
+def write(folder: Path, name: str, mark: int) -> None:
+    parts = [f"## Part {n}\n\nlantern mark{mark} number {n} of {name}" for n in range(PARTS)]
+    (folder / name).write_text("\n\n".join(parts))
+
+
+def held(place: Path) -> dict[str, str]:
+    """The text of every document, once all of the library agrees on it."""
+    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+        documents = library.documents()
+        assert len({d.uri for d in documents}) == len(documents)
+        with library._store.writing():
+            pass  # the next writer clears up
+        health = library.health()
+        assert health["chunks"] == health["words"] == health["vectors"] == PARTS * len(documents)
+        return {Path(d.uri).name: library.show(d.id).text for d in documents}
+
+
+def check(place: Path, folder: Path) -> None:
+    """The library holds what the folder holds."""
+    texts = held(place)
+    assert texts.keys() == {path.name for path in folder.iterdir()}
+    for name, text in texts.items():
+        told = (folder / name).read_text().replace("## ", "")
+        assert text.split() == told.split(), name
+
+
+def prepare(folder: Path, mark: int) -> None:
+    """What a round will change, move and take away; some of it may be there from the last one."""
+    for old in folder.glob("new-*"):
+        old.unlink()
+    for role in ROLES:
+        write(folder, f"{role}.md", 10 * mark)
+        write(folder, f"new-{role}-moving.md", 10 * mark + 1)
+        write(folder, f"new-{role}-going.md", 10 * mark + 2)
+
+
+def stir(folder: Path, role: str, mark: int) -> None:
+    write(folder, f"{role}.md", 10 * mark + 3)
+    write(folder, f"new-{role}-came.md", 10 * mark + 4)
+    (folder / f"new-{role}-moving.md").rename(folder / f"new-{role}-moved.md")
+    (folder / f"new-{role}-going.md").unlink()
+
+
+def watched(place: Path, folder: Path, on_event: Callable[[Followed, Event], None]) -> None:
+    watch._LOOK = LOOK
+    stop = Event()
+    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+        library.watch([folder], quiet=LOOK, stop=stop, on_event=lambda e: on_event(e, stop))
+
+
+def follow(place: Path, folder: Path, mark: int) -> None:
+    """Until the last of what happens meanwhile is followed."""
+
+    def on_event(event: Followed, stop: Event) -> None:
+        if event.kind == "watching":
+            stir(folder, "meanwhile", mark)
+        elif event.kind == "removed" and event.uri.endswith("new-meanwhile-going.md"):
+            stop.set()
+
+    watched(place, folder, on_event)
+
+
+def finish(place: Path, folder: Path) -> None:
+    watched(place, folder, lambda event, stop: stop.set() if event.kind == "watching" else None)
+    check(place, folder)
+
+
+def main(place: Path, folder: Path) -> None:
+    folder.mkdir()
+    write(folder, "same.md", 0)
+    # Who reads is not in question, and its process would take a second to start, 90 times.
+    Sandbox.read = lambda _, blob: read(blob)  # type: ignore[method-assign]
+    read(Blob("same.md", (folder / "same.md").read_bytes()))  # what it loads, forks have
+    prepare(folder, 1)
+    assert fork(partial(finish, place, folder)) == 0
+    print("ready", flush=True)
+    sys.stdin.readline()
+    stir(folder, "before", 1)
+    met = boundaries(partial(follow, place, folder, 1), FOLLOWING)
+    assert fork(partial(check, place, folder)) == 0, "to the end"
+    print("to the end", flush=True)
+    for mark, (where, number) in enumerate(met, 2):
+        prepare(folder, mark)
+        assert fork(partial(finish, place, folder)) == 0, f"after {where}"
+        stir(folder, "before", mark)
+        if killed(partial(follow, place, folder, mark), where, number, FOLLOWING):
+            print(where, flush=True)
+    assert fork(partial(finish, place, folder)) == 0
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

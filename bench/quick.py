@@ -123,7 +123,7 @@ def _searching(store: EmbeddedStore, folder: Path, blocks: list[Rows]) -> dict[s
 
 
 def _alone(store: EmbeddedStore, signal: Signal) -> Callable[[Asked], object]:
-    return lambda q: store.search(signal, Probe(parse(q.text), q.vector), OWNER, 50)
+    return lambda q: store.search(signal, Probe(parse(q.text), q.vector, model=_MODEL), OWNER, 50)
 
 
 def _bytecodes(store: EmbeddedStore) -> dict[str, float]:

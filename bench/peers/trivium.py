@@ -38,6 +38,7 @@ class Engine(InProcess):
     def __init__(self, folder: Path, known: Sequence[Asked]) -> None:
         settings = load().settings
         model = local_embedder_for(settings)
+        self._model = model.fingerprint
         vectors = np.stack([asked.vector for asked in known])
         given = Precomputed(model, [asked.text for asked in known], vectors)
         self._store = EmbeddedStore(folder / "library", create=False)
@@ -54,7 +55,7 @@ class Engine(InProcess):
         where = OWNER
         if asked.filtered:
             where = Where(None, Compare("metadata.shard", "lt", PASSING))
-        probe = Probe(parse(asked.text), asked.vector)
+        probe = Probe(parse(asked.text), asked.vector, model=self._model)
         return [_row(hit.chunk_id) for hit in self._store.search(Signal.VECTOR, probe, where, k)]
 
     def close(self) -> None:

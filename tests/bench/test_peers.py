@@ -11,6 +11,7 @@ from bench.environments import OURS, PeerFailed, interpreter, pins, systems, wor
 from bench.generated import generated_corpus, generated_vectors
 from bench.lines import NAMES
 from bench.peers import Asked, fts5_faiss
+from bench.peers import trivium as ours
 from bench.rows import PASSING, Counted, Rows, make_rows, shard
 from bench.timing import throughput
 from bench.truth import nearest, recall
@@ -65,6 +66,20 @@ def test_a_peer_finds_near_rows_and_words(
         assert len(found) == 10
         assert all(texts[one.row] == one.text for one in found)
     assert engine.words(Asked(texts[7], asked[0].vector), 1) == [7]
+
+
+def test_we_are_measured_as_they_are(
+    tmp_path: Path, blocks: list[Rows], asked: list[Asked]
+) -> None:
+    ours.build(tmp_path, Counted(iter(blocks)))
+    engine = ours.Engine(tmp_path, asked)
+    try:
+        truth = nearest(blocks, np.stack([one.vector for one in asked]), 10)
+        assert recall([engine.near(one, 10) for one in asked], truth["plain"], 10) > 0.9
+        filtered = [engine.near(replace(one, filtered=True), 10) for one in asked]
+        assert recall(filtered, truth["filtered"], 10) > 0.9
+    finally:
+        engine.close()
 
 
 def test_a_peer_keeps_the_filter(engine: fts5_faiss.Engine, asked: list[Asked]) -> None:

@@ -24,7 +24,6 @@ from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
-from trivium.models.calling import CallingEmbedder
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
@@ -59,7 +58,7 @@ _MARKS = 2
 _PATIENCE = 3
 
 
-def embedder_for(settings: Settings) -> LocalEmbedder | CallingEmbedder:
+def embedder_for(settings: Settings) -> LocalEmbedder | RemoteEmbedder | BedrockEmbedder:
     """The embedding model that the settings name. Neither its weights nor its endpoint are looked
     for yet; a folder that is named but is no model raises ModelUnavailable."""
     return _remote_embedder(settings) if settings.embed_url else local_embedder_for(settings)
@@ -76,7 +75,7 @@ def local_embedder_for(settings: Settings) -> LocalEmbedder:
     )
 
 
-def _remote_embedder(settings: Settings) -> CallingEmbedder:
+def _remote_embedder(settings: Settings) -> RemoteEmbedder | BedrockEmbedder:
     s = settings
     client = _client(
         "embed",

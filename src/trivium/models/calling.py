@@ -8,7 +8,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from trivium.errors import BadSetting, DimensionMismatch
 from trivium.models.endpoint import Endpoint
@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 MOST_TEXTS = 100  # of one call
 
 
-class CallingEmbedder(ABC):
+class Calls(Protocol):
+    """A client: it knows whom it asks."""
+
+    @property
+    def endpoint(self) -> Endpoint: ...
+
+
+_Client = TypeVar("_Client", bound=Calls)
+
+
+class CallingEmbedder(ABC, Generic[_Client]):
     """A model behind an address. Threads may share it.
 
     The fingerprint names model, dimensions and prefix, not the address: the same model moved to
@@ -28,7 +38,7 @@ class CallingEmbedder(ABC):
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        client: _Client,
         dimensions: int = 0,
         query_prefix: str = "",
         document_prefix: str = "",
@@ -44,13 +54,16 @@ class CallingEmbedder(ABC):
         if parallel < 1 or dimensions < 0:
             name, given = ("parallel", parallel) if parallel < 1 else ("dimensions", dimensions)
             raise BadSetting(f"`embed.{name}` is {given}.", fix="It takes a positive number.")
-        self.batch = batch  # texts of one call: whoever asks for more loses all of it on a failure
+        endpoint = client.endpoint
+        # Texts of one call: whoever asks for more loses all of it on a failure.
+        self.batch = min(batch, self._most(endpoint.model))
         self.dimensions = dimensions  # 0 until the first answer, unless given
         self.fingerprint = endpoint.model
         if dimensions:
             self.fingerprint += f"-{dimensions}"
         if document_prefix:  # a query's prefix changes no stored vector
             self.fingerprint += f"-{hashlib.sha256(document_prefix.encode()).hexdigest()[:6]}"
+        self._client = client
         self._endpoint = endpoint
         self._wanted = dimensions
         self._query_prefix = query_prefix
@@ -82,6 +95,10 @@ class CallingEmbedder(ABC):
     def load(self) -> None:
         """Ask it for a vector. Raises ModelUnavailable where there is none."""
         self._embed(["ready"], hurried=True)
+
+    def _most(self, model: str) -> int:
+        """Texts that one call to the model may hold."""
+        return MOST_TEXTS
 
     @abstractmethod
     def _rows(self, texts: Sequence[str], *, hurried: bool) -> dict[int, Any] | None:

@@ -7,41 +7,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from trivium.models.calling import MOST_TEXTS, CallingEmbedder
+from trivium.models.calling import CallingEmbedder
 from trivium.models.http import Client
 from trivium.models.retrying import HURRIED
 
 PATH = "/embeddings"
 
 
-class RemoteEmbedder(CallingEmbedder):
+class RemoteEmbedder(CallingEmbedder[Client]):
     """A model behind an address. Threads may share it."""
 
-    def __init__(
-        self,
-        client: Client,
-        dimensions: int = 0,
-        query_prefix: str = "",
-        document_prefix: str = "",
-        *,
-        batch: int = MOST_TEXTS,
-        parallel: int = 1,
-        query_seconds: float = 5.0,
-    ) -> None:
-        super().__init__(
-            client.endpoint,
-            dimensions,
-            query_prefix,
-            document_prefix,
-            batch=batch,
-            parallel=parallel,
-            query_seconds=query_seconds,
-        )
-        self._client = client
-        self._asked = {"dimensions": dimensions} if dimensions else {}
-
     def _rows(self, texts: Sequence[str], *, hurried: bool) -> dict[int, Any] | None:
-        body = {"model": self._endpoint.model, "input": list(texts), **self._asked}
+        body: dict[str, Any] = {"model": self._endpoint.model, "input": list(texts)}
+        if self._wanted:
+            body["dimensions"] = self._wanted
         if hurried:
             seconds = self._query_seconds
             return by_place(self._client.post(PATH, body, attempts=HURRIED, patience=seconds))

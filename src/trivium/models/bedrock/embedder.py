@@ -7,7 +7,7 @@ from typing import Any
 
 from trivium.errors import BadSetting
 from trivium.models.bedrock.client import BedrockClient
-from trivium.models.calling import MOST_TEXTS, CallingEmbedder
+from trivium.models.calling import CallingEmbedder
 from trivium.models.retrying import ATTEMPTS, HURRIED
 
 TITAN, COHERE, COHERE_V3 = "titan-embed-text", "cohere.embed", "-v3"
@@ -18,37 +18,17 @@ _MOST = {TITAN: 1, COHERE: 96}
 LONGEST_V3 = 2048
 
 
-class BedrockEmbedder(CallingEmbedder):
+class BedrockEmbedder(CallingEmbedder[BedrockClient]):
     """A model at Amazon's. Threads may share it."""
 
-    def __init__(
-        self,
-        client: BedrockClient,
-        dimensions: int = 0,
-        query_prefix: str = "",
-        document_prefix: str = "",
-        *,
-        batch: int = MOST_TEXTS,
-        parallel: int = 1,
-        query_seconds: float = 5.0,
-    ) -> None:
-        model = client.endpoint.model
+    def _most(self, model: str) -> int:
         self._family = next((family for family in _MOST if family in model), "")
         if not self._family:
             raise BadSetting(
                 f"`embed.model` is {model!r}, which Trivium cannot ask at Bedrock.",
                 fix=f"Name one whose name holds {TITAN} or {COHERE}.",
             )
-        super().__init__(
-            client.endpoint,
-            dimensions,
-            query_prefix,
-            document_prefix,
-            batch=min(batch, _MOST[self._family]),
-            parallel=parallel,
-            query_seconds=query_seconds,
-        )
-        self._client = client
+        return _MOST[self._family]
 
     def _rows(self, texts: Sequence[str], *, hurried: bool) -> dict[int, Any] | None:
         asked = self._titan(texts) if self._family == TITAN else self._cohere(texts, hurried)

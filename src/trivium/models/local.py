@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.errors import BadSetting, DimensionMismatch, ModelDamaged, ModelUnavailable
 from trivium.models import weights
+from trivium.models.counted import Counted
 from trivium.models.late import pack
 from trivium.models.weights import Shape
 
@@ -73,6 +74,7 @@ class LocalEmbedder:
         self._max_tokens = max_tokens
         self._query_prefix = query_prefix
         self._document_prefix = document_prefix
+        self._counted = Counted()
         self._lock = Lock()
         self._loaded: _Engine | None = None
 
@@ -128,7 +130,7 @@ class LocalEmbedder:
         if not texts:
             return
         engine = self.load()
-        rows = [engine.encode(self._document_prefix + text) for text in texts]
+        rows = [engine.encode(self._document_prefix + text, self._counted) for text in texts]
         calls = [(batch, [rows[i] for i in batch]) for batch in batches([len(r) for r in rows])]
         if len(calls) == 1 or self._threads == 1:
             for batch, read in calls:
@@ -161,7 +163,7 @@ class LocalEmbedder:
 
     def tokens(self) -> LocalTokens:
         """Counts as this model does."""
-        return LocalTokens(self.fingerprint, open_tokenizer(self._files()[1]))
+        return LocalTokens(self.fingerprint, open_tokenizer(self._files()[1]), self._counted)
 
     def _files(self) -> tuple[Path, Path]:
         """The graph and the tokeniser, made ready on the first call on this machine."""
@@ -183,12 +185,15 @@ class LocalTokens:
     """Counts tokens as a model's own tokeniser does, of the whole text, without the two that
     open and close what the model reads."""
 
-    def __init__(self, name: str, tokenizer: Tokenizer) -> None:
+    def __init__(self, name: str, tokenizer: Tokenizer, counted: Counted) -> None:
         self.name = name
         self._tokenizer = tokenizer
+        self._counted = counted
 
     def count(self, text: str) -> int:
-        return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
+        ids = self._tokenizer.encode(encodable(text), add_special_tokens=False).ids
+        self._counted.keep(text, ids)
+        return len(ids)
 
 
 class _Engine:
@@ -201,6 +206,8 @@ class _Engine:
         self._tokenizer = open_tokenizer(tokenizer)
         # What stands in front is context; of the passage itself nothing may be lost.
         self._tokenizer.enable_truncation(max_tokens, direction="left")
+        self._marks = _marks(self._tokenizer)
+        self._room = max_tokens - sum(map(len, self._marks or ()))
         self._graph = graph
         self._session = open_session(graph, threads)
         self._inputs = {given.name for given in self._session.get_inputs()}
@@ -224,10 +231,17 @@ class _Engine:
         narrow._session = open_session(self._graph, 1)
         return narrow
 
-    def encode(self, text: str) -> list[int]:
+    def encode(self, text: str, counted: Counted | None = None) -> list[int]:
+        """`counted`: what somebody has read already."""
+        ids: list[int]
+        if counted and self._marks and (known := counted.take(text)):
+            lines, passage = encodable(known[0]), known[1]
+            ids = self._tokenizer.encode(lines, add_special_tokens=False).ids + passage
+            before, behind = self._marks
+            return [*before, *ids[max(0, len(ids) - self._room) :], *behind]
         # One by one: encode_batch starts threads of its own, which warn on stderr after a fork,
         # and saves nothing that counts (1 ms a chunk beside 60 ms in the model).
-        ids: list[int] = self._tokenizer.encode(encodable(text)).ids
+        ids = self._tokenizer.encode(encodable(text)).ids
         return ids
 
     def has_token(self, word: str) -> bool:
@@ -300,6 +314,21 @@ class _Engine:
             )
         unit: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
         return unit
+
+
+def _marks(tokenizer: Tokenizer) -> tuple[list[int], list[int]] | None:
+    """What a model reads before and behind every text; None where its tokens are not those of its
+    lines, or a sample does not tell."""
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+
+    if not isinstance(tokenizer.pre_tokenizer, BertPreTokenizer):
+        return None
+    bare: list[int] = tokenizer.encode("a", add_special_tokens=False).ids
+    marked: list[int] = tokenizer.encode("a").ids
+    for start in range(len(marked)):
+        if bare and marked[start : start + len(bare)] == bare:
+            return marked[:start], marked[start + len(bare) :]
+    return None
 
 
 def open_session(graph: Path, threads: int) -> Any:

@@ -14,6 +14,7 @@ import pytest
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable
 from trivium.models import local, minilm, weights
+from trivium.models.counted import MOST_TOKENS, Counted
 from trivium.models.local import LocalEmbedder
 from trivium.ports import Embedder, Tokens
 
@@ -173,6 +174,28 @@ def test_tokens_are_counted_without_a_limit(embedder: LocalEmbedder) -> None:
     tokens = embedder.tokens()
     assert tokens.count("word " * 1000) == 1000
     assert tokens.count("") == 0
+
+
+def test_a_text_that_was_counted_gets_the_same_vector(cache: Path) -> None:
+    long = " ".join(f"word{n} and" for n in range(300))  # the beginning of it is not read
+    odd = ["", " ", "\ud83d alone", "naïve café 東京", "two\nlines", "\u0301x", long, *TEXTS]
+    under = [f"A title\n\nheading \ud83d {n}\n{text}" for n, text in enumerate(odd)]
+    embedder = LocalEmbedder(None, cache, threads=1)
+    for texts in (odd, under, [text + "." for text in odd]):
+        fresh = embedder.embed_documents(texts)
+        counts = [embedder.tokens().count(text) for text in odd]
+        assert counts[:2] == [0, 0]
+        assert (embedder.embed_documents(texts) == fresh).all()
+    assert embedder._counted.take("a\n" + long) is not None  # the last ones had an end of their own
+    assert embedder._counted.take("a\n" + long) is None
+
+
+def test_few_counted_texts_are_held() -> None:
+    counted = Counted()
+    for number in range(10):
+        counted.keep(str(number), range(MOST_TOKENS // 5))
+    assert counted.take("a title\n9") == ("a title\n", list(range(MOST_TOKENS // 5)))
+    assert [counted.take(str(n)) is None for n in range(10)] == [*[True] * 6, *[False] * 3, True]
 
 
 def test_prefixes_stand_before_the_text(cache: Path, embedder: LocalEmbedder) -> None:

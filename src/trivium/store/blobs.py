@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import time
+from uuid import uuid4
 
 from trivium.errors import OriginalDamaged, OriginalMissing
 from trivium.store.embedded.database import translated
@@ -38,8 +38,7 @@ class FolderBlobs:
         address = self.address(data)
         path = self._path(_digest(address))
         with translated(self._folder):
-            if not self._renewed(path, len(data)):
-                path.parent.mkdir(parents=True, exist_ok=True)
+            if not _renewed(path, data):
                 self._write(path, data)
         return address
 
@@ -79,32 +78,36 @@ class FolderBlobs:
     def _path(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest
 
-    def _renewed(self, path: Path, size: int) -> bool:
-        """Whether it is there; as of now, so not left over from long ago."""
-        try:
-            if path.stat().st_size != size:
-                return False
-            os.utime(path)
-            return True
-        except FileNotFoundError:  # never there, or deleted this instant
-            return False
-
     def _write(self, path: Path, data: bytes) -> None:
-        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=self._folder)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = self._folder / f"{_UNFINISHED}{uuid4().hex}"
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(new, "xb", opener=_private) as file:
                 file.write(data)
                 file.flush()
+                new.replace(path)
+                # After it has its name: ext4, XFS and btrfs then write the name down with the file.
+                # Before it, the folder would have to be synced too, for as much time again.
                 os.fsync(file.fileno())
-            Path(name).replace(path)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            new.unlink(missing_ok=True)
             raise
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # or the name may be lost with the power
-        finally:
-            os.close(folder)
+
+
+def _renewed(path: Path, data: bytes) -> bool:
+    """Whether it is there; as of now, so not left over from long ago. The bytes are compared: when
+    the power fails, a file may keep its name and lose what is in it."""
+    try:
+        if os.stat(path).st_size != len(data) or path.read_bytes() != data:
+            return False
+        os.utime(path)
+        return True
+    except FileNotFoundError:  # never there, or deleted this instant
+        return False
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _digest(address: str) -> str:

@@ -26,7 +26,7 @@ from trivium.store.sql.rows import (
     name_values,
 )
 from trivium.store.sql.sketches import keep_shingles
-from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, take
+from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, slices, take
 from trivium.store.sql.tables import chunks, documents, fields, interpretations, leftovers
 from trivium.store.sql.vectors import keep_all
 from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
@@ -40,7 +40,7 @@ class Staged:
     document: DocumentId
     number: int
     first_chunk: ChunkId
-    values: Mapping[str, Any]  # what activation sets on the document's row
+    values: Mapping[str, Any]  # what activation sets on the document's row; none: they are there
     metadata: Metadata
     indexed: tuple[IndexedChunk, ...]  # its chunks, as search indexes need them
 
@@ -176,6 +176,8 @@ class _Plan:
                 for at, (chunk, embedded) in enumerate(pairs, start=next_chunk)
             ]
             indexed = _indexed(processed, document.id, next_chunk)
+            if is_first:
+                values = {}
             self._staged.append(
                 Staged(document.id, number, next_chunk, values, processed.metadata, indexed)
             )
@@ -252,7 +254,8 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
         )
     ).all()
     sequence = take(connection, "sequence", 1).start
-    _update(connection, staged, sequence)
+    _update(connection, [one for one in staged if one.values], sequence)
+    _show(connection, [one for one in staged if not one.values], sequence)
     mine, state = interpretations.c.document.in_(ids), interpretations.c.state
     retired = update(interpretations).where(mine, state == "active")
     connection.execute(retired.values(state="retired", retired_at=now()))
@@ -276,6 +279,8 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
 def _update(connection: Connection, staged: Sequence[Staged], sequence: int) -> None:
     """The rows of the documents, in one statement: one for each would take a quarter of the time
     that goes into putting a batch of small documents (1.1 of 4.2 ms)."""
+    if not staged:
+        return
     rows = [
         {**one.values, "interpretation": one.number, "changed": sequence, "id": one.document}
         for one in staged
@@ -284,6 +289,13 @@ def _update(connection: Connection, staged: Sequence[Staged], sequence: int) -> 
     values = {name: bindparam(f"_{name}", type_=documents.c[name].type) for name in names}
     statement = update(documents).where(documents.c.id == bindparam("_id")).values(**values)
     connection.execute(statement, [{f"_{name}": row[name] for name in row} for row in rows])
+
+
+def _show(connection: Connection, first: Sequence[Staged], sequence: int) -> None:
+    """New documents, whose rows say everything but that they are there."""
+    for some in slices([one.document for one in first]):
+        new = update(documents).where(documents.c.id.in_(some))
+        connection.execute(new.values(interpretation=1, changed=sequence))
 
 
 def _range(one: Staged) -> dict[str, int]:

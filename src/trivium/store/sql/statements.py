@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Dialect, Table, insert, select, update
 
 from trivium.store.sql.tables import chunks, counters, documents, settings
 
@@ -48,9 +49,31 @@ def take(connection: Connection, name: str, count: int) -> range:
     return range(last - count + 1, last + 1)
 
 
-def insert_all(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
+def insert_all(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    """Rows with the same columns. As text, for `execute` looks at every value of every row on its
+    own: half the time of 256 documents of a chunk each."""
     if rows:
-        connection.execute(insert(table), rows)
+        statement, arranged = _insertion(connection.dialect, table, tuple(rows[0]))
+        connection.exec_driver_sql(statement, [arranged(row) for row in rows])
+
+
+@lru_cache
+def _insertion(
+    dialect: Dialect, table: Table, names: tuple[str, ...]
+) -> tuple[str, Callable[[Mapping[str, Any]], Any]]:
+    """The statement, and what makes its parameters of a row."""
+    compiled = insert(table).compile(dialect=dialect, column_keys=names)
+    order = compiled.positiontup or names
+    types = [table.c[name].type.dialect_impl(dialect) for name in order]
+    made = [(name, kind.bind_processor(dialect)) for name, kind in zip(order, types, strict=True)]
+
+    def by_position(row: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple([row[name] if make is None else make(row[name]) for name, make in made])
+
+    def by_name(row: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(zip(order, by_position(row), strict=True))
+
+    return str(compiled), by_position if compiled.positional else by_name
 
 
 def set_setting(connection: Connection, name: str, value: str) -> None:

@@ -41,6 +41,7 @@ import re
 import sys
 import time
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -247,8 +248,9 @@ def speed(papers: list[Path]) -> dict[str, float]:
 
 def _read_all(sandbox: Sandbox, blobs: list[Blob]) -> int:
     """How many pages there are, once all are read."""
-    outcomes = sandbox.read_many((blob.name, blob) for blob in blobs)
-    return sum(_pages(read) for _, read in outcomes if isinstance(read, Extraction))
+    with ThreadPoolExecutor(os.cpu_count()) as readers:
+        outcomes = readers.map(lambda blob: sandbox.read_all([blob])[0], blobs)
+    return sum(_pages(read) for read in outcomes if isinstance(read, Extraction))
 
 
 def _pages(read: Extraction) -> int:

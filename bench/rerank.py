@@ -34,7 +34,7 @@ from trivium.search.rerank import Shares, blend
 from trivium.search.run import Searcher
 from trivium.search.weigh import MINILM
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.types import OWNER, Extraction, Labels, StoredChunk
+from trivium.types import OWNER, Labels, StoredChunk
 
 SETS = "scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de"
 LIMIT = 10
@@ -86,7 +86,7 @@ def _index(
     preparer = Preparer(
         store,
         chunker_for(settings, embedder),
-        lambda blob: Extraction("", (), "", ""),  # a judged set brings texts, not files
+        lambda blobs: [],  # a judged set brings texts, not files
         (),
         max_bytes=settings.read_max_bytes,
     )

@@ -1,6 +1,7 @@
 """Two thousand damaged and hostile files: each has a typed outcome, and the process lives on."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.fuzz.mutations import corpus
@@ -46,8 +47,10 @@ def test_the_files_to_be_damaged_are_sound_and_of_every_format() -> None:
 
 def test_every_mutation_has_a_typed_outcome(sandbox: Sandbox) -> None:
     count = texts = 0
-    blobs = ((blob.name, blob) for blob in corpus(FILES))
-    for name, outcome in sandbox.read_many(blobs):
+    blobs = list(corpus(FILES))
+    with ThreadPoolExecutor(2) as readers:
+        outcomes = readers.map(lambda blob: sandbox.read_all([blob]), blobs)
+    for name, (outcome,) in zip((blob.name for blob in blobs), outcomes, strict=True):
         count += 1
         if isinstance(outcome, Extraction):
             texts += 1

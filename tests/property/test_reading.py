@@ -35,7 +35,7 @@ def sandbox() -> Iterator[Sandbox]:
 def test_what_is_read_is_in_order_and_chunks_keep_all_of_it(sandbox: Sandbox, name: str) -> None:
     waiting = [Blob(PurePath(name).name, content(name))]
     for blob in waiting:
-        ((_, read),) = sandbox.read_many([(blob.name, blob)])
+        (read,) = sandbox.read_all([blob])
         if not isinstance(read, Extraction):
             assert isinstance(read, ReadError)
             assert read.code.startswith("file.")

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from time import monotonic
@@ -62,6 +63,7 @@ class Worker:
     def __init__(self, order: Order, limits: Limits, folder: str) -> None:
         self._limits = limits
         self.documents = 0
+        self._ahead = bytearray()  # what was read beyond the answer that was waited for
         self.allowed = limits.seconds  # for the answer that is waited for
         self._lock = threading.Lock()
         self._is_reaped = False
@@ -92,12 +94,13 @@ class Worker:
         self._writable.register(self._in, select.POLLOUT)
         self._readable.register(self._out, select.POLLIN)
 
-    def ask(self, blob: Blob) -> Answer:
-        self.documents += 1
-        now = monotonic()
+    def ask(self, blobs: Sequence[Blob]) -> Iterator[Answer]:
+        """An answer for each. Read them all, or end the worker."""
+        self.documents += len(blobs)
+        files = [(blob.name, len(blob.data)) for blob in blobs]
         self.allowed = self._limits.seconds
-        deadline, last = now + self._limits.seconds, now + self._limits.longest
-        for piece in frame(blob.name, [blob.data]):
+        deadline = monotonic() + self._limits.seconds
+        for piece in frame(files, [blob.data for blob in blobs]):
             view = memoryview(piece)
             while view:
                 _wait(self._writable, deadline)
@@ -105,11 +108,17 @@ class Worker:
                     view = view[os.write(self._in, view) :]
                 except BrokenPipeError:
                     raise Lost("crash") from None
-        answer = self.receive(deadline)
-        while answer.verb == "still working":
+        for _ in blobs:
+            yield self._answer()
+
+    def _answer(self) -> Answer:
+        """The next one, while its reader says in time that it goes on."""
+        now = monotonic()
+        self.allowed = self._limits.seconds
+        deadline, last = now + self._limits.seconds, now + self._limits.longest
+        while (answer := self.receive(deadline)).verb == "still working":
             deadline = min(monotonic() + self._limits.seconds, last)
             self.allowed = self._limits.longest if deadline == last else self._limits.seconds
-            answer = self.receive(deadline)
         return answer
 
     def receive(self, deadline: float) -> Answer:
@@ -128,21 +137,23 @@ class Worker:
         return Answer(verb, peak, rest, data)
 
     def _read(self, size: int, deadline: float) -> bytearray:
-        data = bytearray()  # grows with what comes: the size is only the worker's word
+        data = self._ahead  # grows with what comes: the size is only the worker's word
         while len(data) < size:
             try:
-                piece = os.read(self._out, min(size - len(data), PIECE))
+                piece = os.read(self._out, PIECE)
             except BlockingIOError:
                 _wait(self._readable, deadline)
                 continue
             if not piece:
                 raise Lost("crash")
             data += piece
+        self._ahead = data[size:]
+        del data[size:]
         return data
 
     def is_idle(self) -> bool:
         """It waits for a document: it has not ended, and nothing is left of an answer."""
-        return not self._readable.poll(0)
+        return not self._ahead and not self._readable.poll(0)
 
     def is_swollen(self, peak: int) -> bool:
         """What it holds on to would be missing for the next document."""

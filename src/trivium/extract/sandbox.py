@@ -12,12 +12,11 @@ import os
 import queue
 import tempfile
 import threading
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
-from typing import Self, TypeVar
+from typing import Self
 
 from trivium import errors
 from trivium.errors import FileDamaged, FileTimeout, FileTooLarge, ReadError, TriviumError
@@ -34,8 +33,6 @@ START_SECONDS = 60.0  # for a worker to import its extractors: 0.2 s, more on a 
 DOCUMENTS_PER_WORKER = 5000
 LONGEST = 60  # times the seconds, for an extractor that says it is still working
 
-Key = TypeVar("Key")
-
 
 @dataclass(slots=True)
 class _Slot:
@@ -45,7 +42,7 @@ class _Slot:
 
 
 class Sandbox:
-    """A few worker processes that read one file each. Threads may share it."""
+    """A few worker processes that read files. Threads may share it."""
 
     def __init__(
         self,
@@ -85,7 +82,6 @@ class Sandbox:
         self._folder = tempfile.TemporaryDirectory(prefix="trivium-read-")
         # Linux kills a child when the thread that made it ends, so one that lasts makes them all.
         self._starter = ThreadPoolExecutor(1, "trivium-sandbox")
-        self._readers = ThreadPoolExecutor(workers, "trivium-read")
 
     def __enter__(self) -> Self:
         return self
@@ -105,7 +101,6 @@ class Sandbox:
         for slot in slots:
             self._discard(slot)
             self._slots.put(slot)
-        self._readers.shutdown(cancel_futures=True)
         self._starter.shutdown()
         for worker in self._alive:  # started for a caller who was interrupted meanwhile
             worker.end()
@@ -114,65 +109,56 @@ class Sandbox:
     def read(self, blob: Blob) -> Extraction:
         """The text and structure of a file. Raises ReadError with a reason a person understands;
         waits while all workers are busy."""
+        (outcome,) = self.read_all([blob])
+        if isinstance(outcome, ReadError):
+            raise outcome
+        return outcome
+
+    def read_all(self, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+        """One outcome for each. They go to one worker in one request: for small files, of which
+        most of the time was waking up (1.0 ms of processor time each, and .6 so, 16 at once)."""
         slot = self._slots.get()
         try:
-            return self._read(slot, blob)
-        except ReadError:
-            raise
+            return self._together(slot, blobs)
         except BaseException:  # interrupted: nobody knows what the worker would say next
             self._discard(slot)
             raise
         finally:
             self._slots.put(slot)
 
-    def read_many(
-        self, keyed: Iterable[tuple[Key, Blob | None]], *, ahead: int | None = None
-    ) -> Iterator[tuple[Key, Extraction | ReadError | None]]:
-        """Reads side by side and yields in order, one outcome for each; None keeps the place of
-        what needs no reading. Takes at most `ahead` more (twice the workers) than it has given;
-        the iterable is asked in the caller's thread."""
-        ahead = 2 * self._workers if ahead is None else ahead
-        pending: deque[tuple[Key, Future[Extraction | ReadError] | None]] = deque()
-        try:
-            for key, blob in keyed:
-                future = None if blob is None else self._readers.submit(self._outcome, blob)
-                pending.append((key, future))
-                while pending and (len(pending) > ahead or _is_done(pending[0][1])):
-                    yield _settled(pending.popleft())
-            while pending:
-                yield _settled(pending.popleft())
-        finally:
-            for _, future in pending:
-                if future is not None:
-                    future.cancel()
+    def _together(self, slot: _Slot, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+        if len(blobs) > 1:
+            try:
+                return self._asked(slot, self._ready(slot), blobs)
+            except Lost:  # one of them ended it: each alone, so that only that one fails
+                self._discard(slot)
+        return [self._outcome(slot, blob) for blob in blobs]
 
-    def _outcome(self, blob: Blob) -> Extraction | ReadError:
-        try:
-            return self.read(blob)
-        except ReadError as error:
-            return error
-
-    def _read(self, slot: _Slot, blob: Blob) -> Extraction:
+    def _outcome(self, slot: _Slot, blob: Blob) -> Extraction | ReadError:
         while True:
             worker = self._ready(slot)
             first = worker.documents == 0
             try:
-                answer = worker.ask(blob)
-                if answer.verb == "memory":
-                    raise Lost("memory")
-                outcome = _decoded(answer, blob)
+                return self._asked(slot, worker, [blob])[0]
             except Lost as lost:
                 note = self._discard(slot)
                 failure = worker.failure(lost.failure, note)
                 # An earlier document may have left it in a bad state: only a fresh one is proof.
                 if first or failure in ("time", "output") or self._closed:
-                    raise self._reason(blob, failure, worker.allowed, note) from None
-                continue
-            if worker.documents >= self._documents_per_worker or worker.is_swollen(answer.peak):
-                self._discard(slot)
-            if isinstance(outcome, ReadError):
-                raise outcome
-            return outcome
+                    return self._reason(blob, failure, worker.allowed, note)
+
+    def _asked(
+        self, slot: _Slot, worker: Worker, blobs: Sequence[Blob]
+    ) -> list[Extraction | ReadError]:
+        outcomes, peak = [], 0
+        for blob, answer in zip(blobs, worker.ask(blobs), strict=True):
+            if answer.verb == "memory":
+                raise Lost("memory")
+            outcomes.append(_decoded(answer, blob))
+            peak = max(peak, answer.peak)
+        if worker.documents >= self._documents_per_worker or worker.is_swollen(peak):
+            self._discard(slot)
+        return outcomes
 
     def _ready(self, slot: _Slot) -> Worker:
         """The slot's worker; a new one when there is none or something ended it."""
@@ -213,9 +199,9 @@ class Sandbox:
             self._alive.discard(worker)
         return worker.end()
 
-    def _reason(self, blob: Blob, failure: Failure, seconds: float, note: str) -> Exception:
+    def _reason(self, blob: Blob, failure: Failure, seconds: float, note: str) -> ReadError:
         if self._closed:
-            return RuntimeError("The sandbox is closed.")
+            raise RuntimeError("The sandbox is closed.")
         name, limits = blob.name, self._limits
         error: ReadError
         match failure:
@@ -272,14 +258,3 @@ def _refusal(kind: str, message: str, fix: str) -> ReadError:
 
 def _size(count: int) -> str:
     return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
-
-
-def _is_done(future: Future[Extraction | ReadError] | None) -> bool:
-    return future is None or future.done()
-
-
-def _settled(
-    one: tuple[Key, Future[Extraction | ReadError] | None],
-) -> tuple[Key, Extraction | ReadError | None]:
-    key, future = one
-    return key, None if future is None else future.result()

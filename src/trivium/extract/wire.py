@@ -1,9 +1,10 @@
 """The words that `sandbox` and its workers exchange.
 
-A request is a name and the bytes, an answer an extraction or the reason why there is none. The
-form is JSON beside raw bytes, decoded against the types of `trivium.types` alone: an answer comes
-from a process that read a hostile file, and unpickling it, even with a list of allowed classes,
-lets it set attributes of those classes and reserve memory at will.
+A request is the names and bytes of some files; the answers, one a file and in their order, are
+extractions or the reason why there is none. The form is JSON beside raw bytes, decoded against the
+types of `trivium.types` alone: an answer comes from a process that read a hostile file, and
+unpickling it, even with a list of allowed classes, lets it set attributes of those classes and
+reserve memory at will.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The process that reads files nobody trusts.
 
-Knows nothing of documents beyond one at a time; how long one may take, and what to do when it takes
-longer, is `sandbox`'s business, and the form of its answers is `wire`'s.
+Knows nothing of documents beyond those of one request; how long one may take, and what to do when
+it takes longer, is `sandbox`'s business, and the form of its answers is `wire`'s.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import cast
 from trivium.errors import ReadError
 from trivium.extract.detect import read
 from trivium.extract.pulse import on_pulse
-from trivium.extract.wire import HEAD, STILL_WORKING, Order, frame, pack, structure_of
+from trivium.extract.wire import HEAD, SMALL, STILL_WORKING, Order, frame, pack, structure_of
 from trivium.ports import Blob, Extractor
 
 MAX_REASON = 2000  # characters of an error's sentence
@@ -60,13 +60,20 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 10, 10)
     _tell(["ready", _peak()])
-    while blob := _receive(inbox):
+    while blobs := _receive(inbox):
         os.lseek(2, 0, os.SEEK_SET)
         with suppress(OSError):
             os.ftruncate(2, 0)
-        _allow_time()
-        for piece in _answer(blob, extractors, order.max_bytes):
-            _write(piece)
+        answers = b""  # of small files together: whoever waits for them wakes up once
+        for left, blob in zip(reversed(range(len(blobs))), blobs, strict=True):
+            _allow_time()
+            pieces = _answer(blob, extractors, order.max_bytes)
+            if left and len(answers) + sum(map(len, pieces)) <= SMALL:
+                answers += b"".join(pieces)
+            else:
+                for piece in (answers, *pieces):
+                    _write(piece)
+                answers = b""
 
 
 def _load(order: Order) -> Sequence[Extractor]:
@@ -115,16 +122,20 @@ def _write(piece: bytes) -> None:
         view = view[os.write(_outbox, view) :]
 
 
-def _receive(inbox: int) -> Blob | None:
+def _receive(inbox: int) -> list[Blob]:
     """The next request; nothing when the parent closed the pipe or is gone."""
     head = _read_exactly(inbox, HEAD.size)
     if head is None:
-        return None
-    name_size, size = HEAD.unpack(head)
-    name, data = _read_exactly(inbox, name_size), _read_exactly(inbox, size)
-    if name is None or data is None:
-        return None
-    return Blob(str(structure_of(name)), bytes(data))
+        return []
+    told, size = HEAD.unpack(head)
+    files, data = _read_exactly(inbox, told), _read_exactly(inbox, size)
+    if files is None or data is None:
+        return []
+    blobs, start = [], 0
+    for name, length in cast(list[tuple[str, int]], structure_of(files)):
+        blobs.append(Blob(name, bytes(data[start : start + length])))
+        start += length
+    return blobs
 
 
 def _read_exactly(inbox: int, size: int) -> bytearray | None:

@@ -7,13 +7,13 @@ what its text says, as without it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from trivium.errors import FileEmpty, ModelError
+from trivium.errors import FileEmpty, ModelError, ReadError
 from trivium.extract.images import image_type
-from trivium.ports import Blob, Generator, Message
+from trivium.ports import Blob, Generator, Message, Reader
 from trivium.text.languages import detect_language
 from trivium.types import Element, Extraction, Place
 
@@ -29,30 +29,28 @@ RULES = (
 
 
 class Describing:
-    """Reads a file as the reader it is given does, and pictures with a model's words too."""
+    """Reads files as the reader it is given does, and pictures with a model's words too."""
 
-    def __init__(
-        self, read: Callable[[Blob], Extraction], generator: Generator, reader: str
-    ) -> None:
+    def __init__(self, read: Reader, generator: Generator, reader: str) -> None:
         """`reader`: the name of the extractor of pictures, for one that it finds no text in."""
         self._read = read
         self._generator = generator
         self._reader = reader
 
-    def __call__(self, blob: Blob) -> Extraction:
+    def __call__(self, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+        return [self._seen(*each) for each in zip(blobs, self._read(blobs), strict=True)]
+
+    def _seen(self, blob: Blob, read: Extraction | ReadError) -> Extraction | ReadError:
         kind = image_type(blob.data)
         if kind not in SEEN or len(blob.data) > MOST_BYTES:
-            return self._read(blob)
-        try:
-            read = self._read(blob)
-        except FileEmpty:
-            told = self._described(blob, kind)
-            if not told:
-                raise
+            return read
+        bare = read
+        if isinstance(read, FileEmpty):
             bare = Extraction("", (), PurePath(blob.name).stem, kind, reader=self._reader)
-            return self._with(bare, told)
+        if isinstance(bare, ReadError):
+            return read
         told = self._described(blob, kind)
-        return self._with(read, told) if told else read
+        return self._with(bare, told) if told else read
 
     def _described(self, blob: Blob, kind: str) -> str:
         asked = Message("user", "Describe this picture.", ((kind, blob.data),))

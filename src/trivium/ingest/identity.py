@@ -6,7 +6,7 @@ comes. Knows nothing of formats: the same bytes under a like name are read alike
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -57,17 +57,19 @@ class Naming:
 
 def recognise(
     store: Store,
+    alike: Iterable[Document],
     item: SourceItem,
     digest: str,
     labels: Labels,
     is_current: Callable[[str], bool],
 ) -> Renaming | Naming | None:
-    """What an unknown item is, if its bytes are known: a document that moved here, else a copy.
-    None: a document of its own. `is_current` says whether a pipeline's fingerprint is today's."""
+    """What an unknown item is, if documents are `alike` in their bytes: one that moved here, else a
+    copy. None: a document of its own. `is_current` says whether a pipeline's fingerprint is
+    today's."""
     if item.title or item.metadata:  # its source knows it by more than its bytes
         return None
     copy = None
-    for document in store.alike(digest, labels.collection):
+    for document in alike:
         if _suffix(document.uri) != _suffix(item.uri):  # may be read in another way
             continue
         category, audience, metadata = labelled(labels, {}, document)

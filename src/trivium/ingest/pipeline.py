@@ -18,17 +18,17 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from trivium.errors import FileDamaged, ModelUnavailable, TriviumError
+from trivium.errors import ModelUnavailable
 from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.identity import Naming, Renaming
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
-from trivium.ingest.preparing import Prepared, Relabelling
+from trivium.ingest.preparing import Asked, Found, Relabelling
 from trivium.ingest.quiet import step_back
 from trivium.ingest.way import Offer, Way
 from trivium.ports import SourceItem, Store
-from trivium.types import Processed
+from trivium.types import Extraction, Processed
 from trivium.work import JobId, Offered
 
 if TYPE_CHECKING:
@@ -37,12 +37,15 @@ if TYPE_CHECKING:
 # Under way at once: one batch being written, one being embedded, one waiting, one being read.
 MOST_DOCUMENTS = 4 * BATCH_DOCUMENTS
 MOST_BYTES = 32 << 20  # of files; one that is larger goes alone
-READ_AHEAD = 32  # given to the readers before the writer looks again: it may be busy for .3 s
+READ_AHEAD = 64  # given to the readers before the writer looks again: it may be busy for .3 s
+# Small files are prepared together: waking up a thread or a process, and asking the database, takes
+# longer than most of what is done for one of them. Larger ones have work enough of their own.
+TOGETHER = 16
+SMALL = 8 << 10  # bytes
 DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
 
-_Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Outcome
-# What other threads tell the caller's: a document that was read, a batch with its vectors, a bug.
-_Event: TypeAlias = tuple[Way, _Found] | tuple[list[Way], Made] | BaseException
+# What other threads tell the caller's: documents that were read, a batch with its vectors, a bug.
+_Event: TypeAlias = tuple[list[Way], list[Found] | Made] | BaseException
 
 
 class Pipeline:
@@ -108,6 +111,7 @@ class Pipeline:
 
     def _fill(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
         """None: nothing more will be offered."""
+        group: list[Way] = []
         while self._has_room():
             if self._stack:
                 way = self._stack.pop()
@@ -119,7 +123,13 @@ class Pipeline:
                 way = Way(offer)
             else:
                 break
-            self._begin(way)
+            if group and not _go_together(group, way):
+                self._read(group)
+                group = []
+            if self._begin(way):
+                group.append(way)
+        if group:
+            self._read(group)
         if not self._reading:
             self._batches.hurry()
         self._ledger.settle()
@@ -131,33 +141,30 @@ class Pipeline:
         few = self._reading < READ_AHEAD and len(self._under_way) < MOST_DOCUMENTS
         return few and self._bytes < MOST_BYTES
 
-    def _begin(self, way: Way) -> None:
+    def _begin(self, way: Way) -> bool:
+        """False: the same is under way, and this one waits for it."""
         if way.key in self._under_way or way.key in self._parked:
             self._held.setdefault(way.key, []).append(way)
-            return
+            return False
         way.number = next(self._numbers)
         self._enter(way)
         self._reading += 1
-        self._pool.submit(self._prepare, way)
+        return True
 
-    def _prepare(self, way: Way) -> None:
+    def _read(self, group: list[Way]) -> None:
+        self._pool.submit(self._prepare, group)
+
+    def _prepare(self, group: list[Way]) -> None:
         """In a thread of the pool."""
         try:
-            offer = way.offer
-            found: _Found = Outcome(offer.item.uri, Fate.CANCELLED)
-            if not self._is_dropped(way):
-                found = offer.preparer.prepare(
-                    offer.item, offer.labels, steps=way.steps, anew=offer.anew
-                )
-            way.steps.leave()
-            self._events.put((way, found))
-        except TriviumError as problem:  # not of this document: the library or a model
-            self._events.put(problem)
-        except Exception as bug:  # must not stop the other documents, now or when they are resumed
-            what = f"{type(bug).__name__}: {bug}"
-            damaged = FileDamaged(f"{way.offer.item.name} could not be prepared ({what}).")
-            self._events.put((way, Outcome(way.offer.item.uri, Fate.FAILED, error=damaged)))
-        except BaseException as end:  # to be raised where someone sees it
+            first = group[0].offer
+            if self._is_dropped(group[0]):
+                found: list[Found] = [Outcome(way.offer.item.uri, Fate.CANCELLED) for way in group]
+            else:
+                asked = [Asked(way.offer.item, way.steps, way.offer.anew) for way in group]
+                found = first.preparer.prepare(asked, first.labels)
+            self._events.put((group, found))
+        except BaseException as end:  # no document's fault: to be raised where someone sees it
             self._events.put(end)
 
     # --- in the caller's thread: everything that writes
@@ -169,15 +176,16 @@ class Pipeline:
             return
         if isinstance(event, BaseException):
             raise event
-        way, found = event
-        if isinstance(way, Way) and not isinstance(found, Made):
-            self._reading -= 1
-            yield from self._take(way, found)
-        elif isinstance(way, list) and isinstance(found, Made):
-            self._batches.waiting -= len(way)
-            yield from self._put(way, found)
+        ways, found = event
+        if isinstance(found, Made):
+            self._batches.waiting -= len(ways)
+            yield from self._put(ways, found)
+        else:
+            self._reading -= len(ways)
+            for each in zip(ways, found, strict=True):
+                yield from self._take(*each)
 
-    def _take(self, way: Way, found: _Found) -> Iterator[Outcome]:
+    def _take(self, way: Way, found: Found) -> Iterator[Outcome]:
         if isinstance(found, Outcome):
             yield self._end(way, found)
             return
@@ -265,7 +273,7 @@ class Pipeline:
                 del self._parked[way.parent.key]
                 self._enter(way.parent)
                 self._reading += 1
-                self._events.put((way.parent, way.parent.ready))
+                self._events.put(([way.parent], [way.parent.ready]))
         return replace(outcome, job=way.offer.job)
 
     def _untie(self) -> Outcome:
@@ -296,6 +304,22 @@ class Pipeline:
         ways = [*self._under_way.values(), *self._parked.values()]
         steps = {way.offer.task: way.steps.now for way in ways if way.steps.now}
         self._cancelled |= self._ledger.look(steps, (way.offer.job for way in ways))
+
+
+def _go_together(group: list[Way], way: Way) -> bool:
+    """Small ones of one job: whoever prepares the first can prepare them all."""
+    first, other = group[0].offer, way.offer
+    if len(group) == TOGETHER or not (_is_small(first.item) and _is_small(other.item)):
+        return False
+    alike = (first.job, first.preparer) == (other.job, other.preparer)
+    return alike and first.labels == other.labels
+
+
+def _is_small(item: SourceItem) -> bool:
+    """What has an unknown size may come slowly, from a network."""
+    if isinstance(item.content, Extraction):
+        return len(item.content.text) <= SMALL
+    return 0 < item.size <= SMALL
 
 
 def _processed(way: Way, made: Made, reason: ModelUnavailable | None) -> Processed:

@@ -1,17 +1,21 @@
-"""One item on its way to the store: read, compared with the registry, extracted, labelled, cut.
+"""Items on their way to the store: read, compared with the registry, extracted, labelled, cut.
 
-Reads the store and writes nothing but originals, into its archive: what is to be done comes back,
-so that several threads may prepare at once while one writes. Knows nothing of vectors or batches.
+A few go together, step by step: one question to the registry and one request to a reading process
+are then enough for all of them. One that fails drops out, the others go on. Reads the store and
+writes nothing but originals, into its archive: what is to be done comes back, so that several
+threads may prepare at once while one writes. Knows nothing of vectors or batches.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
-from trivium.errors import FileDamaged, FileEmpty, ModelError, ReadError
+from trivium.errors import FileDamaged, FileEmpty, ModelError, ReadError, TriviumError
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.hashes import hash_of
@@ -20,7 +24,7 @@ from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.steps import Steps
 from trivium.ingest.summaries import steady
-from trivium.ports import Blob, Chunker, Extractor, SourceItem, Store, Summariser
+from trivium.ports import Blob, Chunker, Extractor, Reader, SourceItem, Store, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
@@ -64,12 +68,40 @@ class Relabelling:
     metadata: Metadata
 
 
+# What is to be done about an item; an outcome, where nothing is left to do.
+Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Outcome
+
+
+@dataclass(slots=True)
+class Asked:
+    """An item between being asked for and being found out about."""
+
+    item: SourceItem
+    steps: Steps
+    anew: bool = False  # though its bytes are known
+    blob: Blob | None = None  # none, where its source gives the text
+    digest: str = ""
+    before: Document | None = None
+    extraction: Extraction | None = None
+    chunks: tuple[Chunk, ...] = ()
+    found: Found | None = None
+
+    @property
+    def read(self) -> Extraction:
+        assert self.extraction is not None
+        return self.extraction
+
+    def fail(self, error: ReadError) -> None:
+        item = self.item
+        self.found = Outcome(item.uri, Fate.FAILED, None, error, item.size, item.enclosed)
+
+
 class Preparer:
     def __init__(
         self,
         store: Store,
         chunker: Chunker,
-        read: Callable[[Blob], Extraction],
+        read: Reader,
         extractors: Sequence[Extractor],
         *,
         max_bytes: int,
@@ -86,40 +118,110 @@ class Preparer:
         self._max_bytes = max_bytes
         self._summariser = summariser
 
-    def prepare(
-        self, item: SourceItem, labels: Labels, *, steps: Steps | None = None, anew: bool = False
-    ) -> Prepared | Relabelling | Renaming | Naming | Outcome:
-        """An outcome, where nothing is left to do. `anew`: though its bytes are known."""
-        steps = steps or Steps()
+    def prepare(self, asked: Sequence[Asked], labels: Labels) -> list[Found]:
+        """What came of each. Raises what is no document's fault."""
+        self._each(asked, Step.EXTRACT, self._fetch)
+        self._compare(asked, labels)
+        self._extract([one for one in asked if one.found is None])
+        self._each(asked, Step.CHUNK, self._chunk)
+        self._each(asked, Step.INTERPRET, partial(self._interpret, labels))
+        return [one.found for one in asked if one.found is not None]
+
+    def _each(self, asked: Sequence[Asked], step: Step, work: Callable[[Asked], None]) -> None:
+        """For all that are not settled. A bug met by one must not stop the others, now or when they
+        are resumed."""
+        for one in asked:
+            if one.found is not None:
+                continue
+            one.steps.enter(step)
+            try:
+                work(one)
+            except ReadError as error:
+                one.fail(error)
+            except TriviumError:  # the library's, or a model's
+                raise
+            except Exception as bug:
+                what = f"{type(bug).__name__}: {bug}"
+                one.fail(FileDamaged(f"{one.item.name} could not be prepared ({what})."))
+            one.steps.leave()
+
+    def _fetch(self, one: Asked) -> None:
+        item = one.item
+        if isinstance(item.content, Extraction):
+            one.extraction = item.content
+            one.digest = hash_of(f"{item.content.title}\n{item.content.text}")
+            return
+        if item.size > self._max_bytes:  # before it is in memory
+            raise too_many_bytes(item.name, item.size, self._max_bytes)
+        one.blob = Blob(item.name, item.content())
+        one.digest = hashlib.sha256(one.blob.data).hexdigest()
+
+    def _compare(self, asked: Sequence[Asked], labels: Labels) -> None:
+        left = [one for one in asked if one.found is None]
+        if not left:
+            return
+        with Steps.together([one.steps for one in left], Step.REGISTER):
+            known = self._store.find_all([one.item.uri for one in left], labels.collection)
+            for one in left:
+                one.before = known.get(one.item.uri)
+            new = [one.digest for one in left if one.before is None and one.blob and not one.anew]
+            alike: dict[str, list[Document]] = defaultdict(list)
+            for document in self._store.alike(new, labels.collection) if new else ():
+                alike[document.seen_hash].append(document)
+        unsettled = [one for one in left if not one.anew]
+        self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
+
+    def _recall(self, one: Asked, labels: Labels, alike: Mapping[str, Sequence[Document]]) -> None:
+        """Settle what is to be done where these bytes were met before; else they must be read.
+
+        Compared with what was last seen at the source, not with the active text: that may be an
+        older one which somebody restored. The model has no part in this: vectors are kept by model
+        and text, and change without a new interpretation."""
+        item, digest, before = one.item, one.digest, one.before
+        if before is None:
+            if one.blob is not None:  # without any, its source says what it is
+                same = alike.get(digest, ())
+                one.found = recognise(self._store, same, item, digest, labels, self._is_current)
+        elif before.seen_hash == digest and self._is_current(before.seen_fingerprint):
+            settled = _relabelled(item, before, labels)
+            if isinstance(settled, Outcome) or not parts_from(before, digest, settled.audience):
+                one.found = settled
+
+    def _extract(self, left: Sequence[Asked]) -> None:
+        files = [(one, one.blob) for one in left if one.blob is not None]
+        if not files:
+            return
+        with Steps.together([one.steps for one, _ in files], Step.EXTRACT):
+            outcomes = self._outcomes([blob for _, blob in files])
+        for (one, _), outcome in zip(files, outcomes, strict=True):
+            if isinstance(outcome, ReadError):
+                one.fail(outcome)
+            else:
+                one.extraction = outcome
+
+    def _outcomes(self, blobs: Sequence[Blob]) -> Sequence[Extraction | ReadError]:
         try:
-            steps.enter(Step.EXTRACT)
-            content = self._content(item)
-            digest = _digest(content)
-            steps.enter(Step.REGISTER)
-            before = self._store.find(item.uri, labels.collection)
-            known = None if anew else self._known(item, content, digest, before, labels)
-            if known is not None:
-                return known
-            steps.enter(Step.EXTRACT)
-            extraction = described(item, self._extract(content))
-            steps.enter(Step.CHUNK)
-            chunks = self._chunker.chunk(extraction)
-            if not chunks and not extraction.enclosed:
-                raise FileEmpty(f"{item.name} holds no text.")
-        except ReadError as error:
-            size, enclosed = item.size, item.enclosed
-            return Outcome(item.uri, Fate.FAILED, error=error, size=size, enclosed=enclosed)
-        steps.enter(Step.INTERPRET)
-        category, audience, metadata = labelled(labels, extraction.metadata, before)
+            return self._read(blobs)
+        except Exception as bug:  # a reader's must not stop the other documents
+            if len(blobs) > 1:
+                return [self._outcomes([blob])[0] for blob in blobs]
+            what = f"{type(bug).__name__}: {bug}"
+            return [FileDamaged(f"{blobs[0].name} could not be read ({what}).")]
+
+    def _chunk(self, one: Asked) -> None:
+        one.extraction = described(one.item, one.read)
+        one.chunks = self._chunker.chunk(one.extraction)
+        if not one.chunks and not one.extraction.enclosed:
+            raise FileEmpty(f"{one.item.name} holds no text.")
+
+    def _interpret(self, labels: Labels, one: Asked) -> None:
+        item, extraction, chunks = one.item, one.read, one.chunks
+        category, audience, metadata = labelled(labels, extraction.metadata, one.before)
         note = self._chunker.note(extraction, chunks)
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
             metadata[CHUNKING] = note
-        summary, summarised_by = self._summary(extraction, chunks, digest, before)
-        original = ""
-        if self._keep_originals and isinstance(content, Blob):
-            steps.enter(Step.ARCHIVE)
-            original = self._store.archive(content.data)
+        summary, summarised_by = self._summary(extraction, chunks, one.digest, one.before)
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
@@ -127,7 +229,7 @@ class Preparer:
             category=category,
             audience=audience,
             metadata=metadata,
-            content_hash=digest,
+            content_hash=one.digest,
             size=item.size,
             extraction=extraction,
             chunks=chunks,
@@ -136,51 +238,16 @@ class Preparer:
             fingerprint=self._fingerprint(extraction.reader),
             summary=summary,
             summarised_by=summarised_by,
-            original=original,
+            original=self._archived(one),
         )
-        return Prepared(item, processed, texts, before)
+        one.found = Prepared(item, processed, texts, one.before)
 
-    def _known(
-        self,
-        item: SourceItem,
-        content: Blob | Extraction,
-        digest: str,
-        before: Document | None,
-        labels: Labels,
-    ) -> Relabelling | Renaming | Naming | Outcome | None:
-        """What is to be done where these bytes were met before; None: they must be read.
-
-        Compared with what was last seen at the source, not with the active text: that may be an
-        older one which somebody restored. The model has no part in this: vectors are kept by model
-        and text, and change without a new interpretation."""
-        if before is None:
-            if isinstance(content, Extraction):  # no bytes: its source says what it is
-                return None
-            return recognise(self._store, item, digest, labels, self._is_current)
-        if before.seen_hash != digest or not self._is_current(before.seen_fingerprint):
-            return None
-        settled = _relabelled(item, before, labels)
-        if isinstance(settled, Relabelling) and parts_from(before, digest, settled.audience):
-            return None
-        return settled
-
-    def _content(self, item: SourceItem) -> Blob | Extraction:
-        if isinstance(item.content, Extraction):
-            return item.content
-        if item.size > self._max_bytes:  # before it is in memory
-            raise too_many_bytes(item.name, item.size, self._max_bytes)
-        return Blob(item.name, item.content())
-
-    def _extract(self, content: Blob | Extraction) -> Extraction:
-        if isinstance(content, Extraction):
-            return content
-        try:
-            return self._read(content)
-        except ReadError:
-            raise
-        except Exception as reason:  # a parser's bug must not stop the other documents
-            what = f"{type(reason).__name__}: {reason}"
-            raise FileDamaged(f"{content.name} could not be read ({what}).") from reason
+    def _archived(self, one: Asked) -> str:
+        """Last, when nothing of the document can fail any more."""
+        if not self._keep_originals or one.blob is None:
+            return ""
+        one.steps.enter(Step.ARCHIVE)
+        return self._store.archive(one.blob.data)
 
     def _summary(
         self, extraction: Extraction, chunks: Sequence[Chunk], digest: str, before: Document | None
@@ -251,9 +318,3 @@ def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:
     formats = hash_of(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
     names = ["", *map(reader_name, extractors)]  # without a name: text that needed no reading
     return {name: f"{name}@{formats}" if name else "text" for name in names}
-
-
-def _digest(content: Blob | Extraction) -> str:
-    if isinstance(content, Extraction):
-        return hash_of(f"{content.title}\n{content.text}")
-    return hashlib.sha256(content.data).hexdigest()

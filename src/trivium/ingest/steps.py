@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 
 from trivium.work import Step
@@ -24,6 +26,18 @@ class Steps:
         if self._since:
             self.spend(self.now, perf_counter() - self._since)
             self._since = 0.0
+
+    @classmethod
+    @contextmanager
+    def together(cls, some: Sequence[Steps], step: Step) -> Iterator[None]:
+        """What is done for several documents at once; each has its share of the time."""
+        started = perf_counter()
+        for one in some:
+            one.now = step.value
+        yield
+        seconds = perf_counter() - started
+        for one in some:
+            one.spend(step.value, seconds / len(some))
 
     def spend(self, step: str, seconds: float) -> None:
         """A share of what was done for several documents at once."""

@@ -6,7 +6,6 @@ The only place that knows both the settings and the parts. Nothing is loaded bef
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
@@ -33,11 +32,11 @@ from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker
 from trivium.ports import (
-    Blob,
     Blobs,
     Chunker,
     Embedder,
     Generator,
+    Reader,
     Reranker,
     Store,
     Summariser,
@@ -47,7 +46,7 @@ from trivium.ports import (
 from trivium.store.blobs import FolderBlobs
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
-from trivium.types import OWNER, Extraction
+from trivium.types import OWNER
 
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
 # summary of its document, at most 60. Two more open and close every text.
@@ -212,9 +211,7 @@ def summariser_for(settings: Settings, generator: Generator | None) -> Summarise
     return ModelSummariser(generator)
 
 
-def reader_for(
-    settings: Settings, generator: Generator | None, read: Callable[[Blob], Extraction]
-) -> Callable[[Blob], Extraction]:
+def reader_for(settings: Settings, generator: Generator | None, read: Reader) -> Reader:
     """With a model that sees, pictures are described too."""
     if not settings.generate_vision:
         return read

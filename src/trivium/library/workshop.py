@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from trivium.config import Settings
-from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.reading import extractors
@@ -66,7 +65,7 @@ def check(settings: Settings, embedder: Embedder) -> None:
     extractors(reading(settings))
     chunker_for(settings, embedder)
     summariser_for(settings, generator_for(settings))
-    reader_for(settings, generator_for(settings), read)
+    reader_for(settings, generator_for(settings), lambda blobs: [])
 
 
 class Workshop:
@@ -112,7 +111,7 @@ class Workshop:
             preparer = Preparer(
                 self._store,
                 chunker_for(settings, self._embedder, chunker),
-                reader_for(settings, self._generator, self._sandbox(settings).read),
+                reader_for(settings, self._generator, self._sandbox(settings).read_all),
                 extractors(reading(settings)),
                 max_bytes=settings.read_max_bytes,
                 summariser=summariser_for(settings, self._generator),

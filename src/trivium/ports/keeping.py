@@ -263,8 +263,12 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         """By any of its names."""
         ...
 
-    def alike(self, content_hash: str, collection: str) -> list[Document]:
-        """By id: those whose source was last seen with these bytes."""
+    def find_all(self, uris: Sequence[str], collection: str) -> Mapping[str, Document]:
+        """By these of their names. A few hundred at a time."""
+        ...
+
+    def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
+        """By id: those whose source was last seen with bytes of one of these hashes."""
         ...
 
     def summarised(self, document: DocumentId) -> Summarised | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+from trivium.errors import ReadError
 from trivium.types import (
     Chunk,
     Extraction,
@@ -73,6 +74,10 @@ class Extractor(Protocol):
     def extract(self, blob: Blob) -> Extraction:
         """Raises ReadError when the bytes cannot be read."""
         ...
+
+
+# Reads files, each to an extraction or to the reason why there is none.
+Reader: TypeAlias = Callable[[Sequence[Blob]], Sequence[Extraction | ReadError]]
 
 
 class Tokens(Protocol):

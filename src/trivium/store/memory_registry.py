@@ -84,7 +84,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         elif before and processed.uri != before.uri and meets(before, processed):
             return before
         elif before is None and is_shareable(processed):
-            for twin in self.alike(processed.content_hash, processed.collection):
+            for twin in self.alike([processed.content_hash], processed.collection):
                 if meets(twin, processed):
                     return self.add_name(twin.id, processed.uri)
         if before is None:
@@ -366,14 +366,14 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         return found
 
     def find(self, uri: str, collection: str) -> Document | None:
-        for document in self._documents.values():
-            if document.collection == collection and uri in (document.uri, *document.names):
-                return document
-        return None
+        return self.find_all([uri], collection).get(uri)
 
-    def alike(self, content_hash: str, collection: str) -> list[Document]:
-        wanted = (content_hash, collection)
-        return [d for d in self.documents(OWNER) if (d.seen_hash, d.collection) == wanted]
+    def find_all(self, uris: Sequence[str], collection: str) -> dict[str, Document]:
+        ours = self._in(collection)
+        return {uri: d for d in ours for uri in (d.uri, *d.names) if uri in uris}
+
+    def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
+        return [d for d in self._in(collection) if d.seen_hash in hashes]
 
     def summarised(self, document: DocumentId) -> Summarised | None:
         past = self._past.get(document)
@@ -382,16 +382,15 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         return Summarised(past[-1].summary, frozenset(hash_ for _, hash_ in past[-1].chunks))
 
     def below(self, prefix: str, collection: str) -> list[str]:
-        held = [d for d in self.documents(OWNER) if d.collection == collection]
-        uris = {uri for d in held for uri in (d.uri, *d.names)}
+        uris = {uri for d in self._in(collection) for uri in (d.uri, *d.names)}
         return sorted(uri for uri in uris if uri.startswith(prefix))
 
     def within(self, uri: str, collection: str) -> list[Document]:
-        return [
-            d
-            for d in self.documents(OWNER)
-            if d.collection == collection and any(is_within(u, uri) for u in (d.uri, *d.names))
-        ]
+        ours = self._in(collection)
+        return [d for d in ours if any(is_within(u, uri) for u in (d.uri, *d.names))]
+
+    def _in(self, collection: str) -> list[Document]:
+        return [d for d in self.documents(OWNER) if d.collection == collection]
 
     def documents(
         self, where: Where, *, after: DocumentId = 0, limit: int | None = None

@@ -207,5 +207,6 @@ class NamesContract:
     def test_alike_are_those_with_the_same_bytes(self, store: Store) -> None:
         one, two = put(store, copy("a.md", "Amber."), copy("b.md", "Amber.", audience="x"))
         digest = copy("a.md", "Amber.").content_hash
-        assert [d.id for d in store.alike(digest, "default")] == [one, two]
-        assert store.alike(digest, "other") == store.alike("?", "default") == []
+        assert [d.id for d in store.alike([digest, "?"], "default")] == [one, two]
+        assert store.alike([digest], "other") == store.alike(["?"], "default") == []
+        assert store.alike([], "default") == []

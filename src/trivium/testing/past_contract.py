@@ -112,7 +112,7 @@ class PastContract:
             document = store.restore(id_, 1)
         assert (document.content_hash, document.fingerprint) == (old.content_hash, "sample")
         assert (document.seen_hash, document.seen_fingerprint) == (new.content_hash, "newer")
-        assert [d.id for d in store.alike(new.content_hash, "default")] == [id_]
+        assert [d.id for d in store.alike([new.content_hash], "default")] == [id_]
 
     def test_restoring_what_is_not_there(self, store: Store) -> None:
         (id_,) = put(store, sample("a.md", "Amber."))

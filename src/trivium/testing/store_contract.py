@@ -351,6 +351,14 @@ class StoreContract(
         assert document.metadata == {"tags": ("red", "blue"), "year": 3}
         assert store.find("a.md", "other") is None
 
+    def test_several_are_found_at_once_by_any_of_their_names(self, store: Store) -> None:
+        put(store, sample("a.md", "Amber."), sample("b.md", "Silver."))
+        with store.writing():
+            store.add_name(1, "c.md")
+        found = store.find_all(["c.md", "b.md", "gone.md"], "default")
+        assert {uri: document.id for uri, document in found.items()} == {"c.md": 1, "b.md": 2}
+        assert store.find_all(["a.md"], "other") == store.find_all([], "default") == {}
+
     # collections
 
     def test_collections_count_what_the_caller_may_see(self, store: Store) -> None:

@@ -284,27 +284,35 @@ def test_workers_outlive_the_thread_that_asked_first() -> None:
     assert pids[0] == pids[1]
 
 
-def test_many_files_come_back_in_order_and_are_taken_as_needed() -> None:
-    taken: list[int] = []
+def test_several_files_are_read_in_one_request() -> None:
+    with nasty_sandbox(1) as sandbox:
+        outcomes = sandbox.read_all([told("pid"), told("refuse it"), told("pid"), told("say x")])
+        first, refused, again, last = outcomes
+        assert isinstance(first, Extraction)
+        assert isinstance(last, Extraction)
+        assert type(refused) is FileTooLarge
+        assert again == first
+        assert last.text == "x"
+        assert sandbox.read(told("pid")) == first  # nothing is left of the answers
+        assert sandbox.read_all([]) == []
 
-    def offered() -> Iterator[tuple[int, Blob | None]]:
-        for number in range(30):
-            taken.append(number)
-            command = {0: "crash", 1: "refuse it"}.get(number % 5, f"say {number}")
-            yield number, told(command) if number % 7 else None
 
-    with nasty_sandbox(2) as sandbox:
-        for count, (key, outcome) in enumerate(sandbox.read_many(offered(), ahead=3)):
-            assert key == count
-            assert len(taken) <= count + 5
-            if count % 7 == 0:
-                assert outcome is None
-            elif count % 5 > 1:
-                assert isinstance(outcome, Extraction)
-                assert outcome.text == str(count)
-            else:
-                assert type(outcome) is (FileTooLarge if count % 5 else FileDamaged)
-    assert len(taken) == 30
+def test_long_answers_among_short_ones_come_in_order() -> None:
+    texts = ["a", "b" * 100_000, "c", "d" * 60_000, "e" * 10_000, "f"]
+    with nasty_sandbox(1) as sandbox:
+        outcomes = sandbox.read_all([told(f"say {text}") for text in texts])
+    assert [outcome.text for outcome in outcomes if isinstance(outcome, Extraction)] == texts
+
+
+@pytest.mark.parametrize("number", [0, 3, 7])
+def test_a_file_that_ends_its_reader_takes_no_other_with_it(number: int) -> None:
+    commands = [f"say {n}" for n in range(8)]
+    commands[number] = "crash"
+    with nasty_sandbox(1) as sandbox:
+        outcomes = sandbox.read_all([told(command) for command in commands])
+    assert type(outcomes[number]) is FileDamaged
+    texts = [outcome.text for outcome in outcomes if isinstance(outcome, Extraction)]
+    assert texts == [str(n) for n in range(8) if n != number]
 
 
 def test_closing_ends_reads_under_way(tmp_path: Path) -> None:
@@ -332,16 +340,6 @@ def test_closing_ends_reads_under_way(tmp_path: Path) -> None:
     assert not exists(pid)
     with pytest.raises(RuntimeError, match="closed"):
         sandbox.read(told("say x"))
-
-
-def test_stopping_early_leaves_nothing_behind(tmp_path: Path) -> None:
-    commands = ["say 1", f"hang {tmp_path / 'pid'}", *["wait"] * 5]
-    with nasty_sandbox(2) as sandbox:
-        outcomes = sandbox.read_many((command, told(command)) for command in commands)
-        assert next(outcomes)[0] == "say 1"
-        pid = pid_in(tmp_path / "pid")
-        outcomes.close()  # type: ignore[attr-defined]
-    assert not exists(pid)
 
 
 PARENT = """

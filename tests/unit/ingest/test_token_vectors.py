@@ -48,7 +48,7 @@ def run(store: Store, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> No
     preparer = Preparer(
         store,
         AutoChunker(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto"),
-        lambda blob: Extraction("", (), "", ""),
+        lambda blobs: [],
         (),
         max_bytes=1,
     )

@@ -79,9 +79,13 @@ class SqlStore(ConversingStore):
         with self._translated():
             return self._registry.documents(where, after=after, limit=limit)
 
-    def alike(self, content_hash: str, collection: str) -> list[Document]:
+    def find_all(self, uris: Sequence[str], collection: str) -> Mapping[str, Document]:
         with self._translated():
-            return self._registry.alike(content_hash, collection)
+            return self._registry.find_all(uris, collection)
+
+    def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
+        with self._translated():
+            return self._registry.alike(hashes, collection)
 
     def summarised(self, document: DocumentId) -> Summarised | None:
         with self._translated():

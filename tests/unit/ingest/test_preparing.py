@@ -1,0 +1,124 @@
+"""Documents that are prepared together: what one of them meets is none of the others' business."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trivium.chunk.choose import AutoChunker
+from trivium.errors import FileDamaged, FileEmpty, FileUnreadable, ReadError
+from trivium.extract.detect import BUILT_IN, read
+from trivium.ingest.embedding import Embedding
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.ingest.pipeline import TOGETHER, Pipeline
+from trivium.ingest.preparing import Asked, Found, Prepared, Preparer
+from trivium.ingest.steps import Steps
+from trivium.ingest.way import Offer
+from trivium.ports import Blob, SourceItem
+from trivium.store.memory import MemoryStore
+from trivium.testing.samples import TOY
+from trivium.text.tokens import Cl100kTokens
+from trivium.types import OWNER, Chunk, Extraction, Labels
+
+
+def here(blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+    """Reads in this process. A file that says so breaks its reader."""
+    outcomes: list[Extraction | ReadError] = []
+    for blob in blobs:
+        if b"broken reader" in blob.data:
+            raise ZeroDivisionError("no sense")
+        try:
+            outcomes.append(read(blob))
+        except ReadError as error:
+            outcomes.append(error)
+    return outcomes
+
+
+class Clumsy(AutoChunker):
+    def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]:
+        if "broken chunker" in extraction.text:
+            raise IndexError("out of range")
+        return super().chunk(extraction)
+
+
+def gone() -> bytes:
+    raise FileUnreadable("c.txt is no longer there.")
+
+
+def preparer(store: MemoryStore) -> Preparer:
+    chunker = Clumsy(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto")
+    return Preparer(store, chunker, here, BUILT_IN, max_bytes=1000)
+
+
+def item(name: str, data: bytes) -> SourceItem:
+    return SourceItem(f"/{name}", name, lambda: data, len(data))
+
+
+def prepared(store: MemoryStore, *items: SourceItem) -> list[Found]:
+    return preparer(store).prepare([Asked(one, Steps()) for one in items], Labels())
+
+
+def kind(found: Found) -> str:
+    return type(found.error).__name__ if isinstance(found, Outcome) else type(found).__name__
+
+
+def test_each_has_its_own_outcome() -> None:
+    found = prepared(
+        MemoryStore(),
+        item("a.txt", b"amber"),
+        item("b.txt", b"a broken reader"),
+        SourceItem("/c.txt", "c.txt", gone, 5),
+        item("d.txt", b"a broken chunker"),
+        item("e.txt", b"   "),
+        item("f.txt", b"x" * 1001),
+        SourceItem("/g", "g", Extraction("told by its source", (), "G", "text/plain")),
+        item("h.txt", b"silver"),
+    )
+    assert [kind(one) for one in found] == [
+        "Prepared",
+        FileDamaged.__name__,
+        FileUnreadable.__name__,
+        FileDamaged.__name__,
+        FileEmpty.__name__,
+        "FileTooLarge",
+        "Prepared",
+        "Prepared",
+    ]
+    texts = [one.processed.extraction.text for one in found if isinstance(one, Prepared)]
+    assert texts == ["amber", "told by its source", "silver"]
+    assert "b.txt could not be read (ZeroDivisionError: no sense)" in str(found[1].error)  # type: ignore[union-attr]
+    assert "d.txt could not be prepared (IndexError: out of range)" in str(found[3].error)  # type: ignore[union-attr]
+
+
+def test_what_is_known_is_told_from_what_is_new() -> None:
+    store = MemoryStore()
+    embedding = Embedding(store, TOY)
+    many = [item(f"{n}.txt", b"text %d" % n) for n in range(3 * TOGETHER)]
+
+    def fates(*items: SourceItem) -> list[Fate]:
+        maker = preparer(store)
+        with Pipeline(store, embedding, readers=2) as pipeline:
+            done = list(pipeline.run(Offer(one, Labels(), maker) for one in items))
+        return [
+            one.fate for one in sorted(done, key=lambda one: [i.uri for i in items].index(one.uri))
+        ]
+
+    assert fates(*many) == [Fate.ADDED] * len(many)
+    changed = [*many[:2], item("2.txt", b"another"), item("copy.txt", b"text 4"), *many[5:]]
+    wanted = (
+        [Fate.UNCHANGED] * 2 + [Fate.UPDATED, Fate.DUPLICATE] + [Fate.UNCHANGED] * len(many[5:])
+    )
+    assert fates(*changed) == wanted
+    twins = [item("one.txt", b"the same"), item("two.txt", b"the same"), item("x.txt", b"other")]
+    assert fates(*twins) == [Fate.ADDED, Fate.DUPLICATE, Fate.ADDED]
+    assert store.find("/two.txt", "default") == store.find("/one.txt", "default")
+    assert len(store.documents(OWNER)) == len(many) + 2
+
+
+def test_time_spent_together_is_shared() -> None:
+    steps = [Steps() for _ in range(4)]
+    asked = [Asked(item(f"{n}.txt", b"text %d" % n), one) for n, one in enumerate(steps)]
+    preparer(MemoryStore()).prepare(asked, Labels())
+    assert all(
+        set(one.seconds) == {"extract", "register", "chunk", "interpret", "archive"}
+        for one in steps
+    )

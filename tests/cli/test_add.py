@@ -158,6 +158,19 @@ def test_a_damaged_library_is_refused(notes: Path, place: Path) -> None:
     assert answer.error["code"] == "library.damaged"
 
 
+@pytest.mark.parametrize("how", ["gone", "empty"])
+def test_a_library_without_its_database_is_no_new_one(notes: Path, place: Path, how: str) -> None:
+    assert call("add", notes, "--library", place).code == 0
+    for part in place.glob("library.db*"):
+        part.unlink()
+    if how == "empty":
+        (place / "library.db").touch()
+    for asked in (["add", notes], ["search", "one"]):
+        answer = call(*asked, "--library", place, "--json")
+        assert (answer.code, answer.error["code"]) == (3, "library.damaged")
+    assert "recover" in answer.error["fix"]
+
+
 @pytest.fixture
 def scan(tmp_path: Path) -> Path:
     """A PDF whose only page is a picture of text."""

@@ -85,8 +85,12 @@ def test_remove(tmp_path: Path, documents: Path) -> None:
         "uri": str(documents / "crown.md"),
         "collection": "default",
     }
+    copy = tmp_path / "copy.md"
+    copy.write_bytes((documents / "weapons.md").read_bytes())
+    assert call("add", copy, "--library", place, "--json").json["duplicate"] == 1
     plain = call("remove", "weapons.md", "--library", place)
     assert plain.out.startswith("Removed #3 Weapons")
+    assert str(copy) in plain.out, "the other name of the same document is told"
     left = call("list", "--library", place, "--json").json["documents"]
     assert [document["title"] for document in left] == ["Secrets"]
     found = call("search", "axe", "--library", place, "--json").json["results"]

@@ -50,6 +50,7 @@ def test_the_life_of_a_job(notes: Path, trivium: Program) -> None:
     again = trivium("jobs", "retry", 1, "--json")
     assert (again.code, again.json["added"]) == (0, 1)
     assert trivium("jobs", "--json").json["jobs"][0]["state"] == "done"
+    assert "No document waits" in trivium("jobs", "run").err
     assert trivium("jobs", "clear", "--json").json == {"cleared": 1}
     assert "There is no job" in trivium("jobs").err
 

@@ -89,6 +89,12 @@ def test_a_model_that_fails_is_resumed_or_given_up(place: Path, endpoint: Script
     call("--library", place, "reembed", *named(endpoint, "other"))
     endpoint.answer = answer
     assert call("--library", place, "reembed", "--json").json["model"] == "other"
+    endpoint.answer = lambda seen: Reply({}, 401)
+    assert call("--library", place, "reembed", *named(endpoint, "toy")).code == 4
+    endpoint.answer = answer
+    again = call("--library", place, "jobs", "retry", "--all")
+    assert (again.code, again.err) == (0, "")
+    assert again.out.endswith("from other to toy.\n")
     both = call("--library", place, "reembed", "--stop", "--model", "x")
     assert both.code == 2
 

@@ -93,7 +93,9 @@ def test_pruning_once(notes: Path, tmp_path: Path, named: list[str]) -> None:
     (notes / "a.md").unlink()
     assert "removed" not in add("--json", "--ignore", "*.tmp.md").json
     assert add("--json", "--prune").json["removed"] == [str(notes / "a.md")]
-    assert add("--prune", "--ignore", "c*").out.endswith("1 removed: no longer there.\n")
+    assert add("--prune", "--ignore", "c*").out.endswith(
+        "/c.tmp.md\n1 removed: no longer there, or ignored now.\n"
+    )
     (notes / "b.md").unlink()
     (notes / "c.tmp.md").unlink()
     refused = add("--prune", "--json")

@@ -159,7 +159,9 @@ def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -
     assert died.returncode == 9
     with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
         (before,) = library.jobs()
-        assert before.state is JobState.RUNNING
+        assert (before.state, before.seconds_left) == (JobState.QUEUED, None), "nobody is at it"
+        with FileLock(tmp_path / "l" / "writer.lock"):
+            assert library.job(before.id).state is JobState.RUNNING, "someone is, again"
         library.work()
         (job,) = library.jobs()
         assert (job.state, job.lasting) == (JobState.FAILED, False)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import BadSetting, FolderEmpty
+from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 
 
@@ -42,6 +43,24 @@ def test_what_has_moved_is_the_same_document(library: Library, files: Path) -> N
     library.add(files)
     assert library.drop_gone([files]) == []
     assert sorted(d.id for d in library.documents()) == sorted(before.values())
+
+
+def test_a_file_that_becomes_a_folder_and_back(library: Library, files: Path) -> None:
+    write(files, "a.md", "b.md")
+    library.add(files)
+    before = {Path(d.uri).name: d.id for d in library.documents()}
+    (files / "a.md").rename(files.parent / "aside")
+    (files / "a.md").mkdir()
+    (files.parent / "aside").rename(files / "a.md" / "inside.md")
+    report = library.add(files)
+    assert report.count(Fate.MOVED) == 1
+    assert library.drop_gone([files]) == []
+    assert library.document("inside.md").id == before["a.md"]
+    (files / "b.md").unlink()
+    write(files, "b.md/other.md")
+    library.add(files)
+    assert library.drop_gone([files]) == [str(files / "b.md")]
+    assert names(library) == {"default:inside.md", "default:other.md"}
 
 
 def test_what_is_ignored_by_now_goes_and_what_is_hidden_stays(

@@ -134,5 +134,7 @@ def test_the_next_add_completes_it_too(tmp_path: Path) -> None:
         assert job.failed == len(TEXTS)
     server.bad = lambda seen: None
     with ScriptedEndpoint(server) as endpoint, opened(tmp_path / "l", endpoint.url) as library:
-        assert library.add_from(Texts(), Labels()).count(Fate.UNCHANGED) == len(TEXTS)
+        report = library.add_from(Texts(), Labels())
+        assert report.count(Fate.UNCHANGED) == len(TEXTS)
+        assert f"Vectors that were missing are made: {len(TEXTS)}." in report.notes
         check_completed(library, job.id)

@@ -159,6 +159,39 @@ def test_a_folder_that_vanishes_keeps_its_documents(
     watcher.until("added", "newer.md")
 
 
+def test_files_become_folders_and_folders_files(
+    library: Library, folder: Path, watcher: Watcher, tmp_path: Path
+) -> None:
+    write(folder, "sub/a.md")
+    watcher.until("added", "a.md")
+    (folder / "old.md").rename(tmp_path / "aside")
+    (folder / "old.md").mkdir()
+    (tmp_path / "aside").rename(folder / "old.md" / "inside.md")
+    watcher.until("moved", "inside.md")
+    (folder / "sub").rename(tmp_path / "taken-out")
+    write(folder, "sub")
+    watcher.until("removed", "a.md")
+    watcher.until("added", "sub")
+    assert held(library) == {"inside.md", "sub"}
+
+
+def test_an_empty_folder_keeps_its_documents_and_is_told_once(
+    library: Library, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    write(other, "first.md")
+    with Watcher(library, folder, other) as watching:
+        watching.until("watching", "watched")
+        folder.rename(tmp_path / "taken-away")
+        folder.mkdir()
+        watching.until("empty", "watched")
+        for name in ("second.md", "third.md"):  # each time the empty one is looked at again
+            write(other, name)
+            watching.until("added", name)
+        assert watching.told().count(("empty", "watched")) == 1
+    assert held(library) == {"old.md", "first.md", "second.md", "third.md"}
+
+
 def test_what_cannot_be_read_is_told_and_the_rest_goes_on(
     library: Library, folder: Path, watcher: Watcher
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, ignoring, pairs, pass_shell, shared_options
+from trivium.cli.output import Shell, ignoring, pairs, pass_shell, printable, shared_options
 from trivium.cli.progress import drawn
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def add_command(
         left = [j for j in library.jobs(ended=False) if j.id != job.id]
     finish(shell, report, removed)
     if left and not shell.json:
-        plural = "s" if len(left) > 1 else ""
         numbers = ", ".join(str(j.id) for j in left)
-        shell.note(f"Job{plural} {numbers} are unfinished: `trivium jobs run` goes on with them.")
+        are = f"Jobs {numbers} are" if len(left) > 1 else f"Job {numbers} is"
+        shell.note(f"{are} unfinished: `trivium jobs run` goes on.")
     if report.failed:
         raise click.exceptions.Exit(1)
 
@@ -142,14 +142,25 @@ def work(shell: Shell, library: Library, job: JobId | None) -> Report:
         raise click.exceptions.Exit(130) from None
 
 
-def finish(shell: Shell, report: Report, removed: list[str] | None = None) -> None:
-    """Say what was done."""
+def finish(
+    shell: Shell,
+    report: Report,
+    removed: list[str] | None = None,
+    nothing: str = "There is no file in it: nothing was added.",
+) -> None:
+    """Say what was done; `nothing`: what is said where no document was worked on."""
     if shell.json:
         shell.emit(as_json(report) | ({} if removed is None else {"removed": removed}))
     else:
-        _summarise(shell, report)
+        _summarise(shell, report, nothing)
         if removed:
-            shell.say(f"{len(removed):,} removed: no longer there.")
+            _say_removed(shell, removed)
+
+
+def _say_removed(shell: Shell, uris: list[str]) -> None:
+    for uri in uris[:MOST_NOTES]:
+        shell.say(printable(f"removed  {short(uri)}"))
+    shell.say(f"{len(uris):,} removed: no longer there, or ignored now.")
 
 
 def _say_queued(shell: Shell, job: Job) -> None:
@@ -196,7 +207,7 @@ def as_json(report: Report) -> dict[str, object]:
     }
 
 
-def _summarise(shell: Shell, report: Report) -> None:
+def _summarise(shell: Shell, report: Report, nothing: str) -> None:
     from rich.text import Text
 
     from trivium.ingest.outcomes import Fate
@@ -213,15 +224,16 @@ def _summarise(shell: Shell, report: Report) -> None:
         for fate, count in counts.items()
         if count
     )
-    passages = f" · {report.chunks:,} passages" if report.chunks else ""
+    passages = f" · {report.chunks:,} passage{'' if report.chunks == 1 else 's'}"
+    passages = passages if report.chunks else ""
     line.append(f"{passages} in {report.seconds:.1f} s", style="dim")
     if report.embedding_seconds and report.seconds:
         share = min(1.0, report.embedding_seconds / report.seconds)
         line.append(f" ({share:.0%} embedding)", style="dim")
     if report.counts:
         shell.say(line)
-    else:
-        shell.note("There is no file in it: nothing was added.")
+    elif not report.notes:
+        shell.note(nothing)
     for text in report.notes[:MOST_NOTES]:
         shell.note(text)
     if len(report.notes) > MOST_NOTES:

@@ -210,7 +210,7 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
         found = {d.id: d for d in (find(library, name) for name in names)}
         if not yes and sys.stdin.isatty() and shell.err.is_terminal:
             for document in found.values():
-                shell.note(f"#{document.id} {document.title}  {document.uri}")
+                shell.note(f"#{document.id} {document.title}  {_names(document)}")
             plural = "" if len(found) == 1 else "s"
             if not click.confirm(f"Remove {len(found)} document{plural}?", err=True):
                 shell.note("Nothing was removed.")
@@ -223,4 +223,9 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
         shell.emit({"removed": [{n: getattr(d, n) for n in names_of} for d in removed]})
         return
     for document in removed:
-        shell.say(printable(f"Removed #{document.id} {document.title}  {document.uri}"))
+        shell.say(printable(f"Removed #{document.id} {document.title}  {_names(document)}"))
+
+
+def _names(document: Document) -> str:
+    """All of them: whoever removes a document by one name should know of the others."""
+    return ", ".join((document.uri, *document.names))

@@ -46,6 +46,7 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
     else:
         columns = (">job", "what", "state", ">done", ">failed", "pace", "created")
         shell.table(columns, [_row(job) for job in found])
+        _say_idle(shell, found)
 
 
 @jobs_command.command("show")
@@ -101,6 +102,7 @@ def watch_command(shell: Shell, job: int | None) -> None:
     from trivium.cli.progress import watch
 
     with shell.library() as library:
+        _say_idle(shell, [library.job(job)] if job is not None else library.jobs(ended=False))
         if shell.err.is_terminal and not shell.json:
             watch(shell, library, job)
             return
@@ -205,15 +207,35 @@ def _work(shell: Shell, library: Library) -> None:
     from trivium.work import REEMBED
 
     report = work(shell, library, None)
-    finish(shell, report)
-    if any(job.kind == REEMBED for job in library.jobs(ended=False)):
+    changing = any(job.kind == REEMBED for job in library.jobs(ended=False))
+    if report.counts or report.notes or not changing:
+        finish(shell, report, nothing="No document waits to be worked on.")
+    if changing:
         go_on(shell, library)
     if report.failed:
         raise click.exceptions.Exit(1)
 
 
 def _with_failures(library: Library) -> list[Job]:
-    return [job for job in reversed(library.jobs()) if job.failed]
+    """Of the changes of the model the last alone: the others are over, whatever became of them."""
+    from trivium.work import REEMBED, JobState
+
+    found = library.jobs()
+    change = next((job for job in found if job.kind == REEMBED), None)
+    return [
+        job
+        for job in reversed(found)
+        if job.failed or (job is change and job.state is JobState.FAILED)
+    ]
+
+
+def _say_idle(shell: Shell, found: list[Job]) -> None:
+    """Where work was begun and nobody is at it."""
+    from trivium.work import JobState
+
+    idle = [str(job.id) for job in found if job.state is JobState.QUEUED and job.started_at]
+    if idle:
+        shell.note(f"Nobody is at work on {', '.join(idle)}: `trivium jobs run` goes on.")
 
 
 def _tell(shell: Shell, found: list[Job]) -> None:

@@ -36,19 +36,28 @@ class Mirroring(Adding):
         gone = [uri for root in roots for uri in self._gone(root, collection, ignore, force)]
         return self._forget(gone, collection, on_wait)
 
-    def drop_paths(
+    def gone(
         self, paths: Iterable[str | os.PathLike[str]], *, collection: str = "default"
     ) -> list[str]:
-        """Forget these files, and all below these folders, as far as they are gone: the uris."""
+        """The uris of documents that came from these files, or from below these folders, and are
+        no longer there. A file may have become a folder, or a folder a file."""
         uris = [uri for path in paths for uri in self._named(uri_of(path), collection)]
-        return self._forget([uri for uri in uris if not is_there(uri)], collection, None)
+        return [uri for uri in dict.fromkeys(uris) if not is_there(uri)]
+
+    def drop_uris(self, uris: Iterable[str], *, collection: str = "default") -> list[str]:
+        """Forget these, as far as they are known and still gone: the uris."""
+        gone = [u for u in uris if not is_there(u) and self._is_known(u, collection)]
+        return self._forget(gone, collection, None)
 
     def _named(self, uri: str, collection: str) -> list[str]:
         """This uri and those below it, as far as documents are called so; of an archive's members
         the archive."""
+        named = [uri] if self._is_known(uri, collection) else []
+        return _files([*named, *self._store.below(f"{uri}/", collection)])
+
+    def _is_known(self, uri: str, collection: str) -> bool:
         store = self._store
-        known = store.find(uri, collection) or store.within(uri, collection)
-        return _files([*([uri] if known else []), *store.below(f"{uri}/", collection)])
+        return bool(store.find(uri, collection) or store.within(uri, collection))
 
     def _gone(self, root: Path, collection: str, ignore: Sequence[str], force: bool) -> list[str]:
         if root.exists() and not root.is_dir():
@@ -57,7 +66,8 @@ class Mirroring(Adding):
         rules = Rules(root, ignore, [self.folder])
         if held and not force and next(rules.walk(), None) is None:
             raise FolderEmpty(
-                f"{root} is missing or holds no file, and the library holds {len(held):,} of it."
+                f"{root} is missing or holds no file that is not ignored,"
+                f" and the library holds {len(held):,} of it."
             )
         # A hidden file was named by someone: it stays for as long as it is there.
         return [uri for uri in held if not is_there(uri) or not rules.allow(uri, hidden=True)]

@@ -46,6 +46,7 @@ class Nearness(Parts):
             found |= near(ids, self._store.sketches(within, ids), NEARLY_EQUAL)
         if not found:
             return []
-        named = ", ".join(f"#{one} and #{other}" for one, other in [*found.items()][:_NAMED])
+        pairs = dict.fromkeys((min(pair), max(pair)) for pair in found.items())  # each once
+        named = ", ".join(f"#{one} and #{other}" for one, other in [*pairs][:_NAMED])
         few = "1 document is" if len(found) == 1 else f"{len(found):,} documents are"
         return [f"{few} nearly equal to others ({named}); `trivium duplicates` lists all."]

@@ -100,19 +100,22 @@ class Shift:
         if self._embedding.is_failing and not waiting:
             return  # that was said already
         reasons: list[ModelUnavailable] = []
-        settled = monotonic()
+        settled, late = monotonic(), 0
 
         def embed(texts: Mapping[str, str]) -> Mapping[str, Vector]:
-            nonlocal settled
+            nonlocal settled, late
             if monotonic() - settled > _SETTLE:
                 self._end_embedded()
                 settled = monotonic()
             made = self._embedding.embed(texts)
             reasons.extend(made.reasons.values())
+            late += len(made.vectors)
             return made.vectors
 
         self._store.embed_missing(self._embedding.model, embed)
         self._end_embedded()
+        if late:
+            self._on_note(f"Vectors that were missing are made: {late:,}.")
         if reasons:
             self._on_note(f"Some documents are found by words and spelling only. {reasons[0]}")
             self._give_up(waiting, reasons[0])

@@ -72,9 +72,9 @@ class _Follower:
     tell: Callable[[Followed], None]
     unsettled: set[Path] = field(default_factory=set)  # folders to be mirrored as a whole
     changed: set[str] = field(default_factory=set)
-    gone: set[Path] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)  # uris of documents
     not_before: float = 0.0
-    told: dict[str, str] = field(default_factory=dict)  # problems: each is told once
+    told: dict[tuple[str, str], str] = field(default_factory=dict)  # problems: each is told once
 
     def take(self, stir: Stir) -> None:
         for root in stir.gone:
@@ -100,16 +100,17 @@ class _Follower:
         self._tried("", self._drop, waiting)
 
     def _tried(self, uri: str, act: Callable[[Any], None], what: Any) -> bool:
+        doing = (act.__name__, uri)
         try:
             act(what)
         except TriviumError as error:
             self.not_before = monotonic() + _AGAIN
-            if self.told.get(uri) != str(error):
-                self.told[uri] = str(error)
+            if self.told.get(doing) != str(error):
+                self.told[doing] = str(error)
                 kind = "empty" if isinstance(error, FolderEmpty) else "problem"
                 self.tell(Followed(kind, uri, str(error)))
             return False
-        self.told.pop(uri, None)
+        self.told.pop(doing, None)
         return True
 
     def _add_from(self, root: Path) -> None:
@@ -132,7 +133,8 @@ class _Follower:
         files = [path for path in dict.fromkeys(found) if path.is_file()]
         if files:
             self._add(files)
-        self.gone |= {path for path in wanted if not os.path.lexists(path)}
+        paths_below = (path for path in wanted if path != root)
+        self.gone |= set(self.library.gone(paths_below, collection=self.labels.collection))
 
     def _settle(self, root: Path) -> None:
         dropped = self.library.drop_gone(
@@ -142,12 +144,12 @@ class _Follower:
         self.unsettled.discard(root)
         self.tell(Followed("watching", uri_of(root)))
 
-    def _drop(self, paths: frozenset[Path]) -> None:
+    def _drop(self, uris: frozenset[str]) -> None:
         """But not where the whole folder went since: its documents stay."""
-        here = [root for root in self.roots if root.is_dir()]
-        sure = [path for path in paths if any(path.is_relative_to(root) for root in here)]
-        dropped = self.library.drop_paths(sorted(sure), collection=self.labels.collection)
-        self.gone -= paths
+        here = [uri_of(root) for root in self.roots if root.is_dir()]
+        sure = [uri for uri in uris if any(Path(uri).is_relative_to(root) for root in here)]
+        dropped = self.library.drop_uris(sorted(sure), collection=self.labels.collection)
+        self.gone -= uris
         self._say_removed(dropped)
 
     def _add(self, paths: Sequence[Path]) -> None:

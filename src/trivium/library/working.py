@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from time import perf_counter
 
 from trivium import errors
@@ -15,7 +16,7 @@ from trivium.library.nearness import Nearness
 from trivium.library.report import MOST_OUTCOMES, Report, Tally
 from trivium.library.shift import Shift
 from trivium.ports import Source, Waiting
-from trivium.work import REEMBED, Job, JobId, Task, TaskId, TaskState
+from trivium.work import REEMBED, Job, JobId, JobState, Task, TaskId, TaskState
 
 _POLL = 0.2  # seconds between two looks at the work of another process
 _BUSY = (
@@ -29,13 +30,20 @@ class Working(Nearness):
 
     def jobs(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
         """The newest first. `ended` off: only those with work left."""
-        return self._store.queue.jobs(ended=ended, limit=limit)
+        return [self._as_it_is(job) for job in self._store.queue.jobs(ended=ended, limit=limit)]
 
     def job(self, job: JobId) -> Job:
         found = self._store.queue.job(job)
         if found is None:
             raise JobNotFound(f"There is no job {job}.")
-        return found
+        return self._as_it_is(found)
+
+    def _as_it_is(self, job: Job) -> Job:
+        """A worker that was killed could not write down that it stopped: nobody is at its job."""
+        of_writer = job.kind != REEMBED  # that has a lock of its own
+        if job.state is JobState.RUNNING and of_writer and not self._store.is_being_written():
+            return replace(job, state=JobState.QUEUED, rate=0.0, seconds_left=None)
+        return job
 
     def tasks(
         self,
@@ -146,7 +154,7 @@ class Working(Nearness):
         for other in unfinished:
             ahead = last is None or (other.priority, other.id) < (last.priority, last.id)
             if other.started_at and ahead:
-                tell(f"Job {other.id} was interrupted; going on with it: {other.what}.")
+                tell(f"Job {other.id} is unfinished; going on with it: {other.what}.")
         shift = self._shift(job, tally)
         shift.work_off(last)
         return shift.embedding_seconds

@@ -138,7 +138,7 @@ class CallingEmbedder(ABC, Generic[_Client]):
             raise DimensionMismatch(
                 f"{self._endpoint} gives {given} dimensions, not {self.dimensions}.",
                 fix="Set `embed.model` and `embed.dimensions` to what the library was made with, or"
-                " make a new library."
+                " change the model with `trivium reembed`."
                 if not self._wanted
                 else f"Set `embed.dimensions` to {given}, or to 0 if it cannot be chosen.",
             )

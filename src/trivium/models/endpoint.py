@@ -148,7 +148,8 @@ class Endpoint:
             if isinstance(told, dict) and told.get(name):
                 told = told[name]
         said = self._clean(told if isinstance(told, str) else json.dumps(told))
-        return f"It says: {said}" if said else ""
+        stop = "" if said.endswith((".", "!", "?", "…")) else "."
+        return f"It says: {said}{stop}" if said else ""
 
     def _clean(self, text: str) -> str:
         if self.key:

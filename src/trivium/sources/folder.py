@@ -89,10 +89,12 @@ def uri_of(path: str | os.PathLike[str]) -> str:
 
 
 def is_there(uri: str) -> bool:
-    """Whether a file is still there; in doubt, it is: what is no path of ours, and names whose
-    bytes are no text and stand escaped in the uri."""
+    """Whether a file is still there, and no folder by now; in doubt, it is: what is no path of
+    ours, and names whose bytes are no text and stand escaped in the uri."""
     path = uri.partition("!/")[0]
-    return not os.path.isabs(path) or "\\x" in path or os.path.lexists(path)
+    if not os.path.isabs(path) or "\\x" in path:
+        return True
+    return os.path.lexists(path) and not os.path.isdir(path)
 
 
 def _is_visible_below(root: str, path: str) -> bool:
@@ -128,6 +130,8 @@ def _start(pattern: Path) -> Path:
 
 def _read(path: Path) -> bytes:
     try:
+        if not os.path.lexists(path):  # it was when it was offered
+            raise FileUnreadable(f"{_printable(path.name)} is not there any more.", fix="")
         if not path.is_file():  # a pipe or a device would never end
             raise FileUnreadable(f"{_printable(path.name)} is not a regular file.", fix="")
         return path.read_bytes()

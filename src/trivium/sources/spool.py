@@ -20,6 +20,8 @@ from time import time
 from typing import Any, BinaryIO
 from uuid import uuid4
 
+from filelock import FileLock
+
 from trivium.errors import FileUnreadable, ServerBusy
 from trivium.ports import SourceItem
 
@@ -30,8 +32,7 @@ _AT_ONCE = 1 << 20  # bytes copied at a time
 
 class Spool:
     def __init__(self, folder: Path, most: int | None = None) -> None:
-        """`most`: bytes that all files together may have. Two that come at the same instant may
-        both find room for one."""
+        """`most`: bytes that all files together may have."""
         self._folder = folder
         self._most = most
 
@@ -45,9 +46,11 @@ class Spool:
             with new.open("xb") as copy:
                 shutil.copyfileobj(file, copy, _AT_ONCE)
                 copy.flush()
-                self._check_room()
                 os.fsync(copy.fileno())
-            new.replace(self._folder / kept)
+            # Looking for room and taking it is one step, whoever else keeps something just now.
+            with FileLock(self._folder.with_name(f"{self._folder.name}.lock")):
+                self._check_room(new.stat().st_size)
+                new.replace(self._folder / kept)
         except BaseException:
             new.unlink(missing_ok=True)
             raise
@@ -78,11 +81,12 @@ class Spool:
                     dropped += 1
         return dropped
 
-    def _check_room(self) -> None:
-        held = 0
+    def _check_room(self, size: int) -> None:
+        held = size
         for path in self._folder.glob("*"):
-            with suppress(FileNotFoundError):
-                held += path.stat().st_size
+            if _NAME.fullmatch(path.name):  # others that are being written come here after us
+                with suppress(FileNotFoundError):
+                    held += path.stat().st_size
         if self._most is not None and held > self._most:
             raise ServerBusy(
                 f"Files that were sent in and are not added yet would take {held:,} bytes, and may"

@@ -79,7 +79,7 @@ def test_every_third_call_fails() -> None:
 def test_in_the_end_it_gives_up(status: int, kind: type[ModelError]) -> None:
     with (
         ScriptedEndpoint(lambda seen: Reply({"error": {"message": "no"}}, status)) as server,
-        pytest.raises(kind, match=rf"\({status}\). It says: no That was attempt 5"),
+        pytest.raises(kind, match=rf"\({status}\). It says: no\. That was attempt 5"),
     ):
         client(server.url).post("/x", {})
     assert len(server.requests) == ATTEMPTS
@@ -151,7 +151,7 @@ def test_what_cannot_pass_is_asked_once(status: int, said: str, fix: str) -> Non
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b'{"error": "bad"}', "It says: bad"),
+        (b'{"error": "bad"}', "It says: bad."),
         (b'{"message": "bad"}', "It says: bad"),
         (b'{"detail": [{"loc": ["model"]}]}', 'It says: [{"loc": ["model"]}]'),
         (b"<html>\n\x1b[31mgateway</html>", "It says: <html> [31mgateway</html>"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from trivium.errors import FileUnreadable
 from trivium.ports import SourceItem
 from trivium.sources.folder import FolderSource
 
@@ -113,3 +114,11 @@ def test_ignored_files_are_left_out_unless_they_are_named(tmp_path: Path) -> Non
     assert offered(tmp_path / "**", ignore=("c.md",)) == ["a.md"]
     assert offered(tmp_path / "*.tmp") == []
     assert offered(tmp_path / "b.tmp") == ["b.tmp"]
+
+
+def test_a_file_that_went_is_said_to_have_gone(tree: Path) -> None:
+    (item,) = FolderSource([tree / "outside.pdf"]).items()
+    assert callable(item.content)
+    (tree / "outside.pdf").unlink()
+    with pytest.raises(FileUnreadable, match="not there any more"):
+        item.content()

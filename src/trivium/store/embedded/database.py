@@ -25,6 +25,18 @@ _PRAGMAS = (
 )
 
 
+def check_not_lost(path: Path) -> None:
+    """SQLite would begin a new database where the file is gone or empty: beside indexes of the old
+    one that is no new library, but one that has lost its documents."""
+    parts = (path, path.with_name(f"{path.name}-wal"))
+    is_there = any(part.exists() and part.stat().st_size for part in parts)
+    if not is_there and (path.parent / "words").exists():
+        raise LibraryDamaged(
+            f"{path} is gone or empty, and the rest of the library is there.",
+            fix="`trivium recover` makes a library of a backup; to begin anew, delete the folder.",
+        )
+
+
 def open_database(path: Path) -> Engine:
     engine = create_engine(f"sqlite:///{path}", pool_size=8, max_overflow=24)
 

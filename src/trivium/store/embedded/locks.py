@@ -27,3 +27,16 @@ def held(lock: FileLock, seconds: float, waiting: Waiting | None, doing: str) ->
         yield
     finally:
         lock.release()
+
+
+def is_held(lock: FileLock) -> bool:
+    """Whether some process has it just now, this one included."""
+    if lock.is_locked:
+        return True
+    other = FileLock(lock.lock_file)  # the same one could be taken twice by this process
+    try:
+        other.acquire(timeout=0)
+    except Timeout:
+        return True
+    other.release()
+    return False

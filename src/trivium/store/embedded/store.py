@@ -33,7 +33,7 @@ from trivium.store.embedded import asof
 from trivium.store.embedded.asof import AS_OF, Chosen
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
-from trivium.store.embedded.database import open_database, translated
+from trivium.store.embedded.database import check_not_lost, open_database, translated
 from trivium.store.embedded.indexes import Indexes, IndexView
 from trivium.store.embedded.locks import held
 from trivium.store.embedded.upkeep import Upkeep
@@ -93,6 +93,7 @@ class EmbeddedStore(Upkeep):
         self._folder = folder
         self._originals = Originals(blobs or FolderBlobs(folder / ARCHIVE))
         self._wait = wait  # seconds to wait for another writer
+        check_not_lost(folder / DATABASE)
         if not (folder / DATABASE).exists() and not create:
             raise LibraryNotFound(f"There is no library in {folder}.")
         with translated(folder):

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock
 from sqlalchemy import Engine
 
 from trivium.ports import Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
+from trivium.store.embedded.locks import is_held
 from trivium.store.embedded.switching import Switching
 
 # Bytes that another process has archived and not yet registered are younger than this.
@@ -42,6 +44,11 @@ class Finding:
 
 class Upkeep(Switching):
     _engine: Engine
+    _lock: FileLock
+
+    def is_being_written(self) -> bool:
+        """Whether a process is at work on it just now."""
+        return is_held(self._lock)
 
     def rebuild(self) -> None:
         """Make every derived index anew."""

@@ -85,8 +85,12 @@ class Pipeline:
         self._pool.shutdown(cancel_futures=True)
         self._batches.join()
 
-    def run(self, offers: Iterable[Offer]) -> Iterator[Outcome]:
-        """Yields an outcome for every item, once its store has it. Stop asking to stop early."""
+    def run(
+        self, offers: Iterable[Offer], more: Callable[[], Iterable[Offer]] = tuple
+    ) -> Iterator[Outcome]:
+        """Yields an outcome for every item, once its store has it. Stop asking to stop early.
+        `more` is asked now and then while documents are under way and nothing else is offered: what
+        comes meanwhile may be more urgent than they are."""
         feed: Iterator[Offer] | None = iter(offers)
         self._batches.start()
         try:
@@ -94,7 +98,8 @@ class Pipeline:
                 feed = self._fill(feed)
                 if self._under_way:
                     yield from self._wait()
-                    self._look()
+                    if self._look() and feed is None:
+                        feed = iter(more())
                 elif self._held:  # they wait for what waits for them
                     yield self._untie()
                 elif feed is None and not self._stack:
@@ -298,12 +303,14 @@ class Pipeline:
     def _is_dropped(self, way: Way) -> bool:
         return way.offer.job in self._cancelled
 
-    def _look(self) -> None:
+    def _look(self) -> bool:
+        """At what others want, where it is time to."""
         if not self._ledger.is_due():
-            return
+            return False
         ways = [*self._under_way.values(), *self._parked.values()]
         steps = {way.offer.task: way.steps.now for way in ways if way.steps.now}
         self._cancelled |= self._ledger.look(steps, (way.offer.job for way in ways))
+        return True
 
 
 def _go_together(group: list[Way], way: Way) -> bool:

@@ -38,6 +38,13 @@ class Agenda:
         while not self._halt.is_set() and (tasks := self._queue.claim(CLAIM, _after(last))):
             yield from self._offers(tasks)
 
+    def ahead_of(self, job: Job) -> Iterator[Offer]:
+        """Everything that goes before this job."""
+        self._looked = monotonic()
+        ahead = (job.priority, job.id)
+        while not self._halt.is_set() and (tasks := self._queue.claim(CLAIM, ahead)):
+            yield from self._offers(tasks)
+
     def stream(
         self, job: Job, ledger: Ledger, items: Iterator[SourceItem], offer: Callable[..., Offer]
     ) -> Iterator[Offer]:
@@ -68,13 +75,9 @@ class Agenda:
             yield offer
 
     def _urgent(self, job: Job) -> Iterator[Offer]:
-        """What has come meanwhile and goes before this job."""
-        if monotonic() - self._looked < OFTEN:
-            return
-        self._looked = monotonic()
-        ahead = (job.priority, job.id)
-        while not self._halt.is_set() and (tasks := self._queue.claim(CLAIM, ahead)):
-            yield from self._offers(tasks)
+        """What has come meanwhile and goes before this job, where it is time to look."""
+        if monotonic() - self._looked >= OFTEN:
+            yield from self.ahead_of(job)
 
     def _job(self, number: JobId) -> Job | None:
         if number not in self._jobs and (found := self._queue.job(number)):

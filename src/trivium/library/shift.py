@@ -7,6 +7,7 @@ caller's to say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -58,7 +59,8 @@ class Shift:
         """The queue, up to the end of this job; None: all of it."""
         shop = self._workshop()
         agenda = Agenda(self._store.queue, shop.offer, self._halt)
-        self._run(agenda, agenda.until(last), Ledger(self._store.queue), shop)
+        again = partial(agenda.until, last)
+        self._run(agenda, again(), again, Ledger(self._store.queue), shop)
 
     def work_on(self, job: Job, source: Source) -> None:
         """What only this process can offer."""
@@ -75,19 +77,26 @@ class Shift:
             ledger.settle(now=True)
             queue.complete(job.id)
 
-        self._run(agenda, offers(), ledger, shop)
+        self._run(agenda, offers(), partial(agenda.ahead_of, job), ledger, shop)
 
     def _workshop(self) -> Workshop:
         return Workshop(self._store, self._embedder, self._settings, self._store.folder)
 
-    def _run(self, agenda: Agenda, offers: Iterator[Offer], ledger: Ledger, shop: Workshop) -> None:
+    def _run(
+        self,
+        agenda: Agenda,
+        offers: Iterator[Offer],
+        more: Callable[[], Iterator[Offer]],
+        ledger: Ledger,
+        shop: Workshop,
+    ) -> None:
         readers = readers_for(self._settings) + 1  # one chunks while the others read
         pipeline = Pipeline(
             self._store, self._embedding, readers=readers, ledger=ledger, on_note=self._on_note
         )
         try:
             with pipeline, shop:  # the readers end first, then the threads that wait for them
-                for outcome in pipeline.run(offers):
+                for outcome in pipeline.run(offers, more):
                     self._on_outcome(outcome)
             if not self._halt.is_set():
                 self._embed_missing(agenda.unembedded)

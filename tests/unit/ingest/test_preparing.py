@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trivium.chunk.choose import AutoChunker
 from trivium.errors import FileDamaged, FileEmpty, FileUnreadable, ReadError
 from trivium.extract.detect import BUILT_IN, read
 from trivium.ingest.embedding import Embedding
+from trivium.ingest.ledger import Ledger
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.pipeline import TOGETHER, Pipeline
 from trivium.ingest.preparing import Asked, Found, Prepared, Preparer
 from trivium.ingest.steps import Steps
 from trivium.ingest.way import Offer
-from trivium.ports import Blob, SourceItem
+from trivium.ports import Blob, SourceItem, Store
+from trivium.store.embedded.store import EmbeddedStore
 from trivium.store.memory import MemoryStore
-from trivium.testing.samples import TOY
+from trivium.testing.samples import TOY, ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import OWNER, Chunk, Extraction, Labels
+
+if TYPE_CHECKING:
+    from trivium.types import Vectors
 
 
 def here(blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
@@ -44,7 +53,7 @@ def gone() -> bytes:
     raise FileUnreadable("c.txt is no longer there.")
 
 
-def preparer(store: MemoryStore) -> Preparer:
+def preparer(store: Store) -> Preparer:
     chunker = Clumsy(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto")
     return Preparer(store, chunker, here, BUILT_IN, max_bytes=1000)
 
@@ -53,7 +62,7 @@ def item(name: str, data: bytes) -> SourceItem:
     return SourceItem(f"/{name}", name, lambda: data, len(data))
 
 
-def prepared(store: MemoryStore, *items: SourceItem) -> list[Found]:
+def prepared(store: Store, *items: SourceItem) -> list[Found]:
     return preparer(store).prepare([Asked(one, Steps()) for one in items], Labels())
 
 
@@ -112,6 +121,30 @@ def test_what_is_known_is_told_from_what_is_new() -> None:
     assert fates(*twins) == [Fate.ADDED, Fate.DUPLICATE, Fate.ADDED]
     assert store.find("/two.txt", "default") == store.find("/one.txt", "default")
     assert len(store.documents(OWNER)) == len(many) + 2
+
+
+def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_path: Path) -> None:
+    asked = threading.Event()
+
+    class Slow(ToyEmbedder):
+        def embed_documents(self, texts: Sequence[str]) -> Vectors:
+            assert asked.wait(600), "nobody looked for more"
+            return super().embed_documents(texts)
+
+    store = EmbeddedStore(tmp_path / "library")
+    with closing(store), store.writing():
+        maker = preparer(store)
+
+        def more() -> Iterator[Offer]:
+            if not asked.is_set():
+                asked.set()
+                yield Offer(item("urgent.txt", b"at once"), Labels(), maker, priority=0)
+
+        embedding, ledger = Embedding(store, Slow()), Ledger(store.queue)
+        with Pipeline(store, embedding, readers=1, ledger=ledger) as pipeline:
+            bulk = [Offer(item(f"{n}.txt", b"text %d" % n), Labels(), maker) for n in range(3)]
+            done = [outcome.uri for outcome in pipeline.run(bulk, more)]
+    assert sorted(done) == ["/0.txt", "/1.txt", "/2.txt", "/urgent.txt"]
 
 
 def test_time_spent_together_is_shared() -> None:

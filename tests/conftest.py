@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.kept import kept
 from tests.language_model import serving
 from tests.once import add_samples, made_once, shared_folder
 
@@ -45,7 +46,11 @@ def environment(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     # has the higher number, which on a busy machine is chance; within a batch the order is that of
     # the offers, which tests go by.
     patch.setattr(batches, "_LULL", 60.0)
-    yield
+    # Programs that tests start keep what they compile: without, each compiles all of Trivium anew,
+    # .3 s of the 1.3 that it takes to start.
+    patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    with kept():
+        yield
     patch.undo()
 
 

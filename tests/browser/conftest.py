@@ -39,8 +39,12 @@ def environment() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample library, as `make run` makes it, with what only tests need beside it."""
-    files = ROOT / "tests" / "browser" / "files"
-    return made_once(tmp_path_factory, "page", lambda folder: add_samples(folder, files))
+
+    def make(folder: Path) -> None:
+        shutil.copytree(made_once(tmp_path_factory, "samples", add_samples), folder)
+        add_samples(folder, ROOT / "tests" / "browser" / "files")
+
+    return made_once(tmp_path_factory, "page", make)
 
 
 @contextmanager

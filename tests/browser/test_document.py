@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import environment, trivium
 from tests.browser.looking import assert_accessible
+from tests.cli.program import call
 from tests.unit.extract.making import printed
 
 Shoot = Callable[[str], None]
@@ -81,10 +80,10 @@ def test_a_page_as_a_picture(page: Page, sample: Path, tmp_path: Path, shoot: Sh
     assert Path(download.value.path()).read_bytes() == scan.read_bytes()
 
 
-def add(library: Path, *files: Path) -> None:
-    words = ["add", *map(str, files)]
-    command = trivium(library, *words)
-    subprocess.run(command, env=environment(), check=True, capture_output=True)
+def add(library: Path, file: Path) -> None:
+    """From another process than the server's: this one, which has its model already."""
+    answer = call("--library", library, "add", file)
+    assert answer.code == 0, answer
 
 
 def test_the_past_can_be_seen_and_brought_back(

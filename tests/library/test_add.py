@@ -6,9 +6,11 @@ import pytest
 from trivium.config import Settings
 from trivium.errors import PathNotFound
 from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.sandbox import Sandbox
 from trivium.ingest.outcomes import Fate
 from trivium.ingest.reading import extractors
-from trivium.library import Library
+from trivium.library import Library, workshop
+from trivium.library.assembly import sandbox_for
 from trivium.ports import Blob
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import ToyEmbedder
@@ -65,6 +67,23 @@ def test_a_file_is_looked_at_in_the_sandbox_only(
     (files / "b.json").write_text('{"a": "second"}')
     assert set(fates(library, files).values()) == {Fate.ADDED}
     assert set(fates(library, files).values()) == {Fate.UNCHANGED}
+
+
+def test_the_processes_that_read_end_with_the_adding(
+    library: Library, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Sandbox] = []
+
+    def make(settings: Settings) -> Sandbox:  # not those that tests keep (tests/kept.py)
+        made.append(sandbox_for(settings))
+        return made[-1]
+
+    monkeypatch.setattr(workshop, "sandbox_for", make)
+    (files / "a.md").write_text("# One\n\nfirst")
+    assert fates(library, files) == {"a.md": Fate.ADDED}
+    (sandbox,) = made
+    with pytest.raises(RuntimeError, match="closed"):
+        sandbox.read(Blob("a.md", b"# One"))
 
 
 def test_a_new_version_of_its_reader_reads_a_file_again(

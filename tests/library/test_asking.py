@@ -1,16 +1,19 @@
 """What a search can be asked for beyond words: several queries, documents, filters, context."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting, DocumentNotFound, EmptyQuery, TriviumError
 from trivium.library import Library
 from trivium.results import Results
 from trivium.search.multi import combined, shown
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
 from trivium.types import Combine, Compare, Granularity, Signal
 
 PAPERS = {
@@ -20,14 +23,18 @@ PAPERS = {
 }
 
 
-@pytest.fixture
-def papers(library: Library, files: Path) -> Library:
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """Four documents, for tests that only read."""
+    files = tmp_path_factory.mktemp("papers")
     for name, (title, year, paragraphs) in PAPERS.items():
         body = "\n\n".join(f"## Part {i}\n\n{text}." for i, text in enumerate(paragraphs))
         (files / name).write_text(f"---\ntitle: {title}\nyear: {year}\n---\n{body}\n")
     (files / "secret.md").write_text("---\naudience: board\nbudget: 5\n---\nmachine ethics costs")
-    library.add(files)
-    return library
+    store = EmbeddedStore(tmp_path_factory.mktemp("asked") / "library")
+    with Library(store, TOY, Settings()) as library:
+        library.add(files)
+        yield library
 
 
 def titles(results: Results) -> list[str]:
@@ -232,10 +239,7 @@ def test_nonsense_is_refused_by_name(papers: Library, name: str) -> None:
     assert error.value.fix
 
 
-@settings(
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=40)
 @given(
     st.lists(st.sampled_from(["machine", "ethics", "tides", "-fog", "harbor"]), min_size=1),
     st.sampled_from(["passage", "document"]),

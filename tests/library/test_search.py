@@ -1,11 +1,14 @@
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trivium.config import Settings
 from trivium.errors import BadSetting, EmptyQuery, QueryTooLong, TriviumError
 from trivium.library import Library
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
 from trivium.types import Signal
 
 TEXTS = {
@@ -15,12 +18,16 @@ TEXTS = {
 }
 
 
-@pytest.fixture
-def filled(library: Library, files: Path) -> Library:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """Three documents, for tests that only read."""
+    files = tmp_path_factory.mktemp("texts")
     for name, text in TEXTS.items():
         (files / name).write_text(text)
-    library.add(files, collection="game", category="rules", metadata={"year": 2024})
-    return library
+    store = EmbeddedStore(tmp_path_factory.mktemp("filled") / "library")
+    with Library(store, TOY, Settings()) as library:
+        library.add(files, collection="game", category="rules", metadata={"year": 2024})
+        yield library
 
 
 def titles(library: Library, query: str, **options: object) -> list[str]:
@@ -162,10 +169,7 @@ def test_senseless_options_name_the_field(
         filled.search("crown", **options)
 
 
-@settings(
-    max_examples=150,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=150)
 @given(query=st.text(max_size=60))
 def test_any_text_is_a_query_or_a_typed_error(filled: Library, query: str) -> None:
     try:

@@ -29,11 +29,14 @@ from bench.corpus import SEED, Corpus, load_corpus
 from bench.surroundings import surroundings
 from bench.timing import memory, percentile, processor_seconds
 from trivium.config import load
+from trivium.extract.detect import read
 from trivium.ingest.batches import BATCH_DOCUMENTS
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library, embedder_for
+from trivium.library.assembly import chunker_for
 from trivium.library.report import Report
 from trivium.models.local import LocalEmbedder
+from trivium.ports import Blob
 
 PAGES = 200  # of 500 words
 MODEL_TEXTS = 1024  # that the model is timed with
@@ -234,10 +237,19 @@ def search(given: argparse.Namespace) -> None:
 
 
 def model(given: argparse.Namespace) -> None:
-    """The rate of the model alone, in batches like those of an add."""
-    embedder = embedder_for(load().settings)
+    """The rate of the model alone, in batches like those of an add, and with the same texts: a
+    passage stands under its document's title."""
+    settings = load().settings
+    embedder = embedder_for(settings)
     assert isinstance(embedder, LocalEmbedder)
-    texts = list(islice(small_texts(load_corpus(given.data), given.words), MODEL_TEXTS))
+    # With an embedder of its own: what that one counts, this one would not have to read.
+    chunker = chunker_for(settings, embedder_for(settings))
+    files = islice(sorted((given.place / "files").glob("*/*.txt")), MODEL_TEXTS)
+    texts = [
+        chunk.embedded_text
+        for file in files
+        for chunk in chunker.chunk(read(Blob(file.name, file.read_bytes())))
+    ]
     embedder.embed_with_tokens(texts[:64])
     started = perf_counter()
     for first in range(0, len(texts), BATCH_DOCUMENTS):

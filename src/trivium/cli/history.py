@@ -47,7 +47,9 @@ def history_command(shell: Shell, document: str) -> None:
 
 
 def _row(one: Interpretation) -> tuple[str, ...]:
-    origin = f"restored from {one.restored_from}" if one.restored_from else one.fingerprint
+    # Which reader and version; chunker and summary, a screen wide, are in --json.
+    reader = one.fingerprint.partition("@")[0]
+    origin = f"restored from {one.restored_from}" if one.restored_from else reader
     return (
         str(one.number),
         local_time(one.created_at),

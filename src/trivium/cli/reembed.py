@@ -96,6 +96,9 @@ def _say(shell: Shell, report: Reembedded) -> None:
             }
         )
         return
+    if report.before == report.model and not report.passages:
+        shell.say(f"Every passage has a vector of {report.model} already.")
+        return
     said = f"{report.passages:,} passages in {report.seconds:.1f} s"
     shell.say(f"{said}: from {report.before or 'none'} to {report.model}.")
 

@@ -22,7 +22,7 @@ ASKED = (Message("system", "Be brief."), Message("user", "What is fog?"))
 USAGE = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
 
 
-SOON = 2.0  # seconds of a silence that is waited out
+SOON = 5.0  # seconds of a silence that is waited out, and that a good answer may take
 
 
 def generator(url: str, seconds: float = 20.0, **more: Any) -> RemoteGenerator:

@@ -23,6 +23,7 @@ from trivium.store.embedded.words import WordIndex, WordView
 from trivium.store.sql.models import ModelRegistry
 from trivium.store.sql.reader import IndexedChunk
 from trivium.store.sql.statements import EMBEDDED_UPTO
+from trivium.text import normalise
 from trivium.text.trigrams import Vocabulary
 from trivium.types import ChunkId
 
@@ -77,7 +78,8 @@ class Indexes:
 
     def lack(self, words: WordView, last_active: ChunkId) -> bool:
         """Whether the registry calls chunks active that an index does not hold."""
-        return words.last_chunk() < last_active or self._lack_vectors()
+        is_behind = words.last_chunk() < last_active or self._vocabulary.is_lost
+        return is_behind or self._lack_vectors()
 
     def _lack_vectors(self) -> bool:
         held = 0 if self.vectors is None or not self.vectors.count else self.vectors.ids[-1]
@@ -116,6 +118,9 @@ class Indexes:
         self._words.commit()
 
     def catch_up(self) -> None:
+        if self._vocabulary.is_lost:
+            for chunks in self._registry.indexed_chunks(0, _BATCH):
+                self._learn(normalise.words(chunk.text) for chunk in chunks)
         for chunks in self._registry.indexed_chunks(self._words.view().last_chunk(), _BATCH):
             self._add_words(chunks)
         self._words.commit()
@@ -188,7 +193,9 @@ class Indexes:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _add_words(self, chunks: Sequence[IndexedChunk]) -> None:
-        spellings = self._words.add(chunks)
+        self._learn(self._words.add(chunks))
+
+    def _learn(self, spellings: Iterable[list[str]]) -> None:
         self._vocabulary.append(sorted(set().union(*spellings)))
 
     def _add_vectors(self, chunks: Sequence[IndexedChunk]) -> None:

@@ -24,6 +24,11 @@ class VocabularyFile:
         self._anew: VocabularyFile | None = None
         self.words = Vocabulary()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whoever appends leaves a file, though no word be in it."""
+        return not self._path.exists()
+
     def refresh(self) -> None:
         try:
             found = self._path.stat()
@@ -47,7 +52,7 @@ class VocabularyFile:
             return
         self.refresh()
         fresh = self.words.add(words)
-        if fresh:
+        if fresh or self.is_lost:
             lines = ("\n" + "\n".join(fresh) + "\n").encode()
             with self._path.open("ab") as stream:
                 stream.write(lines)

@@ -241,6 +241,14 @@ def test_it_is_a_job_that_people_see_cancel_and_take_up_again(
         assert beside.retry(job.id) == 0
 
 
+def test_a_change_whose_process_was_killed_waits(filled: Library) -> None:
+    queue = filled._store.queue
+    queue.take_up(queue.begin_reembed("other", {}).id)
+    assert job_of(filled)[0] is JobState.QUEUED
+    with filled._store.changing_model():
+        assert job_of(filled)[0] is JobState.RUNNING
+
+
 def test_another_choice_drops_the_first(
     filled: Library, endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:

@@ -40,10 +40,12 @@ class Working(Nearness):
 
     def _as_it_is(self, job: Job) -> Job:
         """A worker that was killed could not write down that it stopped: nobody is at its job."""
-        of_writer = job.kind != REEMBED  # that has a lock of its own
-        if job.state is JobState.RUNNING and of_writer and not self._store.is_being_written():
-            return replace(job, state=JobState.QUEUED, rate=0.0, seconds_left=None)
-        return job
+        store = self._store
+        if job.state is not JobState.RUNNING:
+            return job
+        if store.is_changing_model() if job.kind == REEMBED else store.is_being_written():
+            return job
+        return replace(job, state=JobState.QUEUED, rate=0.0, seconds_left=None)
 
     def tasks(
         self,

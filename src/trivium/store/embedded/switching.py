@@ -17,7 +17,7 @@ from filelock import FileLock
 from trivium.errors import NotEmbedded
 from trivium.ports import Waiting
 from trivium.store.embedded.changes import Changes
-from trivium.store.embedded.locks import held
+from trivium.store.embedded.locks import held, is_held
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,9 +29,16 @@ class Switching(Changes):
 
     @contextmanager
     def changing_model(self, waiting: Waiting | None = None) -> Iterator[None]:
-        lock = FileLock(self._folder / "reembed.lock", thread_local=False)
+        lock = self._switch_lock()
         with self._translated(), held(lock, self._wait, waiting, "embedding this library anew"):
             yield
+
+    def is_changing_model(self) -> bool:
+        """Whether a process is at it just now."""
+        return is_held(self._switch_lock())
+
+    def _switch_lock(self) -> FileLock:
+        return FileLock(self._folder / "reembed.lock", thread_local=False)
 
     def prepare_model(self, model: str) -> None:
         with self._translated():

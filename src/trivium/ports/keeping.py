@@ -264,7 +264,7 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         ...
 
     def find_all(self, uris: Sequence[str], collection: str) -> Mapping[str, Document]:
-        """By these of their names. A few hundred at a time."""
+        """By these of their names."""
         ...
 
     def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:

@@ -78,6 +78,8 @@ def test_a_page_as_a_picture(page: Page, sample: Path, tmp_path: Path, shoot: Sh
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the original").click()
     assert Path(download.value.path()).read_bytes() == scan.read_bytes()
+    page.get_by_role("link", name="All results").click()
+    expect(page).to_have_url(re.compile(r"/\?q=harbour.*&type=pdf$"))  # filters too
 
 
 def add(library: Path, file: Path) -> None:

@@ -3,11 +3,12 @@ like it, and its removal."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from starlette.datastructures import QueryParams
 from starlette.responses import RedirectResponse, Response
 
 from trivium.advice import advice
@@ -19,6 +20,7 @@ from trivium.types import Document, Granularity, StoredChunk, Where
 from trivium.web.found import Card, cards, words_of
 from trivium.web.pages import PageRoute, page, query
 from trivium.web.reading import Reading, read
+from trivium.web.state import SearchState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -37,7 +39,7 @@ class View:
     document: Document
     passages: list[StoredChunk]
     current: StoredChunk | None
-    queries: tuple[str, ...]
+    origin: SearchState  # the search that led here
     reading: Reading
     hits: list[Card]  # in the order of the document
     page: int | None  # drawn; None: the text is shown
@@ -46,12 +48,18 @@ class View:
     alike_note: str = ""
 
     @property
+    def queries(self) -> tuple[str, ...]:
+        return self.origin.queries
+
+    @property
     def address(self) -> str:
         return f"/documents/{self.document.id}"
 
     def at(self, passage: int | None = None, page: int | None = None, alike: bool = False) -> str:
         """This screen at another place, the queries kept."""
         pairs = [("q", text) for text in self.queries]
+        if self.origin.origin:
+            pairs.append(("from", self.origin.origin))
         if passage is not None:
             pairs.append(("passage", str(passage)))
         if page is not None:
@@ -62,8 +70,8 @@ class View:
 
     @property
     def results(self) -> str:
-        """Back to what the queries find everywhere."""
-        return f"/?{query([('q', text) for text in self.queries])}"
+        """Back to what was found everywhere."""
+        return self.origin.address
 
     @property
     def index(self) -> int:
@@ -116,10 +124,12 @@ async def document(
     passage: Index = None,
     page_: Annotated[int | None, Query(alias="page", ge=1, le=100_000)] = None,
     similar: bool = False,
+    from_: Annotated[str, Query(alias="from", max_length=4000)] = "",
 ) -> Response:
     """A document at a passage, or at its beginning."""
     queries = tuple(text[:LONGEST_QUERY] for text in q or () if text.strip())
-    call = partial(_look, server, id, caller.within(), queries, passage, page_, similar)
+    origin = replace(SearchState.of(QueryParams(from_)), queries=queries, explain=None)
+    call = partial(_look, server, id, caller.within(), origin, passage, page_, similar)
     view = await server.read(call)
     return page(request, caller, "document.html", {"view": view})
 
@@ -128,7 +138,7 @@ def _look(
     server: Server,
     id_: int,
     within: Where,
-    queries: tuple[str, ...],
+    origin: SearchState,
     passage: int | None,
     page_: int | None,
     similar: bool,
@@ -136,7 +146,7 @@ def _look(
     library = server.library
     found = library.document(id_, within)
     passages = library.passages(id_, within)
-    hits = _hits(server, found, within, queries)
+    hits = _hits(server, found, within, origin)
     if passage is None and page_ is None and hits:
         passage = hits[0].result.found.chunk.index
     current = next((p for p in passages if p.chunk.index == passage), None)
@@ -151,8 +161,8 @@ def _look(
         document=found,
         passages=passages,
         current=current,
-        queries=queries,
-        reading=read(text, passages, passage, words_of(queries)),
+        origin=origin,
+        reading=read(text, passages, passage, words_of(origin.queries)),
         hits=hits,
         page=page_ if drawn else None,
         pages=max(pages, told) if isinstance(told, int) else pages,
@@ -161,15 +171,13 @@ def _look(
     )
 
 
-def _hits(
-    server: Server, document: Document, within: Where, queries: tuple[str, ...]
-) -> list[Card]:
+def _hits(server: Server, document: Document, within: Where, origin: SearchState) -> list[Card]:
     """What a search in this document alone finds, by place."""
-    if not queries:
+    if not origin.queries:
         return []
     try:
         results = server.library.search(
-            " ".join(queries),
+            " ".join(origin.queries),
             _MOST_HITS,
             by=Granularity.PASSAGE,
             source=f"#{document.id}",
@@ -179,7 +187,7 @@ def _hits(
         return []
     # By words or spelling, or among the best by meaning: every passage has some meaning.
     best = max((r.match for r in results), default=0.0)
-    found = [c for c in cards(results, queries) if _counts(c, best)]
+    found = [c for c in cards(results, origin.queries, origin.origin) if _counts(c, best)]
     return sorted(found, key=lambda card: card.result.found.chunk.index)
 
 

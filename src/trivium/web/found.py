@@ -59,13 +59,14 @@ def words_of(queries: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for text in queries for word in parse(text).words)
 
 
-def cards(results: Results, queries: Sequence[str]) -> list[Card]:
-    """`queries` go along to the document, where their hits are marked."""
+def cards(results: Results, queries: Sequence[str], origin: str = "") -> list[Card]:
+    """`queries` go along to the document, where their hits are marked, and `origin`, a search
+    screen's, to find back."""
     words = asked_words(results)
-    return [_card(result, words, queries) for result in results]
+    return [_card(result, words, address_of(result.found, queries, origin)) for result in results]
 
 
-def _card(result: Result, words: tuple[str, ...], queries: Sequence[str]) -> Card:
+def _card(result: Result, words: tuple[str, ...], address: str) -> Card:
     found = result.found
     body = without_headings(found.chunk.text, found.chunk.headings)
     cut = snip(body, words, found.document.language, SNIPPET)
@@ -80,12 +81,14 @@ def _card(result: Result, words: tuple[str, ...], queries: Sequence[str]) -> Car
         " / ".join(part for part in (found.document.collection, found.document.category) if part),
         match,
         parts if result.queries else "",
-        address_of(found, queries),
+        address,
     )
 
 
-def address_of(found: StoredChunk, queries: Sequence[str] = ()) -> str:
+def address_of(found: StoredChunk, queries: Sequence[str] = (), origin: str = "") -> str:
     pairs = [("passage", str(found.chunk.index)), *(("q", text) for text in queries)]
+    if origin:
+        pairs.append(("from", origin))
     return f"/documents/{found.document.id}?{query(pairs)}#here"
 
 

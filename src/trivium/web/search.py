@@ -141,7 +141,7 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
         usual,
         facets,
         results,
-        cards(results, state.queries),
+        cards(results, state.queries, state.origin),
         state.more(asked) if len(results) >= asked else "",
         _suggest(server, state.queries[-1], within),
         picture(results, state.explain) if state.explain is not None else None,

@@ -110,6 +110,14 @@ class SearchState:
             pairs.append(("explain", str(self.explain)))
         return f"/?{query(pairs)}" if pairs else "/"
 
+    @property
+    def origin(self) -> str:
+        """What the address of a result keeps, to lead back here. Its queries it has anyway: nothing
+        where they are all."""
+        told = replace(self, explain=None)
+        alone = told == SearchState(self.queries, fields=self.fields)
+        return "" if alone else told.address.removeprefix("/?")
+
     # --- where links lead
 
     def explaining(self, rank: int | None) -> str:

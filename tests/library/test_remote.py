@@ -109,7 +109,7 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
         with pytest.raises(ModelUnavailable, match="no connection"):
             library.search("lantern", mode="semantic")
     with ScriptedEndpoint(toy) as server, opened(tmp_path / "l", remote(server.url)) as library:
-        assert add(library, LANTERN).notes == ()
+        assert add(library, LANTERN).notes == ("Vectors that were missing are made: 2.",)
         assert library.health()["vectors"] == 2
         assert library.search("lantern", mode="semantic")[0].found.chunk.text == LANTERN
 
@@ -165,7 +165,8 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
             assert library.health()["vectors"] == 1
         bad = None
         give(model, 20.0)
-        assert add(library, LANTERN).notes == ()
+        [note] = add(library, LANTERN).notes
+        assert note == f"Vectors that were missing are made: {len(BAD)}."
         assert library.health()["vectors"] == library.health()["chunks"] == 2 + len(BAD)
 
 

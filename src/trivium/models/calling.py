@@ -141,5 +141,7 @@ class CallingEmbedder(ABC, Generic[_Client]):
                 " change the model with `trivium reembed`."
                 if not self._wanted
                 else f"Set `embed.dimensions` to {given}, or to 0 if it cannot be chosen.",
+                on_page="Whoever runs this server must set `embed.model` and `embed.dimensions` to"
+                " what the library was made with.",
             )
         self.dimensions = given

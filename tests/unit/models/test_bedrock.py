@@ -310,7 +310,7 @@ def test_throttling_that_does_not_pass() -> None:
     busy = refusal("ThrottlingException", 400, "Too many requests")
     with (
         scripted(lambda seen: busy) as server,
-        pytest.raises(ModelBusy, match="Too many requests That was attempt 5"),
+        pytest.raises(ModelBusy, match=r"Too many requests\. That was attempt 5"),
     ):
         writer().generate(SAID, 9)
     assert len(server.requests) == ATTEMPTS, "by us, and by nobody below us"

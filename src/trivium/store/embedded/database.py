@@ -34,6 +34,7 @@ def check_not_lost(path: Path) -> None:
         raise LibraryDamaged(
             f"{path} is gone or empty, and the rest of the library is there.",
             fix="`trivium recover` makes a library of a backup; to begin anew, delete the folder.",
+            on_page="Whoever runs this server must make it anew from a backup.",
         )
 
 

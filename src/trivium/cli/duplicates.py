@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.progress import stages
 
 
 @click.command("duplicates")
@@ -25,8 +26,11 @@ def duplicates_command(shell: Shell, threshold: float | None) -> None:
     trivium duplicates
     trivium duplicates --threshold 0.5
     """
-    with shell.library() as library:
-        found = library.duplicates() if threshold is None else library.duplicates(threshold)
+    from trivium.library.nearness import NEARLY_EQUAL
+
+    least = NEARLY_EQUAL if threshold is None else threshold
+    with shell.library() as library, stages(shell) as advance:
+        found = library.duplicates(least, on_progress=lambda *far: advance("compare", *far))
     if shell.json:
         told = [
             [

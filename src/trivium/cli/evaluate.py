@@ -12,10 +12,10 @@ from trivium.cli.judged import (
     judged_files,
     judged_options,
     own_library,
-    progress,
     writing_files,
 )
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.progress import stages
 
 if TYPE_CHECKING:
     from trivium.evaluate.run import Evaluation
@@ -101,7 +101,7 @@ def eval_command(
     unrun = [name for name in exports if only and name not in only]
     if unrun:
         raise click.UsageError(f"--run {unrun[0]} needs --only {unrun[0]}.")
-    with progress(shell) as on_progress:
+    with stages(shell) as on_progress:
         found = evaluate(
             files,
             shell.settings().settings,

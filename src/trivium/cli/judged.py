@@ -1,5 +1,4 @@
-"""What `eval` and `tune` share: how a judged set is named on the command line, and the progress of
-asking it."""
+"""What `eval` and `tune` share: how a judged set is named on the command line."""
 
 from __future__ import annotations
 
@@ -73,48 +72,6 @@ def judged_files(
 def own_library(shell: Shell) -> bool:
     """Whether a person said which library: then a set without a corpus is about that one."""
     return shell.settings().origins["library"] != "default"
-
-
-@contextmanager
-def progress(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each stage on a terminal, else a line for each, on standard error."""
-    if not shell.err.is_terminal:
-        told: set[str] = set()
-
-        def tell(stage: str, _done: int, total: int) -> None:
-            if stage not in told:
-                told.add(stage)
-                shell.err.print(f"{stage}: {total:,}")
-
-        yield tell
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskID,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=shell.err,
-        transient=True,
-    ) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def advance(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                for task in tasks.values():  # a stage begins when the one before it has ended
-                    bars.update(task, completed=bars.tasks[task].total)
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done)
-
-        yield advance
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""How far jobs are, drawn on a terminal's standard error while this or another process works."""
+"""How far jobs and other long work are, drawn on a terminal's standard error."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -41,6 +41,47 @@ def watch(shell: Shell, library: Library, job: JobId | None) -> None:
     """Draw until this job, or every job, has ended."""
     with _bars(shell) as progress:
         _draw(library, job, progress, Event(), until_done=True)
+
+
+@contextmanager
+def stages(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each stage on a terminal, else a line for each, on standard error."""
+    if not shell.err.is_terminal:
+        told: set[str] = set()
+
+        def tell(stage: str, _done: int, total: int) -> None:
+            if stage not in told:
+                told.add(stage)
+                shell.err.print(f"{stage}: {total:,}")
+
+        yield tell
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=shell.err,
+        transient=True,
+    ) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def advance(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                for task in tasks.values():  # a stage begins when the one before it has ended
+                    bars.update(task, completed=bars.tasks[task].total)
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done)
+
+        yield advance
 
 
 def _bars(shell: Shell) -> Progress:

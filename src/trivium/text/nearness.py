@@ -8,8 +8,10 @@ short, else within about .04 at .8 (one standard deviation). It takes 512 bytes,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -22,8 +24,12 @@ if TYPE_CHECKING:
 
 _RUN = 3  # words: a changed word touches three runs of some hundreds, a moved paragraph four
 _KEPT = 128
-# Of these few smallest, texts worth comparing share one: those .8 alike fail to once in 400,000.
-KEYS = 8
+KEYS = 8  # the smallest few: texts that are .8 alike share six or seven of them
+ENOUGH_KEYS = 1 / 3  # of its own, to be worth comparing; texts .8 alike share fewer once in 20,000
+# A sentence that stands in every letter would have each compared with all. Copies share their other
+# keys too, and the first ones are enough to find them by.
+MOST_OF_A_KEY = 32
+_TOLD = 1000  # texts between two words on how far it is: a tenth of a second
 _STORED = np.dtype("<u4")
 _WEIGHTS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 
@@ -50,12 +56,20 @@ def keys(sketched: bytes) -> list[int]:
     return [int(hash_) for hash_ in _hashes(sketched)[:KEYS]]
 
 
+def may_be_near(one: bytes, other: bytes) -> bool:
+    """Whether it shares enough keys with the other to be worth comparing."""
+    own = set(keys(one))
+    return bool(own) and len(own & set(keys(other))) >= ENOUGH_KEYS * len(own)
+
+
 def similarity(one: bytes, other: bytes) -> float:
     """The share of runs that both texts have, 0 to 1."""
-    a, b = (set(_hashes(sketched).tolist()) for sketched in (one, other))
-    smallest = sorted(a | b)[:_KEPT]
-    shared = a & b
-    return sum(hash_ in shared for hash_ in smallest) / max(1, len(smallest))
+    both = np.sort(_hashes(one + other))
+    again = both[1:] == both[:-1]
+    distinct = len(both) - int(np.count_nonzero(again))
+    if distinct > _KEPT:  # the smallest of both together are a sample of both; the rest is not
+        again, distinct = again[: np.flatnonzero(~again)[_KEPT - 1]], _KEPT
+    return int(np.count_nonzero(again)) / max(1, distinct)
 
 
 def _hashes(sketched: bytes) -> NDArray[np.uint32]:
@@ -63,33 +77,45 @@ def _hashes(sketched: bytes) -> NDArray[np.uint32]:
 
 
 @dataclass(slots=True)
-class _Leaders:
-    """The first of each group, found by the keys of its sketch."""
+class _ByKey:
+    """Sketches, found by their keys."""
 
     sketches: dict[int, bytes] = field(default_factory=dict)
-    by_key: dict[int, list[int]] = field(default_factory=dict)
-
-    def nearest(self, sketched: bytes) -> tuple[int, float]:
-        near = {one for key in keys(sketched) for one in self.by_key.get(key, ())}
-        found = ((similarity(sketched, self.sketches[one]), -one) for one in near)
-        score, one = max(found, default=(0.0, 0))
-        return -one, score
+    names: dict[int, list[int]] = field(default_factory=dict)
 
     def add(self, name: int, sketched: bytes) -> None:
         self.sketches[name] = sketched
         for key in keys(sketched):
-            self.by_key.setdefault(key, []).append(name)
+            known = self.names.setdefault(key, [])
+            if len(known) < MOST_OF_A_KEY:
+                known.append(name)
+
+    def near(self, sketched: bytes, threshold: float) -> Iterator[tuple[int, float]]:
+        """Those at least so like, the first first. Texts that merely have a sentence in common
+        share a key or two: they are not compared."""
+        own = keys(sketched)
+        shared = Counter(chain.from_iterable(self.names.get(key, ()) for key in own))
+        least = ENOUGH_KEYS * threshold * len(own)  # those less alike share fewer
+        for name in sorted(name for name, count in shared.items() if count >= least):
+            if (score := similarity(sketched, self.sketches[name])) >= threshold:
+                yield name, score
 
 
-def groups(sketches: Mapping[int, bytes], threshold: float) -> list[list[tuple[int, float]]]:
+def groups(
+    sketches: Mapping[int, bytes],
+    threshold: float,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[list[tuple[int, float]]]:
     """Texts that are at least so like the first of their group, each with how like it is. A text
     that is like none before begins a group; groups of one are left out. Compared with the first
     ones only, so a thousand copies cost a thousand comparisons."""
-    leaders, found = _Leaders(), dict[int, list[tuple[int, float]]]()
-    for name, sketched in sorted(sketches.items()):
-        first, score = leaders.nearest(sketched)
-        if score >= threshold:
-            found[first].append((name, score))
+    leaders, found = _ByKey(), dict[int, list[tuple[int, float]]]()
+    for done, (name, sketched) in enumerate(sorted(sketches.items())):
+        if done % _TOLD == 0:
+            on_progress(done, len(sketches))
+        like = max(leaders.near(sketched, threshold), key=_how_like, default=None)
+        if like is not None:
+            found[like[0]].append((name, like[1]))
         elif sketched:
             leaders.add(name, sketched)
             found[name] = [(name, 1.0)]
@@ -98,16 +124,17 @@ def groups(sketches: Mapping[int, bytes], threshold: float) -> list[list[tuple[i
 
 def near(wanted: Sequence[int], sketches: Mapping[int, bytes], threshold: float) -> dict[int, int]:
     """For each of those wanted the first other that is at least so like."""
-    by_key: dict[int, list[int]] = {}
+    known = _ByKey()
     for name, sketched in sorted(sketches.items()):
-        for key in keys(sketched):
-            by_key.setdefault(key, []).append(name)
+        known.add(name, sketched)
     found: dict[int, int] = {}
     for name in wanted:
-        own = sketches.get(name, b"")
-        others = sorted({o for key in keys(own) for o in by_key[key] if o != name})
-        alike = (o for o in others if similarity(own, sketches[o]) >= threshold)
-        first = next(alike, None)
+        others = (other for other, _ in known.near(sketches.get(name, b""), threshold))
+        first = next((other for other in others if other != name), None)
         if first is not None:
             found[name] = first
     return found
+
+
+def _how_like(found: tuple[int, float]) -> float:
+    return found[1]

@@ -61,3 +61,13 @@ def test_near_names_the_first_other() -> None:
     sketches = {n: sketch(" ".join(changed(words, n))) for n in (1, 2, 3)}
     sketches[4] = sketch(" ".join(text(600)))
     assert near([3, 1, 4, 9], sketches, 0.8) == {3: 1, 1: 2}
+
+
+def test_a_copy_is_found_among_many_with_the_same_sentence() -> None:
+    footer, letters = text(30), [text(60) for _ in range(100)]
+    sketches = {n: sketch(" ".join(letter + footer)) for n, letter in enumerate(letters, 1)}
+    sketches[101] = sketch(" ".join(changed(letters[79], 1) + footer))
+    assert near([101, 80, 5], sketches, 0.8) == {101: 80, 80: 101}
+    assert [[name for name, _ in group] for group in groups(sketches, 0.8)] == [[80, 101]]
+    share_of_the_footer = {n: s for n, s in sketches.items() if n <= 40}
+    assert len(groups(share_of_the_footer, 0.15)) == 1

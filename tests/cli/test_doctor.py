@@ -106,19 +106,38 @@ def test_what_is_wrong_is_told_and_only_repaired_when_asked(
     mended = call("doctor", "--repair", "--library", place, "--json")
     assert mended.code == 0
     assert len(mended.json["repaired"]) >= 3
-    assert not FolderBlobs(place / "archive").has(orphan)
+    assert FolderBlobs(place / "archive").size(orphan) is None
     assert "nothing to mend" in call("doctor", "--repair", "--library", place).out
 
 
-def test_a_lost_original_is_told(tmp_path: Path, documents: Path) -> None:
+def test_a_lost_original_is_told_and_comes_back_with_its_file(
+    tmp_path: Path, documents: Path
+) -> None:
     place = tmp_path / "library"
     call("add", documents, "--library", place)
-    next(place.glob("archive/??/*")).unlink()
+    first, second, *_ = sorted(place.glob("archive/??/*"))
+    whole = second.read_bytes()
+    first.unlink()
+    second.write_bytes(whole[:3])
     answer = call("doctor", "--repair", "--library", place, "--json")
     assert answer.code == 1
     (wrong,) = [check for check in answer.json["checks"] if not check["ok"]]
     assert wrong["name"] == "originals"
-    assert "#" in wrong["message"]
+    assert "2 originals are missing or damaged, of documents #" in wrong["message"]
+    assert "Add their files again" in wrong["message"]
+    again = call("add", documents, "--library", place, "--json")
+    assert again.json["unchanged"] >= 2
+    assert second.read_bytes() == whole
+    assert call("doctor", "--library", place).code == 0
+
+
+def test_a_file_that_grew_while_it_was_read_is_no_damage(tmp_path: Path, documents: Path) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    with sqlite3.connect(place / "library.db") as connection:
+        connection.execute("UPDATE interpretations SET size = size - 1")
+    connection.close()
+    assert call("doctor", "--library", place).code == 0
 
 
 def test_rows_that_disagree_are_told(tmp_path: Path, documents: Path) -> None:

@@ -135,12 +135,15 @@ def restore_command(shell: Shell, document: str, number: int) -> None:
     if shell.json:
         shell.emit({"document": document_as_json(restored), "restored_from": number})
         return
-    told = f"#{restored.id} {restored.title}: interpretation {number} is active again"
-    shell.say(printable(f"{told}, as {restored.interpretation}."))
+    is_new = restored.interpretation != number
+    now = f"active again, as {restored.interpretation}" if is_new else "active already"
+    shell.say(printable(f"#{restored.id} {restored.title}: interpretation {number} is {now}."))
 
 
 @click.command("prune")
-@click.option("--keep", type=int, metavar="N", help="Keep the newest N of each document.")
+@click.option(
+    "--keep", type=click.IntRange(min=1), metavar="N", help="Keep the newest N of each document."
+)
 @click.option(
     "--older-than",
     metavar="AGE",
@@ -163,6 +166,8 @@ def prune_command(
     trivium prune --older-than 90d
     trivium prune --document weapons.md --keep 1
     """
+    if keep is None and older_than is None:
+        raise click.UsageError("Say what to drop: --keep 3, or --older-than 90d.")
     with shell.library() as library:
         chosen = find(library, document).id if document else None
         gone = library.prune(chosen, keep=keep, older_than=older_than, on_wait=shell.note)

@@ -183,6 +183,8 @@ class Preparer:
                 same = alike.get(digest, ())
                 one.found = recognise(self._store, same, item, digest, labels, self._is_current)
         elif before.seen_hash == digest and self._is_current(before.seen_fingerprint):
+            if one.blob is not None and before.original and before.content_hash == digest:
+                self._store.rearchive(before.original, one.blob.data)
             settled = _relabelled(item, before, labels)
             if isinstance(settled, Outcome) or not parts_from(before, digest, settled.audience):
                 one.found = settled

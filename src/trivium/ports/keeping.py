@@ -68,7 +68,9 @@ class Blobs(Protocol):
         """As they were put, which is checked. Raises OriginalMissing, OriginalDamaged."""
         ...
 
-    def has(self, address: str) -> bool: ...
+    def size(self, address: str) -> int | None:
+        """In bytes, as far as it is there; None: nothing is."""
+        ...
 
     def delete(self, address: str) -> None:
         """What is not there is no error."""
@@ -239,6 +241,11 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
     def archive(self, data: bytes) -> str:
         """Keep the bytes of a document that is about to be put: its `original` comes back. They go
         with the last interpretation that refers to them. Any thread may call it at any time."""
+        ...
+
+    def rearchive(self, address: str, data: bytes) -> None:
+        """Put back a document's original where it is missing or cut short, from the same bytes.
+        Any thread may call it at any time."""
         ...
 
     # the registry

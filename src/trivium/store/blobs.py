@@ -54,9 +54,12 @@ class FolderBlobs:
             raise OriginalDamaged(f"The archive's bytes of {address} are not what they were.")
         return data
 
-    def has(self, address: str) -> bool:
+    def size(self, address: str) -> int | None:
         digest = _digest(address)
-        return bool(digest) and self._path(digest).exists()
+        try:
+            return os.stat(self._path(digest)).st_size if digest else None
+        except FileNotFoundError:
+            return None
 
     def delete(self, address: str) -> None:
         digest = _digest(address)

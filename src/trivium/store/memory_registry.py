@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from trivium.errors import DocumentNotFound, OriginalMissing
+from trivium.errors import DocumentNotFound
 from trivium.history import Interpretation
 from trivium.ports import Summarised
 from trivium.store.clock import now
@@ -24,6 +23,7 @@ from trivium.store.identity import (
 )
 from trivium.store.memory_conversations import MemoryConversations
 from trivium.store.memory_models import Entry, MemoryModels
+from trivium.store.memory_originals import MemoryOriginals
 from trivium.store.where import matches, name_of
 from trivium.text.nearness import may_be_near, sketch
 from trivium.text.normalise import words
@@ -58,7 +58,7 @@ class _Kept:
     summary: str
 
 
-class MemoryRegistry(MemoryModels, MemoryConversations):
+class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
     def __init__(self) -> None:
         super().__init__()
         self._documents: dict[DocumentId, Document] = {}
@@ -66,7 +66,6 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         self._summaries: dict[tuple[str, str], str] = {}  # by content and summariser
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
-        self._originals: dict[str, bytes] = {}  # by address
         self._last_document = 0
 
     # writing
@@ -163,16 +162,6 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         self._forget_turns_of(known)
         return len(known)
 
-    def archive(self, data: bytes) -> str:
-        address = f"sha256:{sha256(data).hexdigest()}"
-        self._originals[address] = data
-        return address
-
-    def original(self, address: str) -> bytes:
-        if address not in self._originals:
-            raise OriginalMissing(f"The archive does not hold {address}.")
-        return self._originals[address]
-
     def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         self._embeddings |= {(model, hash_): vector for hash_, vector in vectors.items()}
         if vectors and not self._model:
@@ -194,7 +183,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations):
         read = {one.about.content_hash for past in self._past.values() for one in past}
         self._summaries = {key: s for key, s in self._summaries.items() if key[0] in read}
         kept = {one.about.original for past in self._past.values() for one in past}
-        self._originals = {a: data for a, data in self._originals.items() if a in kept}
+        self._keep_originals(kept)
 
     # names
 

@@ -21,7 +21,7 @@ def test_what_is_put_comes_back(tmp_path: Path) -> None:
     assert moved.get(addresses[0]) == b"amber"
     moved.delete(addresses[0])
     moved.delete(addresses[0])
-    assert not moved.has(addresses[0])
+    assert moved.size(addresses[0]) is None
     with pytest.raises(OriginalMissing):
         moved.get(addresses[0])
 
@@ -29,7 +29,7 @@ def test_what_is_put_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("address", ["", "sha256:../../etc/passwd", "s3://bucket/key", "sha256:"])
 def test_no_other_address_reaches_the_disk(tmp_path: Path, address: str) -> None:
     blobs = FolderBlobs(tmp_path)
-    assert not blobs.has(address)
+    assert blobs.size(address) is None
     blobs.delete(address)
     with pytest.raises(OriginalMissing):
         blobs.get(address)
@@ -55,7 +55,7 @@ def test_what_a_killed_writer_left_can_be_deleted(tmp_path: Path) -> None:
     assert len(found) == 2
     assert all(age < 3600 for age in found.values())
     (left,) = found.keys() - {kept}
-    assert not blobs.has(left)
+    assert blobs.size(left) is None
     blobs.delete(left)
     assert [address for address, _ in blobs.addresses()] == [kept]
     os.utime(next(tmp_path.glob("??/*")), (0, 0))
@@ -68,10 +68,10 @@ def test_what_is_about_to_be_registered_is_not_dropped(tmp_path: Path) -> None:
     originals = Originals(FolderBlobs(tmp_path))
     address = originals.keep(b"amber")
     originals.drop([address])
-    assert originals.blobs.has(address)
+    assert originals.blobs.size(address) is not None
     originals.registered([address, ""])
     originals.drop([address])
-    assert not originals.blobs.has(address)
+    assert originals.blobs.size(address) is None
 
 
 def test_keeping_and_dropping_at_once_loses_nothing(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_keeping_and_dropping_at_once_loses_nothing(tmp_path: Path) -> None:
     def prepare() -> None:
         for _ in range(30):
             address = originals.keep(b"amber")
-            if not originals.blobs.has(address):
+            if originals.blobs.size(address) is None:
                 lost.append(address)
             originals.registered([address])
 

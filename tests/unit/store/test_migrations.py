@@ -79,3 +79,15 @@ def test_an_older_library_gets_the_tables_of_a_new_one(old: Path, tmp_path: Path
         )
         engine.dispose()
     assert shapes[0] == shapes[1]
+
+
+def test_what_a_dead_writer_left_is_looked_up_and_not_searched_for(old: Path) -> None:
+    EmbeddedStore(old).close()
+    connection = sqlite3.connect(old / "library.db")
+    for table, which in (
+        ("interpretations", "state = 'staged'"),
+        ("documents", "interpretation = 0"),
+    ):
+        (plan,) = connection.execute(f"EXPLAIN QUERY PLAN DELETE FROM {table} WHERE {which}")
+        assert "USING INDEX" in plan[3], plan
+    connection.close()

@@ -42,6 +42,11 @@ class Changes(SqlStore):
     def archive(self, data: bytes) -> str:
         return self._originals.keep(data)
 
+    def rearchive(self, address: str, data: bytes) -> None:
+        blobs = self._originals.blobs
+        if blobs.size(address) != len(data) and blobs.address(data) == address:
+            blobs.put(data)  # of a document removed this instant it is left to `compact`
+
     def original(self, address: str) -> bytes:
         return self._originals.blobs.get(address)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 from sqlalchemy import Engine
 
+from trivium.errors import OriginalDamaged, OriginalMissing
 from trivium.ports import Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
@@ -166,12 +167,13 @@ class Upkeep(Switching):
 
     def _examine_archive(self) -> Iterator[Finding]:
         used = self._registry.originals()
-        missing = {address for address in used if not self._originals.blobs.has(address)}
+        lost = {address for address, size in used.items() if not self._holds(address, size)}
         told = f"All {len(used):,} originals are in the archive."
-        if missing:
-            documents = self._registry.referring(missing)
-            told = f"{len(missing):,} originals are missing, of documents {_first(documents)}."
-        yield Finding("originals", not missing, told)
+        if lost:
+            of = _first(self._registry.referring(lost))
+            told = f"{len(lost):,} originals are missing or damaged, of documents {of}."
+            told += " Add their files again to put them back."
+        yield Finding("originals", not lost, told)
         orphans = self._orphans()
         yield Finding(
             "archive",
@@ -181,6 +183,19 @@ class Upkeep(Switching):
             else "Every original belongs to a document.",
             "Delete them." if orphans else "",
         )
+
+    def _holds(self, address: str, size: int) -> bool:
+        """By its length: to read every original would take minutes. Where that is another than the
+        source said, its bytes tell, for a file may have grown between a look and its reading."""
+        blobs = self._originals.blobs
+        found = blobs.size(address)
+        if found is None or found == size:
+            return found is not None
+        try:
+            blobs.get(address)
+        except (OriginalMissing, OriginalDamaged):
+            return False
+        return True
 
 
 def _first(ids: list[int], most: int = 5) -> str:

@@ -7,6 +7,7 @@ from sqlalchemy import delete, exists, func, select
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.statements import active
 from trivium.store.sql.tables import (
+    STAGED,
     chunks,
     documents,
     embeddings,
@@ -22,11 +23,14 @@ _no_chunk_uses = [
 
 
 class Checks(RegistryReader):
-    def originals(self) -> set[str]:
-        """The address of every original that some interpretation refers to."""
-        query = select(interpretations.c.original).distinct()
+    def originals(self) -> dict[str, int]:
+        """The address of every original that some interpretation refers to, and how many bytes its
+        source said that it has."""
+        original = interpretations.c.original
+        query = select(original, func.max(interpretations.c.size)).where(original != "")
         with self._engine.connect() as connection:
-            return {address for address in connection.scalars(query) if address}
+            rows = connection.execute(query.group_by(original))
+            return {row[0]: row[1] for row in rows}
 
     def referring(self, addresses: set[str]) -> list[DocumentId]:
         """The documents that refer to one of these originals."""
@@ -37,7 +41,7 @@ class Checks(RegistryReader):
 
     def staged(self) -> int:
         """Interpretations that a writer has not finished, or never will."""
-        query = select(func.count()).where(interpretations.c.state == "staged")
+        query = select(func.count()).select_from(interpretations).where(STAGED)
         with self._engine.connect() as connection:
             return int(connection.scalar(query) or 0)
 

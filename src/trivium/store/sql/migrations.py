@@ -117,6 +117,12 @@ def _add_watched_folders(connection: Connection) -> None:
     watched_folders.create(connection, checkfirst=True)
 
 
+def _add_indexes_of_unfinished(connection: Connection) -> None:
+    for table in (documents, interpretations):
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -131,5 +137,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_conversations,
     _add_summarisers,
     _add_watched_folders,
+    _add_indexes_of_unfinished,
 )
 SCHEMA = len(MIGRATIONS)

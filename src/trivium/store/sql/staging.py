@@ -27,7 +27,15 @@ from trivium.store.sql.rows import (
 )
 from trivium.store.sql.sketches import keep_shingles
 from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, slices, take
-from trivium.store.sql.tables import chunks, documents, fields, interpretations, leftovers
+from trivium.store.sql.tables import (
+    STAGED,
+    UNBORN,
+    chunks,
+    documents,
+    fields,
+    interpretations,
+    leftovers,
+)
 from trivium.store.sql.vectors import keep_all
 from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
 from trivium.work import DUPLICATE, TaskEnd
@@ -87,8 +95,8 @@ class Staging(RegistryReader):
     def discard_staged(self) -> None:
         """Forget what a writer that died had staged. Its leftovers stay until indexes drop them."""
         with self._engine.begin() as connection:
-            connection.execute(delete(interpretations).where(interpretations.c.state == "staged"))
-            connection.execute(delete(documents).where(documents.c.interpretation == 0))
+            connection.execute(delete(interpretations).where(STAGED))
+            connection.execute(delete(documents).where(UNBORN))
 
 
 class _Plan:

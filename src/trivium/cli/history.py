@@ -135,9 +135,8 @@ def restore_command(shell: Shell, document: str, number: int) -> None:
     if shell.json:
         shell.emit({"document": document_as_json(restored), "restored_from": number})
         return
-    is_new = restored.interpretation != number
-    now = f"active again, as {restored.interpretation}" if is_new else "active already"
-    shell.say(printable(f"#{restored.id} {restored.title}: interpretation {number} is {now}."))
+    told = f"#{restored.id} {restored.title}: interpretation {number} is active again"
+    shell.say(printable(f"{told}, as {restored.interpretation}."))
 
 
 @click.command("prune")

@@ -70,11 +70,8 @@ class Past(Parts):
         on_wait: Waiting | None = None,
     ) -> Document:
         """Make an old interpretation's text the active one again, as a new interpretation. Nothing
-        is read; labels stay. Adding the unchanged file again leaves it so. The active one stays as
-        it is."""
+        is read; labels stay. Adding the unchanged file again leaves it so."""
         found = self._one(document, within)
-        if number == found.interpretation:
-            return found
         with self._store.writing(on_wait):
             self._follow()
             restored = self._store.restore(found.id, number)

@@ -39,7 +39,9 @@ from trivium.types import (
 )
 
 LONGEST_QUERY = 10_000  # characters: some four pages
-_ATTEMPTS = 4  # a search begins anew when documents changed under it
+# A search begins anew when documents changed under it. Four times were too few beside a watcher
+# with many changes, both cores being busy. Each takes some 10 ms, and a further change.
+_ATTEMPTS = 20
 _DEEPER = 4  # each time that what was found does not fill the page
 _KEPT_CHANGING = "Documents kept changing while they were searched."
 _NO_RERANKER = (

@@ -125,6 +125,8 @@ def test_a_lost_original_is_told_and_comes_back_with_its_file(
     assert wrong["name"] == "originals"
     assert "2 originals are missing or damaged, of documents #" in wrong["message"]
     assert "Add their files again" in wrong["message"]
+    call("add", documents, "--library", place, "--set", "archive.keep=off")
+    assert not first.exists()
     again = call("add", documents, "--library", place, "--json")
     assert again.json["unchanged"] >= 2
     assert second.read_bytes() == whole

@@ -183,8 +183,7 @@ class Preparer:
                 same = alike.get(digest, ())
                 one.found = recognise(self._store, same, item, digest, labels, self._is_current)
         elif before.seen_hash == digest and self._is_current(before.seen_fingerprint):
-            if one.blob is not None and before.original and before.content_hash == digest:
-                self._store.rearchive(before.original, one.blob.data)
+            self._rearchive(before, one)
             settled = _relabelled(item, before, labels)
             if isinstance(settled, Outcome) or not parts_from(before, digest, settled.audience):
                 one.found = settled
@@ -250,6 +249,12 @@ class Preparer:
             return ""
         one.steps.enter(Step.ARCHIVE)
         return self._store.archive(one.blob.data)
+
+    def _rearchive(self, before: Document, one: Asked) -> None:
+        """An original that was lost comes back with its file."""
+        is_its_own = before.original and before.content_hash == one.digest  # or it was restored
+        if self._keep_originals and one.blob is not None and is_its_own:
+            self._store.rearchive(before.original, one.blob.data)
 
     def _summary(
         self, extraction: Extraction, chunks: Sequence[Chunk], digest: str, before: Document | None

@@ -46,6 +46,7 @@ def test_the_command(drafts: Library, files: Path, tmp_path: Path) -> None:
     plain = call("duplicates", *place)
     assert plain.code == 0
     assert "#2 b" in plain.out
+    assert "compare: 3" in plain.err
     (group,) = call("duplicates", *place, "--json").json["groups"]
     assert [one["id"] for one in group] == [1, 2]
     assert call("duplicates", "--threshold", "2", *place).code == 2

@@ -67,9 +67,7 @@ def _add_history(connection: Connection) -> None:
     fresh = _add_columns(connection, documents, *_SEEN)
     _add_columns(connection, interpretations, *_PAST)
     names.create(connection, checkfirst=True)
-    for table in (documents, interpretations):
-        for index in table.indexes:
-            index.create(connection, checkfirst=True)
+    _add_indexes(connection, documents, interpretations)
     if fresh:
         for statement in _REMEMBERED:
             connection.execute(text(statement))
@@ -88,6 +86,12 @@ def _add_columns(connection: Connection, table: Table, *wanted: str) -> bool:
         described = CreateColumn(column).compile(dialect=connection.dialect)
         connection.execute(text(f"ALTER TABLE {table.name} ADD COLUMN {described}"))
     return bool(missing)
+
+
+def _add_indexes(connection: Connection, *tables: Table) -> None:
+    for table in tables:
+        for index in table.indexes:
+            index.create(connection, checkfirst=True)
 
 
 def _add_access_tokens(connection: Connection) -> None:
@@ -109,8 +113,7 @@ def _add_conversations(connection: Connection) -> None:
 
 def _add_summarisers(connection: Connection) -> None:
     _add_columns(connection, interpretations, "summarised_by")
-    for index in interpretations.indexes:
-        index.create(connection, checkfirst=True)
+    _add_indexes(connection, interpretations)
 
 
 def _add_watched_folders(connection: Connection) -> None:
@@ -118,9 +121,7 @@ def _add_watched_folders(connection: Connection) -> None:
 
 
 def _add_indexes_of_unfinished(connection: Connection) -> None:
-    for table in (documents, interpretations):
-        for index in table.indexes:
-            index.create(connection, checkfirst=True)
+    _add_indexes(connection, documents, interpretations)
 
 
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library

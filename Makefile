@@ -35,6 +35,11 @@ run: .venv/run.stamp
 test: .venv/test.stamp browser check
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
+# Every change: the checks and the tests that start no process, server or browser. One minute.
+.PHONY: test-quick
+test-quick: .venv/test.stamp check
+	$(BIN)/python -m pytest -n auto --dist loadfile -x tests/unit tests/architecture tests/contract
+
 .PHONY: browser
 browser:
 	@for name in $(CHROMIUM); do command -v $$name > /dev/null && exit 0; done; \
@@ -49,6 +54,7 @@ check: .venv/test.stamp
 	$(BIN)/ruff format --check src tests bench
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@find src -name '*.py' -exec wc -l {} + | awk '$$2 != "total" && $$1 > 600 {print "Long file, worth a look: " $$2 " (" $$1 " lines)"}'
 
 # Trivium and its peers, each in an environment of its own: docs/benchmarks.md. Half an hour and
 # more. `make bench CHUNKS=1000000`, `make bench SYSTEMS=trivium,lancedb`, `make bench DATA=folder`.

@@ -26,6 +26,7 @@ from trivium.answer.support import Words, pieces
 from trivium.answers import Citation
 from trivium.config import Settings, load
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.types import OWNER
 
 SETS = ("scifact", "xquad_en", "xquad_de")
@@ -78,12 +79,12 @@ def refused(library: Library, judged: Judged, foreign: Sequence[str]) -> None:
     relevance = Relevance(store, Words(store.rarities), embedder)
     answerable = wrongly = rightly = 0
     for question, documents in judged.questions:
-        found = library.search(question, 8, rerank=True)
+        found = library.search(question, 8, options=SearchOptions(rerank=True))
         if {Path(r.found.document.uri).stem for r in found} & documents:
             answerable += 1
             wrongly += not relevance.holds(question, numbered(found), OWNER)
     for question in foreign:
-        found = library.search(question, 8, rerank=True)
+        found = library.search(question, 8, options=SearchOptions(rerank=True))
         rightly += not relevance.holds(question, numbered(found), OWNER)
     print(
         f"{judged.name:10} refused: {wrongly} of {answerable} answerable,"

@@ -20,22 +20,35 @@ from bench.build import place
 from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
 from trivium.config import load
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.results import Results
 
 Ask = Callable[[Library, str, str], Results]  # of a library, a query and another one
 OPTIONS: Mapping[str, Ask] = {
     "plain": lambda library, query, other: library.search(query),
-    "not corrected": lambda library, query, other: library.search(query, correct=False),
-    "by document": lambda library, query, other: library.search(query, by="document"),
-    "with context": lambda library, query, other: library.search(query, expand=True),
+    "not corrected": lambda library, query, other: library.search(
+        query, options=SearchOptions(correct=False)
+    ),
+    "by document": lambda library, query, other: library.search(
+        query, options=SearchOptions(by="document")
+    ),
+    "with context": lambda library, query, other: library.search(
+        query, options=SearchOptions(expand=True)
+    ),
     "two queries, AND": lambda library, query, other: library.search([query, other]),
     "two queries, OR": lambda library, query, other: library.search(
-        [query, other], combine="maximum"
+        [query, other], options=SearchOptions(combine="maximum")
     ),
     "excluded word": lambda library, query, other: library.search(f"{query} -{other.split()[0]}"),
-    "only meaning": lambda library, query, other: library.search(query, mode="semantic"),
-    "only words": lambda library, query, other: library.search(query, mode="keyword"),
-    "only spelling": lambda library, query, other: library.search(query, mode="fuzzy"),
+    "only meaning": lambda library, query, other: library.search(
+        query, options=SearchOptions(mode="semantic")
+    ),
+    "only words": lambda library, query, other: library.search(
+        query, options=SearchOptions(mode="keyword")
+    ),
+    "only spelling": lambda library, query, other: library.search(
+        query, options=SearchOptions(mode="fuzzy")
+    ),
 }
 
 

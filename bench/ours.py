@@ -17,7 +17,8 @@ from bench.build import Place
 from bench.corpus import WARM_UP
 from bench.timing import Timing, drop_from_page_cache, measure
 from trivium.config import Settings
-from trivium.library.asking import Options, request_for
+from trivium.library.asking import request_for
+from trivium.options import SearchOptions
 from trivium.library.assembly import local_embedder_for
 from trivium.models.local import LocalEmbedder
 from trivium.search.request import SearchRequest
@@ -89,7 +90,7 @@ class Ours:
 
     def request(self, query: str, where: Where = OWNER) -> SearchRequest:
         """As `Library.search` makes it by default: corrected, analysed, weighed by evidence."""
-        options = Options(limit=self.limit)
+        options = SearchOptions(limit=self.limit)
         return request_for(self.settings, self.model, (query,), where, options)
 
     def hybrid(self, searcher: Searcher, where: Where = OWNER) -> Timing:

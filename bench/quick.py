@@ -35,6 +35,7 @@ from bench.rows import PASSING, Counted, Rows, make_rows
 from trivium.config import Settings
 from trivium.library import Library
 from trivium.models.weights import NAME
+from trivium.options import Filters, SearchOptions
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.text.query import parse
 from trivium.types import OWNER, Probe, Signal
@@ -91,8 +92,12 @@ def _searching(store: EmbeddedStore, folder: Path, blocks: list[Rows]) -> dict[s
     with closing(fts5_faiss.Engine(folder / "by-hand")) as by_hand:
         calls: Mapping[str, Callable[[Asked], object]] = {
             "hybrid": lambda q: library.search(q.text, LIMIT),
-            "filtered": lambda q: library.search(q.text, LIMIT, where=f"shard<{PASSING}"),
-            "by document": lambda q: library.search(q.text, LIMIT, by="document"),
+            "filtered": lambda q: library.search(
+                q.text, LIMIT, filters=Filters(where=f"shard<{PASSING}")
+            ),
+            "by document": lambda q: library.search(
+                q.text, LIMIT, options=SearchOptions(by="document")
+            ),
             **{signal.value: _alone(store, signal) for signal in Signal},
             "FTS5 + faiss": lambda q: by_hand.hybrid(q, LIMIT),
             "FTS5": lambda q: by_hand.words(q, LIMIT),
@@ -133,7 +138,7 @@ def _bytecodes(store: EmbeddedStore) -> dict[str, float]:
 
     def ask(where: str) -> None:
         for query in asked[few:many]:
-            library.search(query.text, LIMIT, where=where)
+            library.search(query.text, LIMIT, filters=Filters(where=where))
 
     ask("")  # what is made on first use
     ask(f"shard<{PASSING}")
@@ -161,7 +166,7 @@ def _ask(folder: Path, queries: int, where: str) -> None:
     with closing(EmbeddedStore(folder / "ours", create=False)) as store:
         library = Library(store, Known(asked), Settings())
         for query in asked[:queries]:
-            library.search(query.text, LIMIT, where=where)
+            library.search(query.text, LIMIT, filters=Filters(where=where))
 
 
 def _queries() -> list[Asked]:

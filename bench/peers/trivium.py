@@ -19,6 +19,7 @@ from trivium import __version__
 from trivium.config import load
 from trivium.library import Library
 from trivium.library.assembly import local_embedder_for
+from trivium.options import Filters
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.text.query import parse
 from trivium.types import OWNER, Compare, Probe, Signal, Where
@@ -64,7 +65,9 @@ class Engine(InProcess):
 
 def _searching(library: Library) -> Callable[[Asked, int], Sequence[Found]]:
     def ask(asked: Asked, k: int) -> Sequence[Found]:
-        results = library.search(asked.text, k, where=_FILTER if asked.filtered else "")
+        results = library.search(
+            asked.text, k, filters=Filters(where=_FILTER if asked.filtered else "")
+        )
         return [Found(_row(result.found.id), result.found.chunk.text) for result in results]
 
     return ask

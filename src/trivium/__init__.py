@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Library", "Report", "TriviumError", "__version__", "where"]
+__all__ = [
+    "Filters",
+    "Library",
+    "Report",
+    "SearchOptions",
+    "TriviumError",
+    "__version__",
+    "where",
+]
 
 if TYPE_CHECKING:
     from trivium.errors import TriviumError
     from trivium.library import Library, Report, where
+    from trivium.options import Filters, SearchOptions
 
 
 def __getattr__(name: str) -> Any:
@@ -18,6 +27,10 @@ def __getattr__(name: str) -> Any:
         from trivium.errors import TriviumError
 
         return TriviumError
+    if name in ("Filters", "SearchOptions"):
+        from trivium import options
+
+        return getattr(options, name)
     if name in __all__:
         from trivium import library
 

@@ -28,6 +28,7 @@ from trivium.config import Settings
 from trivium.ingest import reembed
 from trivium.ingest.reembed import Reembedder
 from trivium.library import Library, parts
+from trivium.options import SearchOptions
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.store.embedded.vectors import VectorIndex
@@ -99,7 +100,7 @@ def finish(place: Path, name: str) -> None:
 def check(library: Library) -> str:
     """Search once: every passage is found, each with the score that one and the same model gives
     it. That model comes back."""
-    found = library.search(QUERY, 1000, mode="semantic")
+    found = library.search(QUERY, 1000, options=SearchOptions(mode="semantic"))
     assert len({result.found.id for result in found}) == len(found) == DOCUMENTS * PARTS
     fitting = [e for e in (TOY, OTHER) if all(_fits(e, result) for result in found)]
     assert len(fitting) == 1, "a mixture of two models"

@@ -10,6 +10,7 @@ from tests.serving.shelf import SECRET, shelve
 
 from trivium.access import caller_of, mint
 from trivium.library import Library
+from trivium.options import Filters
 
 PLAYER = caller_of(*reversed(mint("", audiences=["player"], collections=["rules"])))
 
@@ -33,7 +34,7 @@ def test_langchain_retrieves(library: Library) -> None:
     assert found[0].metadata["source"] == "crown.md"
     chain = retriever | RunnableLambda(lambda documents: [one.id for one in documents])
     assert chain.invoke("crown harbour")[0] == "2-0"
-    filtered = TriviumRetriever(library=library, where="year:2021")
+    filtered = TriviumRetriever(library=library, filters=Filters(where="year:2021"))
     assert {one.metadata["document"] for one in filtered.invoke("crown axe")} == {1}
     seen = TriviumRetriever(library=library, within=PLAYER.within()).invoke(f"crown {SECRET}")
     assert {one.metadata["document"] for one in seen} == {1, 2}

@@ -11,6 +11,7 @@ from trivium.ingest.outcomes import Fate
 from trivium.ingest.reading import extractors
 from trivium.library import Library, workshop
 from trivium.library.assembly import sandbox_for
+from trivium.options import SearchOptions
 from trivium.ports import Blob
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import ToyEmbedder
@@ -169,7 +170,10 @@ def test_null_bytes_and_emoji_and_surrogates_in_texts(library: Library, files: P
     (files / "a.md").write_text("Dragons 🐉 breathe fire 🔥.")
     (files / "b.txt").write_bytes(b"Broken \xff\xfe bytes in the middle of caf\xe9 prose.")
     library.add(files)
-    assert [r.found.document.title for r in library.search("dragons", mode="keyword")]
+    assert [
+        r.found.document.title
+        for r in library.search("dragons", options=SearchOptions(mode="keyword"))
+    ]
     assert library.search("🐉 dragons")[0].found.chunk.text.startswith("Dragons")
 
 
@@ -193,7 +197,7 @@ def test_what_was_added_without_a_model_is_embedded_later(tmp_path: Path, files:
     with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
         library.add(files)
         assert library.health()["vectors"] == 1
-        assert library.search("lantern", mode="semantic")[0].rank == 1
+        assert library.search("lantern", options=SearchOptions(mode="semantic"))[0].rank == 1
 
 
 def test_an_edit_of_the_first_paragraph_embeds_only_what_changed(

@@ -7,6 +7,7 @@ import pytest
 from trivium.config import Settings
 from trivium.errors import DocumentNotFound, OriginalMissing
 from trivium.library import Library, where
+from trivium.options import Filters
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
@@ -27,7 +28,7 @@ def test_every_interpretation_keeps_its_bytes(
     assert library.original("a.md", interpretation=1) == b"A lantern."
     assert kept(archive) == [b"A candle.", b"A lantern."]
     with pytest.raises(DocumentNotFound):
-        library.original("a.md", where(["player"]))
+        library.original("a.md", where(Filters(audiences=["player"])))
     library.prune(keep=1)
     assert kept(archive) == [b"A candle."]
     library.remove(["a.md"])

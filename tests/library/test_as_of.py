@@ -9,6 +9,7 @@ from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
 from trivium.library import Library
 from trivium.library.asof import instant
+from trivium.options import Filters, SearchOptions
 from trivium.results import Results
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
@@ -31,14 +32,14 @@ def texts(results: Results) -> list[str]:
 def test_by_number(past: Library) -> None:
     fog = "The lamp of fog."
     for number, light in ((1, "lantern"), (2, "candle"), (3, "torch"), (9, "torch")):
-        found = past.search("lamp", as_of=number)
+        found = past.search("lamp", options=SearchOptions(as_of=number))
         assert texts(found) == [f"A {light} lamp burns.", fog]
         assert {r.found.document.id for r in found} == {1, 2}
         for mode in ("semantic", "keyword", "fuzzy"):
-            found = past.search(f"{light} lamp", mode=mode, as_of=number)
+            found = past.search(f"{light} lamp", options=SearchOptions(mode=mode, as_of=number))
             assert f"A {light} lamp burns." in texts(found)
     assert texts(past.search("lamp")) == ["A torch lamp burns.", fog]
-    (one,) = past.search("lamp", as_of=2, source="a.md")
+    (one,) = past.search("lamp", options=SearchOptions(as_of=2), filters=Filters(source="a.md"))
     assert one.found.document.interpretation == 2
     assert one.found.document.metadata["year"] == 2002
     (shown,) = past.show("a.md", interpretation=2).passages
@@ -48,50 +49,80 @@ def test_by_number(past: Library) -> None:
 def test_by_time(past: Library) -> None:
     first, second, third = past.history("a.md")
     for one, light in ((first, "lantern"), (second, "candle"), (third, "torch")):
-        assert light in texts(past.search("lamp", as_of=one.created_at, source="a.md"))[0]
-    assert "torch" in texts(past.search("lamp", as_of=datetime.now(UTC)))[0]
-    assert "torch" in texts(past.search("lamp", as_of=date.today()))[0]
-    assert not past.search("lamp", as_of="2001-01-01")
+        assert (
+            light
+            in texts(
+                past.search(
+                    "lamp",
+                    options=SearchOptions(as_of=one.created_at),
+                    filters=Filters(source="a.md"),
+                )
+            )[0]
+        )
+    assert "torch" in texts(past.search("lamp", options=SearchOptions(as_of=datetime.now(UTC))))[0]
+    assert "torch" in texts(past.search("lamp", options=SearchOptions(as_of=date.today())))[0]
+    assert not past.search("lamp", options=SearchOptions(as_of="2001-01-01"))
 
 
 def test_filters_look_at_what_was_then(past: Library) -> None:
-    assert len(past.search("lamp", as_of=1, where="year:2001")) == 1
-    assert not past.search("lamp", as_of=2, where="year:2001")
+    assert (
+        len(past.search("lamp", options=SearchOptions(as_of=1), filters=Filters(where="year:2001")))
+        == 1
+    )
+    assert not past.search(
+        "lamp", options=SearchOptions(as_of=2), filters=Filters(where="year:2001")
+    )
     with pytest.raises(BadFilter):
-        past.search("lamp", as_of=1, where="yaer:2001")
+        past.search("lamp", options=SearchOptions(as_of=1), filters=Filters(where="yaer:2001"))
 
 
 def test_audiences_are_todays(past: Library, files: Path) -> None:
-    assert len(past.search("lamp", as_of=1, audiences=["player"])) == 2
+    assert (
+        len(
+            past.search(
+                "lamp", options=SearchOptions(as_of=1), filters=Filters(audiences=["player"])
+            )
+        )
+        == 2
+    )
     past.add(files / "a.md", audience="dm-only")
-    assert texts(past.search("lamp", as_of=1, audiences=["player"])) == ["The lamp of fog."]
-    assert len(past.search("lamp", as_of=1, audiences=["dm-only"])) == 2
+    assert texts(
+        past.search("lamp", options=SearchOptions(as_of=1), filters=Filters(audiences=["player"]))
+    ) == ["The lamp of fog."]
+    assert (
+        len(
+            past.search(
+                "lamp", options=SearchOptions(as_of=1), filters=Filters(audiences=["dm-only"])
+            )
+        )
+        == 2
+    )
 
 
 def test_what_was_removed_is_in_no_past(past: Library, tmp_path: Path) -> None:
-    assert len(past.search("lamp", as_of=1)) == 2
+    assert len(past.search("lamp", options=SearchOptions(as_of=1))) == 2
     assert list((tmp_path / "library" / "as-of").iterdir())
     past.remove(["a.md"])
     assert not (tmp_path / "library" / "as-of").exists()
-    assert texts(past.search("lamp", as_of=1)) == ["The lamp of fog."]
+    assert texts(past.search("lamp", options=SearchOptions(as_of=1))) == ["The lamp of fog."]
 
 
 def test_what_was_pruned_is_in_no_past(past: Library) -> None:
     past.prune(keep=1)
-    assert texts(past.search("lamp", as_of=2)) == ["The lamp of fog."]
+    assert texts(past.search("lamp", options=SearchOptions(as_of=2))) == ["The lamp of fog."]
 
 
 def test_views_are_used_again_and_bounded(past: Library, tmp_path: Path) -> None:
     folder = tmp_path / "library" / "as-of"
-    past.search("lamp", as_of=1)
+    past.search("lamp", options=SearchOptions(as_of=1))
     (view,) = folder.iterdir()
-    past.search("fog", as_of=1)
+    past.search("fog", options=SearchOptions(as_of=1))
     with Library(EmbeddedStore(tmp_path / "library"), TOY, Settings()) as other:
-        assert len(other.search("lamp", as_of=1)) == 2
+        assert len(other.search("lamp", options=SearchOptions(as_of=1))) == 2
     assert list(folder.iterdir()) == [view]
     for number in (2, 3):
-        past.search("lamp", as_of=number)
-        past.search("lamp", as_of=number, source="b.md")
+        past.search("lamp", options=SearchOptions(as_of=number))
+        past.search("lamp", options=SearchOptions(as_of=number), filters=Filters(source="b.md"))
     assert len(list(folder.iterdir())) == 3
 
 
@@ -99,9 +130,9 @@ def test_a_moved_or_restored_document_is_found_by_its_name(past: Library, files:
     past.restore("a.md", 1)
     (files / "a.md").rename(files / "c.md")
     past.add(files)
-    (found,) = past.search("lamp", as_of=2, source="c.md")
+    (found,) = past.search("lamp", options=SearchOptions(as_of=2), filters=Filters(source="c.md"))
     assert "candle" in found.found.chunk.text
-    (found,) = past.search("lamp", as_of=4, source="c.md")
+    (found,) = past.search("lamp", options=SearchOptions(as_of=4), filters=Filters(source="c.md"))
     assert "lantern" in found.found.chunk.text
 
 

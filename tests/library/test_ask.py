@@ -10,6 +10,7 @@ from tests.library.chat import Chat, asked, quoted, streamed
 from trivium.answers import Answer, AnswerKind, Citation, Done, Step, Token, Turn, Usage
 from trivium.errors import BadFilter, BadSetting, ConversationNotFound, EmptyQuery, QueryTooLong
 from trivium.library import Library, where
+from trivium.options import Filters
 from trivium.testing.samples import sample
 
 FOG = sample("fog.md", "Fog is a cloud that touches the ground. It lifts by noon.", title="Fog")
@@ -241,9 +242,11 @@ def test_nobody_reads_what_another_audience_was_told(tmp_path: Path, chat: Chat)
     chat.answer = "The fog over the harbour is a curse [1]."
     with asked(tmp_path, chat, [*DOCUMENTS, SECRET]) as library:
         owner = library.ask("What is the fog over the harbour?", conversation="talk")
-        player = library.ask("What is the fog over the harbour?", audiences=["player"])
-        within = where(["player"])
-        library.ask("What is the fog?", conversation="talk", audiences=["player"])
+        player = library.ask(
+            "What is the fog over the harbour?", filters=Filters(audiences=["player"])
+        )
+        within = where(Filters(audiences=["player"]))
+        library.ask("What is the fog?", filters=Filters(audiences=["player"]), conversation="talk")
         assert len(library.conversation("talk", within)) == 1
         assert len(library.conversation("talk")) == 2
         library.remove(["curse.md"])
@@ -257,7 +260,7 @@ def test_what_makes_no_sense_is_said_before_anything_is_streamed(library: Librar
     with pytest.raises(BadSetting, match="limit"):
         library.ask_stream(QUESTION, limit=0)
     with pytest.raises(BadFilter):
-        library.ask_stream(QUESTION, where="no-such-field:1")
+        library.ask_stream(QUESTION, filters=Filters(where="no-such-field:1"))
 
 
 def test_a_passage_that_gives_orders_stays_a_quote(tmp_path: Path, chat: Chat) -> None:
@@ -274,6 +277,6 @@ def test_a_passage_that_gives_orders_stays_a_quote(tmp_path: Path, chat: Chat) -
 
 def test_filters_hold_for_what_is_read_and_cited(library: Library, chat: Chat) -> None:
     chat.answer = "Ships wait there in fog [1]."
-    answer = library.ask("Where do ships wait in fog?", source="harbour.md")
+    answer = library.ask("Where do ships wait in fog?", filters=Filters(source="harbour.md"))
     assert {one.title for one in answer.passages} == {"Harbour"}
     assert "touches the ground" not in chat.prompts[0]

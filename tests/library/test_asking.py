@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting, DocumentNotFound, EmptyQuery, TriviumError
 from trivium.library import Library
+from trivium.options import Filters, SearchOptions
 from trivium.results import Results
 from trivium.search.multi import combined, shown
 from trivium.store.embedded.store import EmbeddedStore
@@ -57,25 +58,36 @@ def test_the_display_form() -> None:
 
 
 def test_and_finds_only_what_every_query_finds(papers: Library) -> None:
-    both = papers.search(["learning", "ethics"], mode="keyword", by="document")
+    both = papers.search(
+        ["learning", "ethics"], options=SearchOptions(mode="keyword", by="document")
+    )
     assert titles(both) == ["Trust in care"]
     (result,) = both
     assert result.score == min(part.match for part in result.queries)
     assert len(result.queries) == 2
-    either = papers.search(["learning", "ethics"], mode="keyword", by="document", combine="maximum")
+    either = papers.search(
+        ["learning", "ethics"],
+        options=SearchOptions(mode="keyword", by="document", combine="maximum"),
+    )
     assert set(titles(either)) > {"Trust in care", "Law of machines", "Harbours"}
     assert all(r.score == max(part.match for part in r.queries) for r in either)
 
 
 def test_by_passage_every_query_must_find_the_same_passage(papers: Library) -> None:
-    assert not papers.search(["learning", "ethics"], mode="keyword")
-    found = papers.search(["ethics", "machines"], mode="keyword", source="care.md")
+    assert not papers.search(["learning", "ethics"], options=SearchOptions(mode="keyword"))
+    found = papers.search(
+        ["ethics", "machines"],
+        options=SearchOptions(mode="keyword"),
+        filters=Filters(source="care.md"),
+    )
     assert [r.found.chunk.text for r in found] == ["Part 1\n\nethics of machines."]
 
 
 @pytest.mark.parametrize("combine", list(Combine))
 def test_every_score_of_several_queries_is_explained(papers: Library, combine: Combine) -> None:
-    for result in papers.search(["machine learning", "tides"], combine=combine):
+    for result in papers.search(
+        ["machine learning", "tides"], options=SearchOptions(combine=combine)
+    ):
         assert result.score == pytest.approx(combined([p.match for p in result.queries], combine))
         for part in result.queries:
             assert part.score == pytest.approx(sum(s.contribution for s in part.signals.values()))
@@ -85,7 +97,9 @@ def test_every_score_of_several_queries_is_explained(papers: Library, combine: C
 
 
 def test_a_document_comes_once_with_its_best_passage(papers: Library) -> None:
-    results = papers.search("ethics of machine learning", by=Granularity.DOCUMENT)
+    results = papers.search(
+        "ethics of machine learning", options=SearchOptions(by=Granularity.DOCUMENT)
+    )
     assert len(set(titles(results))) == len(results) == 4
     passages = papers.search("ethics of machine learning", 100)
     best: dict[str, int] = {}
@@ -99,15 +113,18 @@ def test_as_many_documents_as_asked_for_are_found(library: Library, files: Path)
     for i in range(5):
         (files / f"{i}.md").write_text(f"a bit of fog and other words, number {i}")
     library.add(files)
-    assert len(library.search("fog", 6, by="document")) == 6
+    assert len(library.search("fog", 6, options=SearchOptions(by="document"))) == 6
 
 
 def test_the_text_around_a_passage(papers: Library) -> None:
-    (first, *_) = papers.search("ethics of machines", expand=True, source="care.md")
+    (first, *_) = papers.search(
+        "ethics of machines", options=SearchOptions(expand=True), filters=Filters(source="care.md")
+    )
     assert "hospitals" in first.before
     assert first.after == ""
     assert all(
-        len(r.before) <= 500 and len(r.after) <= 500 for r in papers.search("a", expand=True)
+        len(r.before) <= 500 and len(r.after) <= 500
+        for r in papers.search("a", options=SearchOptions(expand=True))
     )
     assert papers.search("ethics of machines")[0].before == ""
 
@@ -127,30 +144,32 @@ def test_the_text_around_a_passage(papers: Library) -> None:
     ],
 )
 def test_filters_as_typed(papers: Library, where: str, found: set[str]) -> None:
-    names = titles(papers.search("machine ethics tides law", where=where))
+    names = titles(papers.search("machine ethics tides law", filters=Filters(where=where)))
     assert {"secret.md" if "secret" in name else name for name in names} == found
 
 
 def test_an_unknown_field_is_an_error_that_names_it(papers: Library) -> None:
     with pytest.raises(BadFilter, match=r"`yaer`.*Did you mean `year`"):
-        papers.search("machine", where="yaer>2000")
+        papers.search("machine", filters=Filters(where="yaer>2000"))
     # Even that a field exists is not for everyone.
     with pytest.raises(BadFilter) as error:
-        papers.search("machine", where="budget:5", audiences=["guest"])
+        papers.search("machine", filters=Filters(where="budget:5", audiences=["guest"]))
     assert "budget" not in error.value.fix
-    assert papers.search("machine", where="budget:5", audiences=["board"])
+    assert papers.search("machine", filters=Filters(where="budget:5", audiences=["board"]))
 
 
 def test_a_document_of_an_impossible_number_is_not_there(papers: Library) -> None:
-    assert not papers.search("machine", where="source:#99999999999999999999")
+    assert not papers.search("machine", filters=Filters(where="source:#99999999999999999999"))
 
 
 def test_a_single_label_is_one_audience(papers: Library) -> None:
-    assert papers.search("machine ethics costs", audiences="board", where="budget:5")
+    assert papers.search(
+        "machine ethics costs", filters=Filters(audiences="board", where="budget:5")
+    )
 
 
 def test_a_filter_makes_no_word_unknown(papers: Library) -> None:
-    analysis = papers.search("tides", source="law.md").analysis
+    analysis = papers.search("tides", filters=Filters(source="law.md")).analysis
     assert (analysis.unknown, analysis.suggestion) == ((), "")
 
 
@@ -166,7 +185,7 @@ def test_documents_and_passages_like_one(papers: Library) -> None:
     passages = papers.similar("care.md", passage=0)
     assert own.id not in {r.found.id for r in passages}
     assert len(passages) == 6
-    few = papers.similar("care.md", audiences=["guest"], where="year>=2022")
+    few = papers.similar("care.md", filters=Filters(audiences=["guest"], where="year>=2022"))
     assert titles(few) == ["Harbours"]
     with pytest.raises(DocumentNotFound):
         papers.similar("care.md", passage=99)
@@ -180,54 +199,114 @@ NONSENSE: dict[str, Bad] = {
     "five queries": (lambda lib: lib.search(["a"] * 5), BadSetting, "queries"),
     "no query": (lambda lib: lib.search([]), BadSetting, "queries"),
     "an empty one": (lambda lib: lib.search(["fog", " "]), EmptyQuery, "query"),
-    "k": (lambda lib: lib.search("a", k=0), BadSetting, "k"),
-    "by": (lambda lib: lib.search("a", by="page"), BadSetting, "by"),
-    "combine": (lambda lib: lib.search(["a", "b"], combine="sum"), BadSetting, "combine"),
-    "mode": (lambda lib: lib.search("a", mode="best"), BadSetting, "mode"),
+    "k": (lambda lib: lib.search("a", options=SearchOptions(k=0)), BadSetting, "k"),
+    "by": (lambda lib: lib.search("a", options=SearchOptions(by="page")), BadSetting, "by"),
+    "combine": (
+        lambda lib: lib.search(["a", "b"], options=SearchOptions(combine="sum")),
+        BadSetting,
+        "combine",
+    ),
+    "mode": (lambda lib: lib.search("a", options=SearchOptions(mode="best")), BadSetting, "mode"),
     "no weight": (
-        lambda lib: lib.search("a", weights=dict.fromkeys(Signal, 0.0)),
+        lambda lib: lib.search("a", options=SearchOptions(weights=dict.fromkeys(Signal, 0.0))),
         BadSetting,
         "weights",
     ),
     "weights of one signal": (
-        lambda lib: lib.search("a", mode="keyword", weights={Signal.KEYWORD: 1.0}),
+        lambda lib: lib.search(
+            "a", options=SearchOptions(mode="keyword", weights={Signal.KEYWORD: 1.0})
+        ),
         BadSetting,
         "weights",
     ),
     "a threshold without vectors": (
-        lambda lib: lib.search("a", mode="fuzzy", threshold=0.3),
+        lambda lib: lib.search("a", options=SearchOptions(mode="fuzzy", threshold=0.3)),
         BadSetting,
         "threshold",
     ),
     "analysis of fixed weights": (
-        lambda lib: lib.search("a", weights={Signal.VECTOR: 1.0}, analysis=True),
+        lambda lib: lib.search(
+            "a", options=SearchOptions(weights={Signal.VECTOR: 1.0}, analysis=True)
+        ),
         BadSetting,
         "analysis",
     ),
-    "one query combined": (lambda lib: lib.search("a", combine="product"), BadSetting, "combine"),
-    "too much to rerank": (lambda lib: lib.search("a", 500, rerank=True), BadSetting, "limit"),
+    "one query combined": (
+        lambda lib: lib.search("a", options=SearchOptions(combine="product")),
+        BadSetting,
+        "combine",
+    ),
+    "too much to rerank": (
+        lambda lib: lib.search("a", 500, options=SearchOptions(rerank=True)),
+        BadSetting,
+        "limit",
+    ),
     "a limit as text": (lambda lib: lib.search("a", "5"), BadSetting, "limit"),
     "half a result": (lambda lib: lib.search("a", 2.5), BadSetting, "limit"),
-    "k as text": (lambda lib: lib.search("a", k="x"), BadSetting, "k"),
-    "a threshold as text": (lambda lib: lib.search("a", threshold="x"), BadSetting, "threshold"),
-    "weights as text": (lambda lib: lib.search("a", weights={"vector": "1"}), BadSetting, "vector"),
-    "weights as list": (lambda lib: lib.search("a", weights=[1, 1]), BadSetting, "weights"),
-    "weights of nothing": (lambda lib: lib.search("a", weights={"x": 1.0}), BadSetting, "weights"),
+    "k as text": (lambda lib: lib.search("a", options=SearchOptions(k="x")), BadSetting, "k"),
+    "a threshold as text": (
+        lambda lib: lib.search("a", options=SearchOptions(threshold="x")),
+        BadSetting,
+        "threshold",
+    ),
+    "weights as text": (
+        lambda lib: lib.search("a", options=SearchOptions(weights={"vector": "1"})),
+        BadSetting,
+        "vector",
+    ),
+    "weights as list": (
+        lambda lib: lib.search("a", options=SearchOptions(weights=[1, 1])),
+        BadSetting,
+        "weights",
+    ),
+    "weights of nothing": (
+        lambda lib: lib.search("a", options=SearchOptions(weights={"x": 1.0})),
+        BadSetting,
+        "weights",
+    ),
     "nothing": (lambda lib: lib.search(None), BadSetting, "query"),
     "numbers": (lambda lib: lib.search([1, 2]), BadSetting, "query"),
-    "a source as number": (lambda lib: lib.search("a", source=3), BadFilter, "source"),
-    "an audience as number": (lambda lib: lib.search("a", audiences=[1]), BadSetting, "audiences"),
-    "a filter as number": (lambda lib: lib.search("a", where=5), BadFilter, "filter"),
-    "unknown metadata": (lambda lib: lib.search("a", metadata={"no": 1}), BadFilter, "no"),
-    "a long filter": (lambda lib: lib.search("a", where="a:1 " * 3000), BadFilter, "characters"),
+    "a source as number": (
+        lambda lib: lib.search("a", filters=Filters(source=3)),
+        BadFilter,
+        "source",
+    ),
+    "an audience as number": (
+        lambda lib: lib.search("a", filters=Filters(audiences=[1])),
+        BadSetting,
+        "audiences",
+    ),
+    "a filter as number": (
+        lambda lib: lib.search("a", filters=Filters(where=5)),
+        BadFilter,
+        "filter",
+    ),
+    "unknown metadata": (
+        lambda lib: lib.search("a", filters=Filters(metadata={"no": 1})),
+        BadFilter,
+        "no",
+    ),
+    "a long filter": (
+        lambda lib: lib.search("a", filters=Filters(where="a:1 " * 3000)),
+        BadFilter,
+        "characters",
+    ),
     "a wide filter": (
-        lambda lib: lib.search("a", where=f"type:{','.join('abc' * 100)}"),
+        lambda lib: lib.search("a", filters=Filters(where=f"type:{','.join('abc' * 100)}")),
         BadFilter,
         "conditions",
     ),
-    "no date": (lambda lib: lib.search("a", where="added>=yesterday"), BadFilter, "date"),
-    "no order": (lambda lib: lib.search("a", where="language>5"), BadFilter, "language"),
-    "no filter": (lambda lib: lib.search("a", where="year>"), BadFilter, "year"),
+    "no date": (
+        lambda lib: lib.search("a", filters=Filters(where="added>=yesterday")),
+        BadFilter,
+        "date",
+    ),
+    "no order": (
+        lambda lib: lib.search("a", filters=Filters(where="language>5")),
+        BadFilter,
+        "language",
+    ),
+    "no filter": (lambda lib: lib.search("a", filters=Filters(where="year>")), BadFilter, "year"),
 }
 
 
@@ -249,7 +328,11 @@ def test_nobody_sees_what_is_not_for_them(
     papers: Library, words: list[str], by: str, audiences: list[str]
 ) -> None:
     try:
-        results = papers.search(" ".join(words), by=by, audiences=audiences, expand=True)
+        results = papers.search(
+            " ".join(words),
+            options=SearchOptions(by=by, expand=True),
+            filters=Filters(audiences=audiences),
+        )
     except EmptyQuery:
         return
     allowed = {"all", *audiences}

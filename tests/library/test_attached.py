@@ -8,6 +8,7 @@ from tests.unit.extract.making import printed
 
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
+from trivium.options import Filters
 from trivium.types import Document
 
 BIBTEX = r"""
@@ -58,7 +59,7 @@ def test_the_files_of_entries_are_read_with_what_the_entries_say(
     assert lamp.metadata["pages"] == 1
     assert lamp.metadata["entry"] == found["lamp2019.csl.json"].uri
     assert found["tide.pdf"].title == "Tides"
-    results = library.search("whale oil lantern", metadata={"year": 2019})
+    results = library.search("whale oil lantern", filters=Filters(metadata={"year": 2019}))
     assert Path(results[0].found.document.uri).name == "lamp.pdf"
 
 

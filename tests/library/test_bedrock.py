@@ -13,6 +13,7 @@ from trivium.answers import AnswerKind
 from trivium.config import Settings, load
 from trivium.errors import BadSetting
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.testing.samples import TOY
 from trivium.types import Signal
 
@@ -108,4 +109,4 @@ def test_the_settings_say_where_and_never_who() -> None:
 def test_nobody_is_asked_before_it_is_needed(tmp_path: Path) -> None:
     """A library without credentials opens, and searches by words."""
     with aws(), Library.open(tmp_path / "library", settings=load(GIVEN).settings) as library:
-        assert library.search("crane", mode="keyword").notes == ()
+        assert library.search("crane", options=SearchOptions(mode="keyword")).notes == ()

@@ -10,6 +10,7 @@ from trivium.config import Settings
 from trivium.errors import BadSetting, ModelUnavailable
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import ToyEmbedder
 from trivium.types import Collection
@@ -57,7 +58,10 @@ def test_a_summary_is_embedded_but_neither_kept_in_the_chunk_nor_shown(
     with Library(EmbeddedStore(tmp_path / "l"), embedder, Settings()) as library:
         shown = [p.chunk.text for p in library.show("a.md").passages]
         assert shown[1:] == ["Tides\n\nThe tide turns at noon.", "Ships\n\nOnly skiffs pass."]
-        assert [r.found.chunk.index for r in library.search("silts", mode="keyword")] == [0, 0]
+        assert [
+            r.found.chunk.index
+            for r in library.search("silts", options=SearchOptions(mode="keyword"))
+        ] == [0, 0]
 
 
 def test_the_store_embeds_later_what_the_pipeline_would_have(tmp_path: Path, files: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from trivium.config import Settings
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
 
@@ -83,7 +84,7 @@ def test_readers_go_on_while_it_runs(library: Library, tmp_path: Path, files: Pa
         def search() -> None:
             while not ended.is_set():
                 for mode in ("keyword", "semantic", "fuzzy"):
-                    found = reader.search("number7 lantern", 50, mode=mode)
+                    found = reader.search("number7 lantern", 50, options=SearchOptions(mode=mode))
                     if len(found) != 20:
                         wrong.append((mode, len(found)))
 
@@ -96,4 +97,6 @@ def test_readers_go_on_while_it_runs(library: Library, tmp_path: Path, files: Pa
         assert not wrong
         (files / "new.md").write_text("A zebra.")
         library.add(files / "new.md")
-        assert reader.search("zebraa", mode="fuzzy"), "its vocabulary follows the new file"
+        assert reader.search("zebraa", options=SearchOptions(mode="fuzzy")), (
+            "its vocabulary follows the new file"
+        )

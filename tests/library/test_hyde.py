@@ -10,6 +10,7 @@ from tests.language_model import KEY, NAME
 from trivium.config import load
 from trivium.errors import BadSetting
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.search import run
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
@@ -30,7 +31,10 @@ def test_a_real_model_guesses_an_answer(
     monkeypatch.setattr(run, "hypothesise", partial(run.hypothesise, seconds=240.0))
     monkeypatch.setenv("TRIVIUM_GENERATE_KEY", KEY)
     with opened(tmp_path, generate_url=language_model, generate_model=NAME) as library:
-        plain, guessed = library.search("what is fog"), library.search("what is fog", hyde=True)
+        plain, guessed = (
+            library.search("what is fog"),
+            library.search("what is fog", options=SearchOptions(hyde=True)),
+        )
     assert guessed.analysis.hypothesis
     assert plain.analysis.hypothesis == ""
     assert "hyde" in guessed.timings_ms
@@ -40,7 +44,7 @@ def test_a_real_model_guesses_an_answer(
 def test_without_an_answer_the_search_goes_on_and_explains_itself(tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{closed_port()}/v1"
     with opened(tmp_path, generate_url=url, generate_model="none") as library:
-        down = library.search("what is fog", hyde=True)
+        down = library.search("what is fog", options=SearchOptions(hyde=True))
     assert down.items
     assert down.notes == ()  # nobody is bothered
     assert any("hypothetical" in note for note in down.analysis.notes)
@@ -48,7 +52,7 @@ def test_without_an_answer_the_search_goes_on_and_explains_itself(tmp_path: Path
 
 def test_no_model_is_set_up(tmp_path: Path) -> None:
     with opened(tmp_path) as library:
-        found = library.search("what is fog", hyde=True)
+        found = library.search("what is fog", options=SearchOptions(hyde=True))
         assert any("generate.url" in note for note in found.analysis.notes)
         with pytest.raises(BadSetting, match="hyde"):
-            library.search("fog", mode="keyword", hyde=True)
+            library.search("fog", options=SearchOptions(mode="keyword", hyde=True))

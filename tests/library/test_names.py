@@ -7,6 +7,7 @@ from pathlib import Path
 from trivium.config import Settings
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library, where
+from trivium.options import Filters
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import ToyEmbedder
 from trivium.types import OWNER
@@ -38,7 +39,7 @@ def test_copies_are_one_document(library: Library, files: Path) -> None:
     (files / "c.txt").write_text(TEXT)
     assert fates(library, files) == [Fate.UNCHANGED, Fate.UNCHANGED, Fate.DUPLICATE]
     assert called(library) == [["a.txt", "b.txt", "c.txt"]]
-    assert len(library.search("lantern", source="c.txt")) == 1
+    assert len(library.search("lantern", filters=Filters(source="c.txt"))) == 1
     assert library.show("b.txt").document.id == 1
     assert fates(library, files) == [Fate.UNCHANGED] * 3
 

@@ -30,6 +30,7 @@ from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker, scaled
+from trivium.options import SearchOptions
 from trivium.ports import Generated, Message
 from trivium.search.hyde import PROMPT as HYDE
 from trivium.store.embedded.store import EmbeddedStore
@@ -193,7 +194,7 @@ def test_a_library_reranks_through_the_client_of_cohere(tmp_path: Path) -> None:
             store = EmbeddedStore(tmp_path / "library")
             with Library(store, TOY, settings) as library:
                 store.put([sample("a.md", *texts)], TOY.fingerprint)
-                found = library.search("quay in fog", rerank=True)
+                found = library.search("quay in fog", options=SearchOptions(rerank=True))
             assert found.notes == ()
             assert len(server.requests) == 1
             assert all(one.rerank is not None and 0 < one.rerank.judged < 1 for one in found)

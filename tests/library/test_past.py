@@ -9,6 +9,7 @@ from trivium.config import Settings
 from trivium.errors import BadSetting, DocumentNotFound, ModelUnavailable
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library, where
+from trivium.options import Filters, SearchOptions
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import ToyEmbedder
 
@@ -64,11 +65,11 @@ def test_diff(library: Library, note: Path) -> None:
 
 def test_the_past_obeys_the_audience(library: Library, note: Path) -> None:
     library.add(note, audience="dm-only")
-    player = where(["player"])
+    player = where(Filters(audiences=["player"]))
     for look in (library.history, library.show, library.diff):
         with pytest.raises(DocumentNotFound):
             look("note.md", within=player)
-    assert len(library.history("note.md", where(["dm-only"]))) == 2
+    assert len(library.history("note.md", where(Filters(audiences=["dm-only"])))) == 2
 
 
 def test_adding_the_unchanged_file_leaves_what_was_restored(library: Library, note: Path) -> None:
@@ -116,7 +117,7 @@ def test_restoring_embeds_what_has_no_vector(tmp_path: Path, files: Path) -> Non
         library.restore("a.md", 2)
         health = library.health()
         assert health["vectors"] == health["chunks"] == 1
-        assert library.search("candle", mode="semantic")
+        assert library.search("candle", options=SearchOptions(mode="semantic"))
 
 
 def test_prune(library: Library, note: Path) -> None:
@@ -137,4 +138,4 @@ def test_indexes_hold_the_active_text_only(library: Library, note: Path) -> None
     library.restore("note.md", 2)
     health = library.health()
     assert health["chunks"] == health["words"] == health["vectors"] == 1
-    assert not library.search("lantern", mode="keyword")
+    assert not library.search("lantern", options=SearchOptions(mode="keyword"))

@@ -13,6 +13,7 @@ from trivium.config import Settings
 from trivium.errors import BadSetting, ModelChanged, ModelUnavailable, ReembedStopped
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.ports import SourceItem
 from trivium.testing.samples import OTHER, sample
 from trivium.types import Labels, Signal
@@ -48,7 +49,7 @@ def filled(endpoint: ScriptedEndpoint, tmp_path: Path) -> Iterator[Library]:
 
 
 def nearest(library: Library, text: str) -> str:
-    found = library.search(text, mode="semantic")
+    found = library.search(text, options=SearchOptions(mode="semantic"))
     assert found.notes == ()
     assert found[0].signals[Signal.VECTOR].score == pytest.approx(1, abs=1e-3)
     return found[0].found.chunk.text

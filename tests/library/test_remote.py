@@ -23,6 +23,7 @@ from trivium.library import Library, Report, embedder_for, generator_for, remote
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.options import SearchOptions
 from trivium.ports import SourceItem
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY, sample
@@ -85,7 +86,10 @@ def test_from_settings_to_results_with_a_real_model(
         assert results[0].found.chunk.text == LANTERN
         assert results[0].signals[Signal.VECTOR].score > 0.9
         assert results.notes == ()
-        assert library.search(LANTERN, mode="semantic")[0].found.chunk.text == LANTERN
+        assert (
+            library.search(LANTERN, options=SearchOptions(mode="semantic"))[0].found.chunk.text
+            == LANTERN
+        )
     # The same model under another address is the same model.
     moved = language_model.replace("127.0.0.1", "localhost")
     with Library.open(tmp_path / "l", settings=replace(settings, embed_url=moved)) as again:
@@ -107,11 +111,14 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
         assert [r.found.chunk.text for r in results] == [LANTERN]
         assert results.notes[0].startswith("Searched by words and spelling only. There is no conn")
         with pytest.raises(ModelUnavailable, match="no connection"):
-            library.search("lantern", mode="semantic")
+            library.search("lantern", options=SearchOptions(mode="semantic"))
     with ScriptedEndpoint(toy) as server, opened(tmp_path / "l", remote(server.url)) as library:
         assert add(library, LANTERN).notes == ("Vectors that were missing are made: 2.",)
         assert library.health()["vectors"] == 2
-        assert library.search("lantern", mode="semantic")[0].found.chunk.text == LANTERN
+        assert (
+            library.search("lantern", options=SearchOptions(mode="semantic"))[0].found.chunk.text
+            == LANTERN
+        )
 
 
 def test_an_endpoint_that_fails_every_third_call(tmp_path: Path) -> None:

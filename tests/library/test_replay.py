@@ -11,6 +11,7 @@ from trivium.config import Settings, load
 from trivium.evaluate.dataset import Dataset
 from trivium.evaluate.replay import PAGE, Replay
 from trivium.evaluate.subject import Subject
+from trivium.options import SearchOptions
 
 QUERIES = (
     "how does a crossbow work",
@@ -54,5 +55,7 @@ def test_replayed_pages_are_those_of_a_search(sample_library: Path) -> None:
                 pages = replay.pages(settings, rerank=rerank)
                 with Library.open(sample_library, settings=settings) as other:
                     for text, page in zip(QUERIES, pages, strict=True):
-                        found = other.search(text, PAGE, by="document", rerank=rerank)
+                        found = other.search(
+                            text, PAGE, options=SearchOptions(by="document", rerank=rerank)
+                        )
                         assert page == [r.found.document.uri for r in found], (text, settings)

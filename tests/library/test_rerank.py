@@ -8,6 +8,7 @@ from tests.endpoint import HANG, Reply, ScriptedEndpoint, Seen, closed_port
 from trivium.config import load
 from trivium.errors import BadSetting
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.results import Results
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
@@ -35,7 +36,7 @@ def searched(folder: Path, files: Path, **settings: str) -> Results:
     with Library(EmbeddedStore(folder / "library"), TOY, load(given).settings) as library:
         library.add(files)
         plain = library.search("ships in fog", 2)
-        found = library.search("ships in fog", 2, rerank=True)
+        found = library.search("ships in fog", 2, options=SearchOptions(rerank=True))
         if found.notes:
             assert [r.found.id for r in found] == [r.found.id for r in plain]
         return found
@@ -45,7 +46,7 @@ def test_the_model_itself_reranks_and_every_part_is_told(tmp_path: Path, files: 
     settings = load({"rerank.seconds": PATIENCE}).settings
     with Library.open(tmp_path / "library", settings=settings) as library:
         library.add(files)
-        found = library.search("ships in fog", rerank=True)
+        found = library.search("ships in fog", options=SearchOptions(rerank=True))
         assert found.notes == ()
         assert found[0].found.chunk.text == TEXTS[2]
         assert "rerank" in found.timings_ms
@@ -62,7 +63,9 @@ def test_without_kept_token_vectors_they_are_computed(tmp_path: Path, files: Pat
     settings = load({"rerank.store": "off", "rerank.seconds": PATIENCE}).settings
     with Library.open(tmp_path / "library", settings=settings) as library:
         library.add(files)
-        assert library.search("ships in fog", rerank=True)[0].rerank is not None
+        assert (
+            library.search("ships in fog", options=SearchOptions(rerank=True))[0].rerank is not None
+        )
 
 
 def test_an_endpoint_decides(tmp_path: Path, files: Path) -> None:

@@ -13,6 +13,7 @@ from trivium.library import Library
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
+from trivium.options import SearchOptions
 from trivium.ports import SourceItem
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY, sample
@@ -58,7 +59,10 @@ def check_completed(library: Library, job: int) -> None:
     assert library.job(job).failed == 0
     health = library.health()
     assert health["vectors"] == health["chunks"] == len(TEXTS)
-    assert library.search(TEXTS[3], mode="semantic")[0].found.chunk.text == TEXTS[3]
+    assert (
+        library.search(TEXTS[3], options=SearchOptions(mode="semantic"))[0].found.chunk.text
+        == TEXTS[3]
+    )
 
 
 def test_every_third_call_fails(tmp_path: Path) -> None:
@@ -102,7 +106,7 @@ def test_an_endpoint_turns_bad_and_sound_again(tmp_path: Path, code: str) -> Non
         assert {(t.step, t.fate, t.code) for t in failed} == {("embed", "added", code)}
         assert len(failed) == len(TEXTS) - server.given.total() == report.job.failed
         assert library.health()["vectors"] == server.given.total()
-        assert len(library.search("lantern number 11", mode="keyword"))
+        assert len(library.search("lantern number 11", options=SearchOptions(mode="keyword")))
 
         assert library.retry(job, failed[0].id) == 1
         library.work()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from trivium import Library
+from trivium.options import Filters, SearchOptions
 from trivium.types import Signal
 
 
@@ -29,7 +30,7 @@ def samples(sample_library: Path) -> Iterator[Library]:
 def test_spelling_is_found_through_the_trigram_signal(
     samples: Library, query: str, name: str, text: str
 ) -> None:
-    best = samples.search(query, mode="fuzzy")[0]
+    best = samples.search(query, options=SearchOptions(mode="fuzzy"))[0]
     assert best.found.document.uri.endswith(name)
     assert text in best.found.chunk.text.lower()
     hybrid = samples.search(query)[0]
@@ -57,7 +58,12 @@ def test_the_queries_of_the_examples(samples: Library, query: str, names: set[st
 
 def test_players_never_find_the_game_masters_notes(samples: Library) -> None:
     for mode in ("hybrid", "semantic", "keyword", "fuzzy"):
-        results = samples.search("who poisoned the ferryman", 50, mode=mode, audiences=["player"])
+        results = samples.search(
+            "who poisoned the ferryman",
+            50,
+            options=SearchOptions(mode=mode),
+            filters=Filters(audiences=["player"]),
+        )
         assert results
         assert {r.found.document.audience for r in results} == {"all"}
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from tests.unit.extract.making import photographed, printed, scanned
 
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.types import Mode
 
 LINES = [
@@ -23,7 +24,9 @@ def test_one_query_finds_the_digital_and_the_scanned_page(library: Library, file
     (files / "other.md").write_text("Bread rises twice before it is baked.")
     library.add(files)
     for mode in Mode:
-        found = library.search("names of wrecks in the lantern room", limit=3, mode=mode)
+        found = library.search(
+            "names of wrecks in the lantern room", options=SearchOptions(mode=mode), limit=3
+        )
         names = {Path(result.found.document.uri).name for result in found}
         assert names == {"digital.pdf", "scanned.pdf", "photo.png"}, mode
         assert {result.found.chunk.pages for result in found} == {(1,)}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from trivium.config import Settings
 from trivium.errors import BadSetting, EmptyQuery, QueryTooLong, TriviumError
 from trivium.library import Library
+from trivium.options import Filters, SearchOptions
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
 from trivium.types import Signal
@@ -52,7 +53,7 @@ def test_every_result_is_explained_and_the_parts_add_up(filled: Library) -> None
 
 
 def test_analysis_can_be_off(filled: Library) -> None:
-    analysis = filled.search("crown in the harbour", analysis=False).analysis
+    analysis = filled.search("crown in the harbour", options=SearchOptions(analysis=False)).analysis
     assert (analysis.semantic, analysis.boosts) == (None, ())
     assert analysis.weights == {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
 
@@ -62,10 +63,16 @@ def test_a_misspelled_word_is_searched_for_as_it_was_meant(filled: Library) -> N
     assert found.analysis.suggestion == "drowned crown"
     assert found.analysis.corrections[0].applied
     assert Signal.KEYWORD in found[0].signals
-    assert filled.search("drowend crown", correct=False).analysis.suggestion == ""
+    assert (
+        filled.search("drowend crown", options=SearchOptions(correct=False)).analysis.suggestion
+        == ""
+    )
     # Nothing is suggested that the caller may not see: only the secret document holds "cursed".
     assert filled.search("curssed crown").analysis.suggestion == "cursed crown"
-    assert filled.search("curssed crown", audiences=["player"]).analysis.suggestion == ""
+    assert (
+        filled.search("curssed crown", filters=Filters(audiences=["player"])).analysis.suggestion
+        == ""
+    )
 
 
 def test_unknown_words_raise_the_trigram_signal(filled: Library) -> None:
@@ -79,7 +86,7 @@ def test_unknown_words_raise_the_trigram_signal(filled: Library) -> None:
     [("semantic", Signal.VECTOR), ("keyword", Signal.KEYWORD), ("fuzzy", Signal.TRIGRAM)],
 )
 def test_modes_use_one_signal(filled: Library, mode: str, signal: Signal) -> None:
-    results = filled.search("crown", mode=mode)
+    results = filled.search("crown", options=SearchOptions(mode=mode))
     assert results
     assert all(set(r.signals) == {signal} for r in results)
 
@@ -116,7 +123,9 @@ def test_an_excluded_word_is_out_of_every_signal(filled: Library) -> None:
 
 def test_threshold_and_limit(filled: Library) -> None:
     assert len(filled.search("crown", 1)) == 1
-    assert list(filled.search("crown", mode="semantic", threshold=0.999)) == []
+    assert (
+        list(filled.search("crown", options=SearchOptions(mode="semantic", threshold=0.999))) == []
+    )
 
 
 def test_a_longer_list_begins_with_the_shorter(filled: Library) -> None:

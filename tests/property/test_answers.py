@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.library.chat import Chat, asked, dumped
 
 from trivium.library import where
+from trivium.options import Filters
 from trivium.testing.samples import sample
 
 AUDIENCES = ("all", "player", "dm-only")
@@ -36,8 +37,10 @@ def test_nothing_outside_the_callers_audience(
         for held in callers:
             hidden = [n for n, a in enumerate(audiences) if a != "all" and a not in held]
             chat.prompts.clear()
-            answer = library.ask("What does fog tell?", audiences=held, conversation="talk")
-            kept = library.conversation("talk", where(held))
+            answer = library.ask(
+                "What does fog tell?", filters=Filters(audiences=held), conversation="talk"
+            )
+            kept = library.conversation("talk", where(Filters(audiences=held)))
             told = dumped([asdict(answer), [asdict(turn) for turn in kept], chat.prompts])
             for n in hidden:
                 assert f"secret{n}" not in told

@@ -9,6 +9,7 @@ from starlette.datastructures import QueryParams
 from tests.serving.shelf import shelve
 
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.types import Signal
 from trivium.web.explain import WIDTH, picture
 from trivium.web.state import SearchState
@@ -45,7 +46,9 @@ def test_bars_are_in_proportion(library: Library) -> None:
 
 
 def test_several_queries_have_one_bar_and_their_own_decisions(library: Library) -> None:
-    drawn = picture(library.search(["crown", "harbour"], combine="maximum"), 1)
+    drawn = picture(
+        library.search(["crown", "harbour"], options=SearchOptions(combine="maximum")), 1
+    )
     assert [one.text for one in drawn.decided] == ["crown", "harbour"]
     assert all([part.kind for part in lane.bar] in (["match"], []) for lane in drawn.lanes)
 

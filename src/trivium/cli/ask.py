@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
-from trivium.cli.search import QueryCommand
+from trivium.cli.search import QueryCommand, joined
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from trivium.answers import Answer, AnswerEvent, Citation, Turn
     from trivium.library import Library
+    from trivium.options import Filters
 
 _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 
@@ -71,16 +72,16 @@ def ask_command(
     trivium ask how do I parry --audience player --where type:markdown --json
     trivium ask
     """
+    from trivium.options import Filters
+
     with shell.library() as library:
-        asking = _Asking(
-            library,
-            limit=limit,
-            conversation=conversation,
+        filters = Filters(
             audiences=audiences or None,
             collection=collection or None,
             source=source or None,
-            where=" ".join(f"({one})" for one in where if one.strip()),
+            where=joined(where),
         )
+        asking = _Asking(library, filters, limit=limit, conversation=conversation)
         text = " ".join(question)
         if text.strip():
             _answer(shell, asking, text, json_lines)
@@ -94,19 +95,11 @@ class _Asking:
     """One caller's way of asking, and what was said since the program began."""
 
     def __init__(
-        self,
-        library: Library,
-        *,
-        limit: int,
-        conversation: str | None,
-        audiences: tuple[str, ...] | None,
-        collection: tuple[str, ...] | None,
-        source: tuple[str, ...] | None,
-        where: str,
+        self, library: Library, filters: Filters, *, limit: int, conversation: str | None
     ) -> None:
         self._library = library
-        self._limit, self._conversation, self._audiences = limit, conversation, audiences
-        self._collection, self._source, self._where = collection, source, where
+        self._filters = filters
+        self._limit, self._conversation = limit, conversation
         self._history: list[Turn] = []
 
     def events(self, question: str) -> Iterator[AnswerEvent]:
@@ -114,10 +107,7 @@ class _Asking:
             question,
             history=() if self._conversation else self._history[-_KEPT_TURNS:],
             limit=self._limit,
-            audiences=self._audiences,
-            collection=self._collection,
-            source=self._source,
-            where=self._where,
+            filters=self._filters,
             conversation=self._conversation,
         )
 

@@ -29,10 +29,11 @@ def collections_command(shell: Shell, audiences: tuple[str, ...]) -> None:
     trivium add papers/ --collection papers --chunker sections
     """
     from trivium.library import where
+    from trivium.options import Filters
 
     strategy = shell.settings().settings.chunk_strategy
     with shell.library() as library:
-        found = library.collections(where(audiences or None))
+        found = library.collections(where(Filters(audiences=audiences or None)))
     if shell.json:
         listed = [asdict(one) | {"chunker": one.chunker or strategy} for one in found]
         shell.emit({"collections": listed})

@@ -31,8 +31,9 @@ def conversations_command(
     trivium conversations shopping --forget
     """
     from trivium.library import where
+    from trivium.options import Filters
 
-    within = where(audiences or None)
+    within = where(Filters(audiences=audiences or None))
     if forget and name is None:
         raise click.UsageError("Name the conversation to forget.")
     with shell.library() as library:

@@ -39,9 +39,12 @@ def list_command(shell: Shell, collection: tuple[str, ...], audiences: tuple[str
     trivium list --audience players      what a player can see
     """
     from trivium.library import where
+    from trivium.options import Filters
 
     with shell.library() as library:
-        found = library.documents(where(audiences or None, collection=collection or None))
+        found = library.documents(
+            where(Filters(audiences=audiences or None, collection=collection or None))
+        )
     if shell.json:
         shell.emit({"documents": [document_as_json(document) for document in found]})
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -68,6 +68,11 @@ def _single(
         if len(held) > 1:
             raise click.BadParameter(f"`{key}` is given twice; a filter takes one value.")
     return {key: held[0] for key, held in found.items()}
+
+
+def joined(filters: tuple[str, ...]) -> str:
+    """Filters that must all hold, as one."""
+    return " ".join(f"({one})" for one in filters if one.strip())
 
 
 @click.command("search", cls=QueryCommand)
@@ -155,29 +160,19 @@ def _single(
 @pass_shell
 def search_command(
     shell: Shell,
+    /,
     query: tuple[str, ...],
-    limit: int | None,
-    mode: str,
-    by: str | None,
     also: tuple[str, ...],
     either: tuple[str, ...],
     formula: str | None,
-    weights: dict[Signal, float] | None,
-    k: float | None,
-    threshold: float | None,
     audiences: tuple[str, ...],
     collection: tuple[str, ...],
     source: tuple[str, ...],
     category: tuple[str, ...],
     metadata: dict[str, MetaScalar],
     where: tuple[str, ...],
-    expand: bool | None,
-    rerank: bool | None,
-    hyde: bool | None,
-    analysis: bool | None,
-    correct: bool | None,
-    as_of: str | None,
     explain: bool,
+    **given: Any,  # the rest are fields of SearchOptions, under the same names
 ) -> None:
     """Search by meaning, words and spelling at once.
 
@@ -197,29 +192,19 @@ def search_command(
     if formula and not also:
         raise click.UsageError("--formula needs --and.")
     queries = [" ".join(query), *also, *either]
+    from trivium.options import Filters, SearchOptions
+
+    options = SearchOptions(combine="maximum" if either else formula, **given)
+    filters = Filters(
+        audiences=audiences or None,
+        collection=collection or None,
+        source=source or None,
+        category=category or None,
+        metadata=metadata,
+        where=joined(where),
+    )
     with shell.library() as library:
-        results = library.search(
-            queries,
-            limit,
-            mode=mode,
-            by=by,
-            combine="maximum" if either else formula,
-            weights=weights,
-            k=k,
-            threshold=threshold,
-            audiences=audiences or None,
-            collection=collection or None,
-            source=source or None,
-            category=category or None,
-            metadata=metadata,
-            where=" ".join(f"({one})" for one in where if one.strip()),
-            expand=expand,
-            rerank=rerank,
-            hyde=hyde,
-            analysis=analysis,
-            correct=correct,
-            as_of=as_of,
-        )
+        results = library.search(queries, options=options, filters=filters)
     if shell.json:
         from trivium.plain import results_as_json
 

@@ -42,14 +42,15 @@ def similar_command(
     trivium similar rulebook.md
     trivium similar '#12' --passage 3 -n 5
     """
+    from trivium.options import Filters
+
     with shell.library() as library:
         results = library.similar(
             document,
             limit,
             passage=passage,
             by=by,
-            audiences=audiences or None,
-            where=where,
+            filters=Filters(audiences=audiences or None, where=where),
         )
     if shell.json:
         from trivium.plain import results_as_json

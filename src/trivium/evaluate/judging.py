@@ -21,6 +21,7 @@ from trivium.errors import DatasetInvalid, EmptyQuery, ModelUnavailable
 from trivium.evaluate.dataset import META, QRELS, QUERIES
 from trivium.evaluate.lines import broken
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.results import Result
 from trivium.types import Document, Granularity, Mode
 
@@ -217,12 +218,12 @@ def pool(library: Library, text: str, depth: int = DEPTH) -> list[Result]:
     """The best documents of every signal, of their fusion and reranked, each once, in an order that
     tells nothing of where it came from, and the same each time."""
     found: dict[str, Result] = {}
+    by = Granularity.DOCUMENT
     ways = ((Mode.HYBRID, True), *((mode, False) for mode in Mode))
     for mode, rerank in ways:
         with suppress(ModelUnavailable, EmptyQuery):  # without a model the others still answer
-            results = library.search(
-                text, depth, mode=mode, by=Granularity.DOCUMENT, rerank=rerank, expand=False
-            )
+            options = SearchOptions(mode=mode, by=by, rerank=rerank, expand=False)
+            results = library.search(text, depth, options=options)
             for result in results:
                 found.setdefault(named(result.found.document), result)
     order = sorted(found)

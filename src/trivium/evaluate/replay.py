@@ -15,7 +15,8 @@ from trivium.config import Settings
 from trivium.errors import EmptyQuery, QueryTooLong
 from trivium.evaluate.metrics import MEASURES, Judged
 from trivium.evaluate.subject import Progress, Subject
-from trivium.library.asking import Options, request_for
+from trivium.library.asking import request_for
+from trivium.options import SearchOptions
 from trivium.search.decide import Heard, decide_anew
 from trivium.search.fuse import Fused
 from trivium.search.request import SearchRequest
@@ -81,7 +82,7 @@ class Replay:
 
     def pages(self, settings: Settings, *, rerank: bool = False) -> list[list[str]]:
         """The uris of the best documents for each query, best first."""
-        options = Options(PAGE, by=Granularity.DOCUMENT, rerank=rerank, hyde=False)
+        options = SearchOptions(limit=PAGE, by=Granularity.DOCUMENT, rerank=rerank, hyde=False)
         request = request_for(settings, self._model, ("-",), OWNER, options)
         request.check()
         return [

@@ -17,6 +17,7 @@ from trivium.evaluate.statistics import Difference, Interval, compare, intervals
 from trivium.evaluate.subject import Progress, opened
 from trivium.evaluate.trec_run import read_run
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.results import Results
 from trivium.types import Granularity, Mode, Signal
 
@@ -172,7 +173,11 @@ class _Asker:
         """None for a query that cannot be asked."""
         try:
             results = self._library.search(
-                text, limit, mode=mode, by=Granularity.DOCUMENT, rerank=rerank, expand=False
+                text,
+                limit,
+                options=SearchOptions(
+                    mode=mode, by=Granularity.DOCUMENT, rerank=rerank, expand=False
+                ),
             )
         except (EmptyQuery, QueryTooLong) as reason:
             self._notes[f"A query counts as unanswered: {reason.message}"] = None

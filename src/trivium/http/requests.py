@@ -5,10 +5,12 @@ Bounds here are those of a polite request; what makes sense together the library
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
+from trivium.options import Filters, SearchOptions
 from trivium.search.run import LONGEST_QUERY
 from trivium.text.filters import LONGEST
 from trivium.types import Combine, Granularity, MetaScalar, Mode, Signal
@@ -44,7 +46,25 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class SearchBody(_Body):
+class Filtered(_Body):
+    """Which documents are looked at: `Filters`, within the bounds of a polite request."""
+
+    audiences: list[_Name] | None = Field(
+        None, max_length=MOST_NAMES, description="Ask as someone who holds only these labels."
+    )
+    collection: Names
+    source: Names
+    category: Names
+    metadata: dict[_Name, MetaScalar] | None = Field(None, max_length=MOST_NAMES)
+    where: str = Field(
+        "", max_length=LONGEST, description="Any other filter: `year>=2020 type:pdf -language:de`."
+    )
+
+    def filters(self) -> Filters:
+        return Filters(**{f.name: getattr(self, f.name) for f in fields(Filters)})
+
+
+class SearchBody(Filtered):
     """One search. Everything but the query may be left out; what is, is as the settings say."""
 
     model_config = ConfigDict(
@@ -85,17 +105,11 @@ class SearchBody(_Body):
     rerank: StrictBool | None = Field(None, description="Let a reranker order the best anew.")
     hyde: StrictBool | None = Field(None, description="Search with a guess at an answer, too.")
     expand: StrictBool | None = Field(None, description="With the text around each passage.")
-    audiences: list[_Name] | None = Field(
-        None, max_length=MOST_NAMES, description="Search as someone who holds only these labels."
-    )
-    collection: Names
-    source: Names
-    category: Names
-    metadata: dict[_Name, MetaScalar] | None = Field(None, max_length=MOST_NAMES)
-    where: str = Field(
-        "", max_length=LONGEST, description="Any other filter: `year>=2020 type:pdf -language:de`."
-    )
     explain: StrictBool = Field(False, description="With the analysis and the time of each stage.")
+
+    def options(self) -> SearchOptions:
+        named = [f.name for f in fields(SearchOptions) if f.name in type(self).model_fields]
+        return SearchOptions(**{name: getattr(self, name) for name in named})
 
 
 class RestoreBody(_Body):

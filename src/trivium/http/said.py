@@ -6,10 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from trivium.http.requests import MOST_NAMES, Names, NotBlank
+from trivium.http.requests import Filtered, NotBlank
 from trivium.search.run import LONGEST_QUERY
-from trivium.text.filters import LONGEST
-from trivium.types import MetaScalar
 
 MOST_TURNS = 20  # of a history: a model's window holds fewer
 MOST_PASSAGES = 20
@@ -30,7 +28,7 @@ class TurnSaid(_Typed):
     answer: str = Field(max_length=LONGEST_SAID)
 
 
-class QueryBody(_Typed):
+class QueryBody(Filtered):
     """One question. It is searched for with reranking, the text around each passage and, where a
     language model is set up, a guessed answer."""
 
@@ -63,14 +61,6 @@ class QueryBody(_Typed):
         description="Go on with one that the library keeps, or begin it.",
     )
     limit: int = Field(8, ge=1, le=MOST_PASSAGES, description="Passages to read.")
-    audiences: list[_Name] | None = Field(
-        None, max_length=MOST_NAMES, description="Ask as someone who holds only these labels."
-    )
-    collection: Names
-    source: Names
-    category: Names
-    metadata: dict[_Name, MetaScalar] | None = Field(None, max_length=MOST_NAMES)
-    where: str = Field("", max_length=LONGEST, description="Any other filter.")
 
 
 class CitationAnswer(_Typed):

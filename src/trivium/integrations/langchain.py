@@ -13,6 +13,7 @@ from pydantic import ConfigDict
 
 from trivium.integrations.found import details, name, text
 from trivium.library import Library
+from trivium.options import Filters, SearchOptions
 from trivium.types import OWNER, Where
 
 
@@ -23,11 +24,9 @@ class TriviumRetriever(BaseRetriever):
 
     library: Library
     limit: int | None = None  # as the settings say
-    where: str = ""  # a filter: `year>=2020 type:pdf`
+    options: SearchOptions = SearchOptions()  # SearchOptions(rerank=True)
+    filters: Filters = Filters()  # Filters(where="year>=2020 type:pdf")
     within: Where = OWNER  # what may be seen: `Caller.within()`
-    rerank: bool | None = None
-    hyde: bool | None = None
-    expand: bool | None = None
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
@@ -35,11 +34,9 @@ class TriviumRetriever(BaseRetriever):
         found = self.library.search(
             query,
             self.limit,
-            where=self.where,
+            options=self.options,
+            filters=self.filters,
             within=self.within,
-            rerank=self.rerank,
-            hyde=self.hyde,
-            expand=self.expand,
         )
         return [
             Document(page_content=text(result), metadata=details(result), id=name(result))

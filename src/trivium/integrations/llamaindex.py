@@ -11,6 +11,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from trivium.integrations.found import details, name, text
 from trivium.library import Library
+from trivium.options import Filters, SearchOptions
 from trivium.types import OWNER, Where
 
 
@@ -22,32 +23,26 @@ class TriviumRetriever(BaseRetriever):
         library: Library,
         *,
         limit: int | None = None,
-        where: str = "",
+        options: SearchOptions = SearchOptions(),
+        filters: Filters = Filters(),
         within: Where = OWNER,
-        rerank: bool | None = None,
-        hyde: bool | None = None,
-        expand: bool | None = None,
     ) -> None:
-        """`where`: a filter, `year>=2020 type:pdf`. `within`: what may be seen, `Caller.within()`.
-        What is None is as the settings say."""
+        """`limit` is short for that of the options. `within`: what the caller may see,
+        `Caller.within()`."""
         super().__init__()
         self._library = library
         self._limit = limit
-        self._where = where
+        self._options = options
+        self._filters = filters
         self._within = within
-        self._rerank = rerank
-        self._hyde = hyde
-        self._expand = expand
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         found = self._library.search(
             query_bundle.query_str,
             self._limit,
-            where=self._where,
+            options=self._options,
+            filters=self._filters,
             within=self._within,
-            rerank=self._rerank,
-            hyde=self._hyde,
-            expand=self._expand,
         )
         return [
             NodeWithScore(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -10,11 +10,12 @@ from functools import cached_property
 from trivium.answer.run import Answerer, Inquiry
 from trivium.answers import Answer, AnswerEvent, Conversation, Done, KeptTurn, Turn
 from trivium.errors import BadSetting, ConversationNotFound
-from trivium.library.asking import Options, request_for
+from trivium.library.asking import request_for
 from trivium.library.finding import Finding
 from trivium.models.weights import NAME
+from trivium.options import Filters, SearchOptions
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import OWNER, Condition, Granularity, MetaScalar, Where
+from trivium.types import OWNER, Granularity, Where
 
 LONGEST_NAME = 200  # characters of a conversation's name
 LIMIT = 8  # passages that an answer is made from
@@ -27,12 +28,7 @@ class Answering(Finding):
         *,
         history: Sequence[Turn] = (),
         limit: int = LIMIT,
-        audiences: Iterable[str] | None = None,
-        collection: str | Sequence[str] | None = None,
-        source: str | Sequence[str] | None = None,
-        category: str | Sequence[str] | None = None,
-        metadata: Mapping[str, MetaScalar] | None = None,
-        where: Condition | str = "",
+        filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
     ) -> Answer:
@@ -42,12 +38,7 @@ class Answering(Finding):
             question,
             history=history,
             limit=limit,
-            audiences=audiences,
-            collection=collection,
-            source=source,
-            category=category,
-            metadata=metadata,
-            where=where,
+            filters=filters,
             within=within,
             conversation=conversation,
         ):
@@ -61,12 +52,7 @@ class Answering(Finding):
         *,
         history: Sequence[Turn] = (),
         limit: int = LIMIT,
-        audiences: Iterable[str] | None = None,
-        collection: str | Sequence[str] | None = None,
-        source: str | Sequence[str] | None = None,
-        category: str | Sequence[str] | None = None,
-        metadata: Mapping[str, MetaScalar] | None = None,
-        where: Condition | str = "",
+        filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
     ) -> Generator[AnswerEvent, None, None]:
@@ -78,13 +64,13 @@ class Answering(Finding):
         nothing relevant was found, or where the model says that the passages do not hold it.
 
         `history`: what was said before, for a question that refers to it. `conversation` names one
-        that the library keeps: its turns are the history, and this one is added. `audiences` and
-        the filters are those of `search`; they hold for citations too. What makes no sense raises
-        here and not while events are read. Close the iterator to stop early.
+        that the library keeps: its turns are the history, and this one is added. The filters hold
+        for citations too. What makes no sense raises here and not while events are read. Close
+        the iterator to stop early.
         """
         self._follow()
-        within = self._within(within, audiences, where, collection, source, category, metadata)
-        options = Options(
+        within = self._within(within, filters)
+        options = SearchOptions(
             limit=limit,
             by=Granularity.PASSAGE,
             expand=True,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
@@ -11,6 +10,7 @@ from typing import TypeVar
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
 from trivium.models.weights import NAME
+from trivium.options import Filters, SearchOptions
 from trivium.ports import Store
 from trivium.search.fuse import Fusion
 from trivium.search.request import MODES, Rerank, SearchRequest
@@ -25,7 +25,6 @@ from trivium.types import (
     Condition,
     Exists,
     Granularity,
-    MetaScalar,
     Mode,
     Not,
     Signal,
@@ -37,26 +36,8 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 _MOST_MET = 10_000  # pairs of a caller and a field that are remembered: 2 MB
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a caller says about one search. What is None comes from the settings."""
-
-    limit: int | None = None
-    mode: Mode | str = Mode.HYBRID
-    by: Granularity | str | None = None
-    combine: Combine | str | None = None  # the minimum
-    weights: Mapping[Signal, float] | None = None
-    k: float | None = None
-    threshold: float | None = None
-    expand: bool | None = None
-    hyde: bool | None = None
-    analysis: bool | None = None
-    correct: bool | None = None
-    rerank: bool | None = None
-
-
 def request_for(
-    settings: Settings, model: str, queries: tuple[str, ...], within: Where, options: Options
+    settings: Settings, model: str, queries: tuple[str, ...], within: Where, options: SearchOptions
 ) -> SearchRequest:
     """`model`: fingerprint of the embedder in use."""
     s, o = settings, options
@@ -92,7 +73,7 @@ def request_for(
     )
 
 
-def _refuse_wrong_types(queries: tuple[object, ...], options: Options) -> None:
+def _refuse_wrong_types(queries: tuple[object, ...], options: SearchOptions) -> None:
     """Python lets anything through; the field that is wrong is named here, not where it hurts."""
     o = options
     for query in queries:
@@ -122,7 +103,7 @@ def _demand(holds: bool, name: str, value: object, allowed: str) -> None:
         raise BadSetting(f"`{name}` is {value!r}.", fix=f"It takes {allowed}.")
 
 
-def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: Options) -> None:
+def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: SearchOptions) -> None:
     if options.analysis and options.weights is not None:
         raise BadSetting("`analysis` moves weights, `weights` fix them.", fix="Leave one out.")
     if options.analysis and mode is not Mode.HYBRID:
@@ -164,7 +145,7 @@ def _rerank(settings: Settings) -> Rerank:
     return Rerank(shares, s.rerank_seconds, s.rerank_candidates or None)
 
 
-def _strength(settings: Settings, options: Options) -> float:
+def _strength(settings: Settings, options: SearchOptions) -> float:
     if options.analysis is None:
         return settings.analysis_strength
     return (settings.analysis_strength or 1.0) if options.analysis else 0.0
@@ -176,29 +157,21 @@ def _evidence(settings: Settings, model: str) -> Evidence | None:
     return MINILM if fitted and settings.fusion_adaptive else None
 
 
-def where(
-    audiences: Iterable[str] | None = None,
-    *,
-    collection: str | Sequence[str] | None = None,
-    source: str | Sequence[str] | None = None,
-    category: str | Sequence[str] | None = None,
-    metadata: Mapping[str, MetaScalar] | None = None,
-    condition: Condition | str = "",
-) -> Where:
-    """A filter from plain values. Several values of one field: any of them. `condition`: more of
-    it, as a tree or as typed (`year>=2020 type:pdf`)."""
+def where(filters: Filters) -> Where:
+    """What these filters ask for, and of whom."""
     parts = [
         _any_of(name, values)
         for name, values in (
-            ("collection", collection),
-            ("source", source),
-            ("category", category),
+            ("collection", filters.collection),
+            ("source", filters.source),
+            ("category", filters.category),
         )
         if values is not None
     ]
-    parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (metadata or {}).items()]
-    if condition:
-        parts.append(as_condition(condition))
+    parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (filters.metadata or {}).items()]
+    if filters.where:
+        parts.append(as_condition(filters.where))
+    audiences = filters.audiences
     if isinstance(audiences, str):  # one label, not the set of its letters
         audiences = [audiences]
     labels = None if audiences is None else frozenset(audiences)

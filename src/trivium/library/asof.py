@@ -8,12 +8,11 @@ from datetime import UTC, date, datetime, time
 from trivium.errors import BadSetting
 from trivium.library.assembly import generator_for, reranker_for
 from trivium.library.parts import Parts
+from trivium.options import When
 from trivium.search.run import Searcher
 from trivium.store.embedded.asof import MOST
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.types import Where
-
-When = int | str | date | datetime
 
 
 class AsOf(Parts):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from trivium.errors import DocumentNotFound
-from trivium.library.asking import Options, one_of, refuse_unknown_fields, request_for
+from trivium.library.asking import one_of, refuse_unknown_fields, request_for
 from trivium.library.asking import where as filtered
-from trivium.library.asof import AsOf, When
+from trivium.library.asof import AsOf
 from trivium.library.report import Shown
+from trivium.options import Filters, SearchOptions
 from trivium.ports import Store
 from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
@@ -18,16 +19,12 @@ from trivium.types import (
     OWNER,
     ChunkId,
     Collection,
-    Combine,
     Condition,
     Document,
     DocumentId,
     Granularity,
     Label,
-    MetaScalar,
-    Mode,
     Neighbours,
-    Signal,
     StoredChunk,
     Where,
 )
@@ -41,57 +38,27 @@ class Finding(AsOf):
         query: str | Sequence[str],
         limit: int | None = None,
         *,
-        mode: Mode | str = Mode.HYBRID,
-        by: Granularity | str | None = None,
-        combine: Combine | str | None = None,
-        weights: Mapping[Signal, float] | None = None,
-        k: float | None = None,
-        threshold: float | None = None,
-        expand: bool | None = None,
-        hyde: bool | None = None,
-        analysis: bool | None = None,
-        correct: bool | None = None,
-        rerank: bool | None = None,
-        audiences: Iterable[str] | None = None,
-        collection: str | Sequence[str] | None = None,
-        source: str | Sequence[str] | None = None,
-        category: str | Sequence[str] | None = None,
-        metadata: Mapping[str, MetaScalar] | None = None,
-        where: Condition | str = "",
-        as_of: When | None = None,
+        options: SearchOptions = SearchOptions(),
+        filters: Filters = Filters(),
         within: Where = OWNER,
     ) -> Results:
-        """The best passages or documents for a query, explained. Filters hold before the search.
-        What is None comes from the settings.
+        """The best passages or documents for a query, or for two to four that are combined, with
+        the reason for every rank.
 
-        `mode`: hybrid, semantic, keyword or fuzzy. `by`: passage or document. `weights` fix what
-        the signals count, `k` asks for reciprocal ranks, `threshold` is the least similarity of a
-        vector hit. `analysis` lets the query's own words move the weights, `correct` looks for what
-        misspelled words were meant to be. `rerank` lets a reranker order the best anew, `hyde` a
-        language model guess an answer to search by, `expand` adds the text around each passage.
-
-        Two to four queries are combined: with `minimum`, `product` or `average` only what all of
-        them find counts, with `maximum` whatever any of them finds.
-        `audiences`: the labels the caller holds; None is the owner, who holds every one.
-        `where`: any other filter, as text (`year>=2020 type:pdf`) or as a tree. `within`: what the
-        caller may see at all; nothing that is asked for widens it.
-        `as_of`: search documents as they were, in the interpretation of this number (or their last
-        before it), or at a date or time. Filters look at what they were then, audiences are
-        today's, what was removed since is not found. The first such search builds indexes.
+        `limit` is short for that of the options. `within`: what the caller may see at all; no
+        filter widens it. The first search `as_of` some day builds indexes for that day.
         """
         queries = tuple(query) if isinstance(query, list | tuple) else (query,)
-        options = Options(
-            limit, mode, by, combine, weights, k, threshold, expand, hyde, analysis, correct, rerank
-        )
+        if limit is not None:
+            options = replace(options, limit=limit)
 
         def search() -> Results:
             store, searcher = self._store, self._searcher
-            if as_of is not None:
+            if options.as_of is not None:
                 # With a source, only that: the view of one document is made in no time.
-                store, searcher = self._as_of(as_of, filtered(None, source=source))
-            seen = self._within(
-                within, audiences, where, collection, source, category, metadata, store
-            )
+                one = Filters(source=filters.source)
+                store, searcher = self._as_of(options.as_of, filtered(one))
+            seen = self._within(within, filters, store)
             request = request_for(self._settings, searcher.model, queries, seen, options)
             return searcher.search(request)
 
@@ -104,12 +71,11 @@ class Finding(AsOf):
         *,
         passage: int | None = None,
         by: Granularity | str | None = None,
-        audiences: Iterable[str] | None = None,
-        where: Condition | str = "",
+        filters: Filters = Filters(),
         within: Where = OWNER,
     ) -> Results:
         """Documents like this one; with the number of one of its passages, passages like that."""
-        within = self._within(within, audiences, where)
+        within = self._within(within, filters)
         seen = within.access
         found = self._one(document, seen)
         like: Document | StoredChunk = found
@@ -131,13 +97,14 @@ class Finding(AsOf):
         """By id, those above `after`: a page begins where the one before ended, whatever was
         added or removed meanwhile."""
         if where:
-            within = self._within(within, None, where)
+            within = self._within(within, Filters(where=where))
         return self._store.documents(within, after=after, limit=limit)
 
     def hear(self, query: str, depth: int) -> Heard:
         """What every signal answers the owner, before anything is weighed: for tuning."""
         model = self._embedder.fingerprint
-        request = request_for(self._settings, model, (query,), OWNER, Options(1, rerank=False))
+        options = SearchOptions(limit=1, rerank=False)
+        request = request_for(self._settings, model, (query,), OWNER, options)
         return self._searcher.hear(replace(request, candidates=depth))
 
     def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
@@ -215,25 +182,8 @@ class Finding(AsOf):
         passages = self._store.passages(found.id, within, number)
         return Shown(found, text, tuple(passages), past[number])
 
-    def _within(
-        self,
-        allowed: Where,
-        audiences: Iterable[str] | None,
-        where: Condition | str,
-        collection: str | Sequence[str] | None = None,
-        source: str | Sequence[str] | None = None,
-        category: str | Sequence[str] | None = None,
-        metadata: Mapping[str, MetaScalar] | None = None,
-        store: Store | None = None,
-    ) -> Where:
-        asked = filtered(
-            audiences,
-            collection=collection,
-            source=source,
-            category=category,
-            metadata=metadata,
-            condition=where,
-        )
+    def _within(self, allowed: Where, filters: Filters, store: Store | None = None) -> Where:
+        asked = filtered(filters)
         within = allowed.held_by(asked.audiences).narrowed(asked.condition)
         store = store or self._store
         met = self._met if store is self._store else set()  # a view of the past has its own fields

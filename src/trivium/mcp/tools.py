@@ -17,6 +17,7 @@ from trivium.errors import BadSetting
 from trivium.library import Library
 from trivium.library.receiving import Wanted
 from trivium.mcp import shapes
+from trivium.options import Filters, SearchOptions
 from trivium.plain import heading
 from trivium.results import Result
 from trivium.types import Document, StoredChunk
@@ -48,11 +49,8 @@ def _search(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     first = _number(asked.cursor)
     found = library.search(
         asked.query,
-        first + asked.limit + 1,
-        mode=asked.mode,
-        by=asked.by,
-        collection=asked.collection,
-        where=asked.where,
+        options=SearchOptions(limit=first + asked.limit + 1, mode=asked.mode, by=asked.by),
+        filters=Filters(collection=asked.collection, where=asked.where),
         within=caller.within(),
     )
     results: list[shapes.Found] = []

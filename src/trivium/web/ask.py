@@ -23,6 +23,7 @@ from trivium.errors import ConversationNotFound, RequestInvalid
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.said import LONGEST_NAME, TurnSaid
 from trivium.http.streaming import Tell, stream
+from trivium.options import Filters
 from trivium.search.run import LONGEST_QUERY
 from trivium.text.languages import detect_language
 from trivium.text.snippet import snip
@@ -168,7 +169,7 @@ async def _begun(
             server.library.ask_stream,
             asked.question,
             history=asked.turns,
-            collection=asked.collections or None,
+            filters=Filters(collection=asked.collections or None),
             within=caller.within(),
             conversation=caller.conversation(asked.conversation) if asked.conversation else None,
         )

@@ -15,6 +15,7 @@ from trivium.advice import advice
 from trivium.errors import EmptyQuery, NotEmbedded
 from trivium.http.asked import Here, Keeper, Reader, Server
 from trivium.http.routes.documents import Id
+from trivium.options import Filters, SearchOptions
 from trivium.search.run import LONGEST_QUERY
 from trivium.types import Document, Granularity, StoredChunk, Where
 from trivium.web.found import Card, cards, words_of
@@ -179,8 +180,8 @@ def _hits(server: Server, document: Document, within: Where, origin: SearchState
         results = server.library.search(
             " ".join(origin.queries),
             _MOST_HITS,
-            by=Granularity.PASSAGE,
-            source=f"#{document.id}",
+            options=SearchOptions(by=Granularity.PASSAGE),
+            filters=Filters(source=f"#{document.id}"),
             within=within,
         )
     except EmptyQuery:

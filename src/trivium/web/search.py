@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from trivium.errors import EmptyQuery
 from trivium.http.asked import Here, Reader, Server
+from trivium.options import Filters, SearchOptions
 from trivium.results import Results, SignalPart, Suggestion
 from trivium.search.request import MODES
 from trivium.text.filters import parse_filter
@@ -160,16 +161,17 @@ def _search(server: Server, state: SearchState, within: Where) -> Results:
     weights = {signal: float(w) for signal, w in s.weights.items()} if s.weights else None
     return server.library.search(
         s.queries if several else s.queries[0],
-        s.limit,
-        mode=s.mode,
-        by=s.by,
-        combine=s.combine if several else None,
-        weights=weights if s.is_hybrid else None,
-        rerank=s.rerank,
-        hyde=s.hyde and Signal.VECTOR in MODES[s.mode],
-        expand=s.expand,
-        source=s.source or None,
-        where=_condition(state),
+        options=SearchOptions(
+            limit=s.limit,
+            mode=s.mode,
+            by=s.by,
+            combine=s.combine if several else None,
+            weights=weights if s.is_hybrid else None,
+            rerank=s.rerank,
+            hyde=s.hyde and Signal.VECTOR in MODES[s.mode],
+            expand=s.expand,
+        ),
+        filters=Filters(source=s.source or None, where=_condition(state)),
         within=within,
     )
 

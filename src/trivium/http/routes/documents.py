@@ -25,6 +25,7 @@ from trivium.http.problems import responses
 from trivium.http.requests import MOST_RESULTS, RestoreBody
 from trivium.http.routes.search import answer
 from trivium.library import Library
+from trivium.options import Filters
 from trivium.plain import chunk_as_json, document_as_json, interpretation_as_json
 from trivium.text.filters import LONGEST
 from trivium.types import Document, Granularity, Where
@@ -168,7 +169,7 @@ async def similar(
         limit,
         passage=passage,
         by=by,
-        where=where,
+        filters=Filters(where=where),
         within=caller.within(),
     )
     return JSONResponse(answer(await server.read(call), explain=explain))

@@ -50,12 +50,7 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
             b.question,
             history=[Turn(turn.question, turn.answer) for turn in b.history],
             limit=b.limit,
-            audiences=b.audiences,
-            collection=b.collection,
-            source=b.source,
-            category=b.category,
-            metadata=b.metadata,
-            where=b.where,
+            filters=b.filters(),
             within=caller.within(),
             conversation=None if name is None else caller.conversation(name),
         )

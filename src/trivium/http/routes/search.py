@@ -23,31 +23,14 @@ router = APIRouter(prefix="/v1", tags=["search"])
 @router.post("/search", response_model=SearchAnswer, responses=responses(408, 413))
 async def search(server: Here, caller: Reader, body: SearchBody) -> JSONResponse:
     """Search by meaning, words and spelling at once."""
-    b = body
     call = partial(
         server.library.search,
-        b.query,
-        b.limit,
-        mode=b.mode,
-        by=b.by,
-        combine=b.combine,
-        weights=b.weights,
-        k=b.k,
-        threshold=b.threshold,
-        expand=b.expand,
-        hyde=b.hyde,
-        analysis=b.analysis,
-        correct=b.correct,
-        rerank=b.rerank,
-        audiences=b.audiences,
-        collection=b.collection,
-        source=b.source,
-        category=b.category,
-        metadata=b.metadata,
-        where=b.where,
+        body.query,
+        options=body.options(),
+        filters=body.filters(),
         within=caller.within(),
     )
-    return JSONResponse(answer(await server.read(call), explain=b.explain))
+    return JSONResponse(answer(await server.read(call), explain=body.explain))
 
 
 def answer(results: Results, *, explain: bool) -> dict[str, Any]:

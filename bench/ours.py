@@ -18,9 +18,9 @@ from bench.corpus import WARM_UP
 from bench.timing import Timing, drop_from_page_cache, measure
 from trivium.config import Settings
 from trivium.library.asking import request_for
-from trivium.options import SearchOptions
 from trivium.library.assembly import local_embedder_for
 from trivium.models.local import LocalEmbedder
+from trivium.options import SearchOptions
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore

@@ -90,7 +90,7 @@ def test_a_moved_file_with_a_new_label(library: Library, files: Path) -> None:
     library.add(files)
     (files / "a.txt").rename(files / "b.txt")
     assert fates(library, files, audience="dm-only") == [Fate.MOVED]
-    assert library.documents(where(["player"])) == []
+    assert library.documents(where(Filters(audiences=["player"]))) == []
     assert called(library) == [["b.txt"]]
 
 
@@ -109,10 +109,12 @@ def test_a_copy_of_a_private_file_stays_private(library: Library, files: Path) -
     library.add(files, audience="dm-only")
     (files / "b.txt").write_text(TEXT)
     assert fates(library, files / "b.txt") == [Fate.DUPLICATE]
-    assert library.documents(where(["player"])) == []
+    assert library.documents(where(Filters(audiences=["player"]))) == []
     assert fates(library, files / "b.txt", audience="all") == [Fate.UPDATED]
     assert [d.names for d in library.documents()] == [(), ()]
-    assert [Path(d.uri).name for d in library.documents(where(["player"]))] == ["b.txt"]
+    assert [Path(d.uri).name for d in library.documents(where(Filters(audiences=["player"])))] == [
+        "b.txt"
+    ]
 
 
 def test_a_moved_archive_takes_its_members_along(library: Library, files: Path) -> None:

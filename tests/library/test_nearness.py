@@ -7,6 +7,7 @@ from tests.cli.program import call
 
 from trivium.errors import BadSetting
 from trivium.library import Library, where
+from trivium.options import Filters
 
 WORDS = [f"word{n}" for n in range(300)]
 
@@ -36,7 +37,7 @@ def test_drafts_are_grouped(drafts: Library, files: Path) -> None:
 def test_who_may_not_see_one_is_told_of_neither(drafts: Library, files: Path) -> None:
     drafts.add(files / "a.txt", audience="dm-only")
     drafts.add(files)
-    assert drafts.duplicates(within=where(["player"])) == []
+    assert drafts.duplicates(within=where(Filters(audiences=["player"]))) == []
 
 
 def test_the_command(drafts: Library, files: Path, tmp_path: Path) -> None:

@@ -31,8 +31,10 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield library
 
 
-def titles(library: Library, query: str, **options: object) -> list[str]:
-    return [r.found.document.title for r in library.search(query, **options)]
+def titles(library: Library, query: str, **said: object) -> list[str]:
+    filters = {name: said.pop(name) for name in list(said) if hasattr(Filters(), name)}
+    found = library.search(query, options=SearchOptions(**said), filters=Filters(**filters))
+    return [r.found.document.title for r in found]
 
 
 def test_every_result_is_explained_and_the_parts_add_up(filled: Library) -> None:
@@ -175,7 +177,7 @@ def test_senseless_options_name_the_field(
     filled: Library, options: dict[str, object], name: str
 ) -> None:
     with pytest.raises(BadSetting, match=f"`{name}`"):
-        filled.search("crown", **options)
+        filled.search("crown", options=SearchOptions(**options))
 
 
 @settings(max_examples=150)

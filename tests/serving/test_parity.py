@@ -14,6 +14,7 @@ from tests.serving.shelf import SECRET, VAULTED, client
 from trivium.access import Caller
 from trivium.library import Library
 from trivium.mcp.server import create_server
+from trivium.options import Filters, SearchOptions
 
 Found = list[tuple[int, int, float]]  # document, passage, match
 CASES: list[dict[str, Any]] = [
@@ -30,9 +31,9 @@ CASES: list[dict[str, Any]] = [
 
 def by_python(library: Library, caller: Caller, case: dict[str, Any]) -> Found:
     asked = {"limit": 8, **case}
-    results = library.search(
-        asked.pop("query"), asked.pop("limit"), within=caller.within(), **asked
-    )
+    query, filters = asked.pop("query"), Filters(where=asked.pop("where", ""))
+    options = SearchOptions(**asked)
+    results = library.search(query, options=options, filters=filters, within=caller.within())
     return [(r.found.document.id, r.found.chunk.index, round(r.match, 4)) for r in results]
 
 

@@ -26,8 +26,25 @@ MOST_REDIRECTS = 5
 LONGEST = 2_000  # characters of an address
 _PIECE = 1 << 16
 _REDIRECTS = (301, 302, 303, 307, 308)
-# Within these stands an IPv4 address that a gateway would go on to.
-_TRANSLATED = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")))
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+# IANA hands out IPv6 addresses of the public internet from this block alone. So site-local
+# (fec0::/10), IPv4-compatible (::/96), NAT64 (64:ff9b::/96 and 64:ff9b:1::/48) and segment routing
+# (5f00::/16) addresses need no entry of their own.
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+# Special blocks that Python 3.11's `is_global` takes for public, or did in some of its releases.
+_SPECIAL: tuple[_Network, ...] = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "192.0.0.0/24",  # protocol assignments
+            "192.88.99.0/24",  # relays of 6to4
+            "2001::/23",  # protocol assignments, Teredo among them: holds an IPv4 address
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4: holds an IPv4 address that a gateway would go on to
+            "3fff::/20",  # documentation
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +57,15 @@ class Fetched:
 
 
 def is_public(address: Address) -> bool:
-    """Whether it belongs to the public internet, also when written in another form."""
+    """Whether it is one machine's address on the public internet, also when written in another
+    form. What holds an IPv4 address for a gateway is refused, whatever that address is."""
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
             return is_public(address.ipv4_mapped)
-        if any(address in network for network in _TRANSLATED):
+        if address not in _GLOBAL_UNICAST:
             return False
-    return address.is_global and not address.is_multicast
+    special = any(address in block for block in _SPECIAL if block.version == address.version)
+    return address.is_global and not address.is_multicast and not special
 
 
 def fetch(

@@ -109,6 +109,40 @@ def test_a_host_with_one_private_address_is_refused(monkeypatch: pytest.MonkeyPa
         ("::ffff:10.0.0.1", False),
         ("64:ff9b::a00:1", False),
         ("2002:7f00:1::", False),
+        ("2002:5db8:d822::", False),  # a gateway to a public address is a gateway
+        ("64:ff9b:1::a00:1", False),
+        ("64:ff9b::5db8:d822", False),
+        ("2001::7f00:1", False),  # Teredo
+        ("2001:20::1", False),
+        ("::7f00:1", False),  # IPv4-compatible
+        ("::5db8:d822", False),
+        ("::ffff:0:7f00:1", False),  # IPv4-translated
+        ("::ffff:93.184.216.34", True),
+        ("::ffff:127.0.0.1", False),
+        ("::ffff:192.88.99.1", False),
+        ("fec0::1", False),  # site-local
+        ("feff::1", False),
+        ("ff02::1", False),
+        ("ff0e::1", False),
+        ("100::1", False),
+        ("2001:db8::1", False),
+        ("3fff::1", False),
+        ("3fff:fff::1", False),
+        ("3fff:1000::1", True),  # behind the block for documentation
+        ("5f00::1", False),
+        ("4000::1", False),  # nobody has these yet
+        ("2a00:1450:4001::1", True),
+        ("2001:4860:4860::8888", True),
+        ("2620:fe::fe", True),
+        ("192.0.0.9", False),
+        ("192.88.99.1", False),
+        ("192.0.2.1", False),
+        ("198.18.0.1", False),
+        ("198.51.100.1", False),
+        ("203.0.113.1", False),
+        ("240.0.0.1", False),
+        ("239.1.1.1", False),
+        ("8.8.8.8", True),
     ],
 )
 def test_which_addresses_are_public(address: str, public: bool) -> None:

@@ -33,6 +33,9 @@ class Interpretation:
     original: str = ""  # address of the bytes in the archive; empty: not kept
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
     metadata: Metadata = field(default_factory=dict)
+    # The label it had when last active: callers must hold it beside the document's. None: made by a
+    # release that did not write it down, so only for callers who hold every label.
+    audience: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

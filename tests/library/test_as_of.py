@@ -7,7 +7,7 @@ import pytest
 
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
-from trivium.library import Library
+from trivium.library import Library, where
 from trivium.library.asof import instant
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results
@@ -97,6 +97,21 @@ def test_audiences_are_todays(past: Library, files: Path) -> None:
         )
         == 2
     )
+
+
+def test_what_a_caller_could_not_see_then_is_not_found(past: Library, files: Path) -> None:
+    past.add(files / "a.md", audience="dm-only")  # its third text
+    (files / "a.md").write_text("# Light\n\nA match for the lamp.")
+    past.add(files / "a.md", audience="all")
+    fog = "The lamp of fog."
+    third, second = SearchOptions(as_of=3), SearchOptions(as_of=2)
+    for held, lit in ((["player"], False), (["dm-only"], True), (None, True)):
+        told = Filters(audiences=held)
+        found = texts(past.search("lamp", options=third, filters=told))
+        assert found == (["A torch lamp burns.", fog] if lit else [fog])
+        assert len(past.search("lamp", options=third, within=where(told))) == (2 if lit else 1)
+    player = Filters(audiences=["player"])
+    assert len(past.search("lamp", options=second, filters=player)) == 2
 
 
 def test_what_was_removed_is_in_no_past(past: Library, tmp_path: Path) -> None:

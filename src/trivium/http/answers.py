@@ -195,6 +195,10 @@ class InterpretationAnswer(_Answer):
     restored_from: int | None
     timings: dict[str, float]
     metadata: dict[str, MetaScalar | list[MetaScalar]]
+    audience: str | None = Field(
+        description="Its label when it was last active; null: not known, so only for tokens of all"
+        " audiences."
+    )
 
 
 class HistoryAnswer(_Answer):

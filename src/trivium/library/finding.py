@@ -56,8 +56,9 @@ class Finding(AsOf):
             store, searcher = self._store, self._searcher
             if options.as_of is not None:
                 # With a source, only that: the view of one document is made in no time.
-                one = Filters(source=filters.source)
-                store, searcher = self._as_of(options.as_of, filtered(one))
+                asked = filtered(Filters(audiences=filters.audiences, source=filters.source))
+                seen_then = within.held_by(asked.audiences).access.narrowed(asked.condition)
+                store, searcher = self._as_of(options.as_of, seen_then)
             seen = self._within(within, filters, store)
             request = request_for(self._settings, searcher.model, queries, seen, options)
             return searcher.search(request)

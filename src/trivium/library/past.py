@@ -70,9 +70,12 @@ class Past(Parts):
         on_wait: Waiting | None = None,
     ) -> Document:
         """Make an old interpretation's text the active one again, as a new interpretation. Nothing
-        is read; labels stay. Adding the unchanged file again leaves it so."""
-        found = self._one(document, within)
+        is read. The labels stay, except that a text that was not for all then is not for all now.
+        Adding the unchanged file again leaves it so."""
         with self._store.writing(on_wait):
+            found = self._one(document, within)
+            past = {one.number: one for one in self._store.history(found.id, within)}
+            _numbered(past, number, found)
             self._follow()
             restored = self._store.restore(found.id, number)
             embedding = Embedding(self._store, self._embedder)

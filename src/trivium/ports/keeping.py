@@ -213,12 +213,14 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
 
     def restore(self, document: DocumentId, number: int) -> Document:
         """A new active interpretation with the text and chunks of an old one, which are neither
-        read nor embedded again. Labels stay as they are. Raises DocumentNotFound."""
+        read nor embedded again. Its category stays, and so does its audience, unless the old text
+        had a narrower one (`store.identity.restored_label`). Raises DocumentNotFound."""
         ...
 
     def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
         """Drop interpretations for good: of each document all but the newest `keep`, and with
-        `before` only what was retired earlier. Active ones stay. How many went comes back."""
+        `before` only what was retired earlier. Active ones stay, and so do those that `where` does
+        not let pass. How many went comes back."""
         ...
 
     def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
@@ -305,7 +307,8 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         ...
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
-        """Every interpretation that is kept, by number."""
+        """Every interpretation that is kept, by number. An old one is there for who holds both its
+        document's label and the one that it had itself, here and in `text` and `passages`."""
         ...
 
     def text(

@@ -7,7 +7,7 @@ reading and labelling them gives the same. Knows nothing of tables.
 from __future__ import annotations
 
 from trivium.store.clock import now
-from trivium.types import Document, DocumentId, Processed
+from trivium.types import EVERYONE, Document, DocumentId, Processed
 
 WITHIN = "!/"  # between the uri of a file and the name of what lies within it
 
@@ -63,6 +63,13 @@ def successor(processed: Processed, before: Document | None, new_id: DocumentId)
         seen_hash=processed.content_hash,
         seen_fingerprint=processed.fingerprint,
     )
+
+
+def restored_label(today: str, then: str | None) -> str:
+    """The label of a document once an old text is back: nobody sees a text that was kept from them,
+    then or now. Between two labels that are not for all, the text's own holds. One that is not
+    known cannot be brought back: today's stays."""
+    return today if then is None or then == EVERYONE else then
 
 
 def is_within(uri: str, outer: str) -> bool:

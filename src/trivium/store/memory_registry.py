@@ -19,12 +19,13 @@ from trivium.store.identity import (
     is_within,
     meets,
     parts_from,
+    restored_label,
     successor,
 )
 from trivium.store.memory_conversations import MemoryConversations
 from trivium.store.memory_models import Entry, MemoryModels
 from trivium.store.memory_originals import MemoryOriginals
-from trivium.store.where import matches, name_of
+from trivium.store.where import holds_label, matches, name_of
 from trivium.text.nearness import may_be_near, sketch
 from trivium.text.normalise import words
 from trivium.text.stems import stem
@@ -115,6 +116,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
             original=processed.original,
             timings=processed.timings,
             metadata=processed.metadata,
+            audience=processed.audience,
         )
         pairs = tuple(zip(processed.chunks, processed.hashes, strict=True))
         known = processed.vectors is not None
@@ -150,7 +152,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
             self._documents[document], category=category, audience=audience, metadata=metadata
         )
         active = self._past[document][-1]
-        about = replace(active.about, metadata=metadata)
+        about = replace(active.about, metadata=metadata, audience=audience)
         self._past[document][-1] = replace(active, about=about)
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
@@ -246,6 +248,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
         if not found:
             raise DocumentNotFound(f"{known.title} has no interpretation {number}.")
         old, at = found[0], now()
+        label = restored_label(known.audience, old.about.audience)
         about = replace(
             old.about,
             number=known.interpretation + 1,
@@ -254,9 +257,11 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
             retired_at="",
             restored_from=number,
             timings={},
+            audience=label,
         )
         restored = replace(
             known,
+            audience=label,
             title=about.title,
             media_type=about.media_type,
             language=about.language,
@@ -279,7 +284,9 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
             kept = [
                 one
                 for at, one in enumerate(past)
-                if at >= len(past) - max(1, keep) or (before and one.about.retired_at >= before)
+                if at >= len(past) - max(1, keep)
+                or (before and one.about.retired_at >= before)
+                or not holds_label(one.about.audience, where)
             ]
             gone += len(past) - len(kept)
             self._past[document.id] = kept
@@ -324,7 +331,9 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
 
     def _visible_past(self, document: DocumentId, where: Where) -> list[_Kept]:
         known = self._documents.get(document)
-        return self._past[document] if known and matches(known, where) else []
+        if known is None or not matches(known, where):
+            return []
+        return [one for one in self._past[document] if holds_label(one.about.audience, where)]
 
     # the registry
 

@@ -34,9 +34,14 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "lt": lt, "le": le, "
 
 def matches(document: Document, where: Where) -> bool:
     """Whether a caller may see this document and asks for it."""
-    allowed = where.audiences is None or document.audience in (where.audiences | {EVERYONE})
+    allowed = holds_label(document.audience, where)
     inside = where.collections is None or document.collection in where.collections
     return allowed and inside and _passes(document, where.condition)
+
+
+def holds_label(label: str | None, where: Where) -> bool:
+    """Whether who asks holds a label; None, one that is not known, is for those who hold all."""
+    return where.audiences is None or label in (where.audiences | {EVERYONE})
 
 
 def holds(audiences: frozenset[str] | None, wanted: frozenset[str] | None) -> bool:

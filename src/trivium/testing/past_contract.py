@@ -78,6 +78,30 @@ class PastContract:
         assert store.passages(id_, player, 1) == []
         assert numbers(store, id_, Where(frozenset({"dm-only"}))) == [1, 2]
 
+    def test_a_past_interpretation_is_seen_by_who_holds_both_labels(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber.", audience="dm-only"))
+        put(store, sample("a.md", "Silver."))
+        put(store, sample("a.md", "Copper.", audience="player"))
+        dm, player, both = (
+            Where(frozenset(held)) for held in ({"dm-only"}, {"player"}, {"dm-only", "player"})
+        )
+        assert [one.audience for one in store.history(id_, OWNER)] == ["dm-only", "all", "player"]
+        for where, seen in ((dm, []), (player, [2, 3]), (both, [1, 2, 3]), (OWNER, [1, 2, 3])):
+            assert numbers(store, id_, where) == seen
+            for number in (1, 2, 3):
+                assert (store.text(id_, where, number) is not None) == (number in seen)
+                assert bool(store.passages(id_, where, number)) == (number in seen)
+        with store.writing():
+            assert store.prune(player) == 1, "what one cannot see one does not prune"
+        assert numbers(store, id_) == [1, 3]
+
+    def test_an_interpretation_keeps_the_last_label_it_had(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber.", audience="dm-only"))
+        with store.writing():
+            store.relabel(id_, category="", audience="all", metadata={})
+        put(store, sample("a.md", "Silver.", audience="all"))
+        assert numbers(store, id_, Where(frozenset())) == [1, 2], "somebody said it is for all"
+
     def test_restoring_brings_back_text_and_signals(self, store: Store) -> None:
         (id_,) = put(store, sample("a.md", "Amber.", "Copper.", metadata={"year": 2001}))
         put(store, sample("a.md", "Silver.", metadata={"year": 2002}, language="de"))
@@ -103,6 +127,19 @@ class PastContract:
             document = store.restore(id_, 1)
         assert (document.audience, document.category) == ("dm-only", "secret")
         assert found(store, Signal.KEYWORD, "amber", Where(frozenset())) == []
+
+    def test_restoring_shows_no_text_to_who_could_not_see_it(self, store: Store) -> None:
+        (id_,) = put(store, sample("a.md", "Amber.", audience="dm-only"))
+        put(store, sample("a.md", "Silver.", audience="all"))
+        with store.writing():
+            document = store.restore(id_, 1)
+        assert document.audience == "dm-only"
+        assert store.history(id_, OWNER)[-1].audience == "dm-only"
+        assert found(store, Signal.KEYWORD, "amber", Where(frozenset())) == []
+        assert found(store, Signal.KEYWORD, "amber", Where(frozenset({"dm-only"}))) == ["Amber."]
+        put(store, sample("a.md", "Copper.", audience="player"))
+        with store.writing():
+            assert store.restore(id_, 1).audience == "dm-only", "the text's own"
 
     def test_a_restored_document_remembers_what_its_source_holds(self, store: Store) -> None:
         old, new = sample("a.md", "Amber."), sample("a.md", "Silver.", fingerprint="newer")

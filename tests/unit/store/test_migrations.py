@@ -61,6 +61,19 @@ def test_a_library_of_schema_4_keeps_its_documents_and_its_past(old: Path) -> No
     store.close()
 
 
+def test_what_an_older_library_does_not_know_of_its_past_is_private(old: Path) -> None:
+    """Nobody wrote down who could see an interpretation that was retired then."""
+    store = EmbeddedStore(old)
+    bells, fog = store.documents(OWNER)
+    everyone, holder = Where(frozenset()), Where(frozenset({fog.audience}))
+    assert [one.audience for one in store.history(bells.id, OWNER)] == [None, bells.audience]
+    assert [one.number for one in store.history(bells.id, everyone)] == [2]
+    assert store.text(bells.id, everyone, 1) is None
+    assert [one.audience for one in store.history(fog.id, holder)] == [fog.audience]
+    assert store.restore(bells.id, 1).audience == bells.audience
+    store.close()
+
+
 def test_an_older_library_gets_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
     EmbeddedStore(old).close()
     EmbeddedStore(tmp_path / "new").close()

@@ -4,8 +4,8 @@
     as-of/new-*         being made
 
 Derived from the registry's rows, so thrown away at will: a few are kept for the next search, and
-any removal takes them all away. Labels are today's: the past brings back no wider audience. Knows
-nothing of searching.
+any removal takes them all away. Labels are today's, and a view holds only what its caller could see
+then too: the past brings back no wider audience. Knows nothing of searching.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
-from trivium.store.sql.conditions import visible
+from trivium.store.sql.conditions import visible_then
 from trivium.store.sql.rows import field_values, metadata_of
 from trivium.store.sql.tables import documents, interpretations
 from trivium.store.where import kind_of
@@ -74,7 +74,7 @@ class Chosen:
                 interpretations,
                 (interpretations.c.document == last.c.document) & (number == last.c.number),
             )
-            .where(visible(where))
+            .where(visible_then(where))
             .order_by(documents.c.id)
         )
         with engine.connect() as connection:

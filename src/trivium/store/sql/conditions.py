@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, false, not_, or_, select, true
 
-from trivium.store.sql.tables import documents, fields, names
+from trivium.store.sql.tables import documents, fields, interpretations, names
 from trivium.store.where import as_number, comparable_text, metadata_name
 from trivium.types import EVERYONE, AllOf, AnyOf, Compare, Condition, Exists, Not, Where
 
@@ -29,10 +29,24 @@ def visible(where: Where) -> ColumnElement[bool]:
     """True for the documents that `where` lets pass; only those with an active interpretation."""
     clause = and_(documents.c.interpretation > 0, _clause(where.condition))
     if where.audiences is not None:
-        clause = and_(documents.c.audience.in_(sorted(where.audiences | {EVERYONE})), clause)
+        clause = and_(label_held(documents.c.audience, where), clause)
     if where.collections is not None:
         clause = and_(documents.c.collection.in_(sorted(where.collections)), clause)
     return clause
+
+
+def visible_then(where: Where) -> ColumnElement[bool]:
+    """True for the interpretations that `where` lets pass: who asks may see the document today and
+    holds the label that the interpretation had."""
+    return and_(visible(where), label_held(interpretations.c.audience, where))
+
+
+def label_held(label: ColumnElement[Any], where: Where) -> ColumnElement[bool]:
+    """Whether who asks holds this label. One that is not known is held by nobody but those who
+    hold all."""
+    if where.audiences is None:
+        return true()
+    return label.in_(sorted(where.audiences | {EVERYONE}))
 
 
 def _clause(condition: Condition) -> ColumnElement[bool]:

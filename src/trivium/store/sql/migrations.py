@@ -124,6 +124,18 @@ def _add_indexes_of_unfinished(connection: Connection) -> None:
     _add_indexes(connection, documents, interpretations)
 
 
+def _add_past_audiences(connection: Connection) -> None:
+    """Who could see each interpretation. Of the active ones their document says so; what a retired
+    one was labelled with nobody wrote down, so it stays unknown."""
+    if _add_columns(connection, interpretations, "audience"):
+        connection.execute(
+            text(
+                "UPDATE interpretations SET audience = (SELECT audience FROM documents"
+                " WHERE documents.id = interpretations.document) WHERE state = 'active'"
+            )
+        )
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -139,5 +151,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_summarisers,
     _add_watched_folders,
     _add_indexes_of_unfinished,
+    _add_past_audiences,
 )
 SCHEMA = len(MIGRATIONS)

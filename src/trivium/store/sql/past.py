@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, sele
 
 from trivium.errors import DocumentNotFound
 from trivium.history import Interpretation
-from trivium.store.sql.conditions import visible
+from trivium.store.identity import restored_label
+from trivium.store.sql.conditions import label_held, visible, visible_then
 from trivium.store.sql.reader import (
     IndexedChunk,
     RegistryReader,
@@ -27,11 +28,11 @@ from trivium.types import DocumentId, StoredChunk, Where
 if TYPE_CHECKING:
     from trivium.types import Vector
 
-# What a document shows of its active interpretation. Labels are its own: an older text does not
-# bring back who could see it then.
+# What a document shows of its active interpretation. Its category stays, and its audience unless
+# that would show the older text to more people than before (`restored_label`).
 _SHOWN = (
     "title", "media_type", "language", "content_hash", "size", "fingerprint", "chunks", "metadata",
-    "original", "first_chunk",
+    "original", "first_chunk", "audience",
 )  # fmt: skip
 _kept = interpretations.c.state.in_(("active", "retired"))
 
@@ -43,7 +44,7 @@ class Past(RegistryReader):
         query = (
             select(*columns)
             .join(documents, interpretations.c.document == documents.c.id)
-            .where(documents.c.id == document, _kept, visible(where))
+            .where(documents.c.id == document, _kept, visible_then(where))
             .order_by(interpretations.c.number)
         )
         with self._engine.connect() as connection:
@@ -55,7 +56,7 @@ class Past(RegistryReader):
         query = (
             select(interpretations.c.text)
             .join(documents, interpretations.c.document == documents.c.id)
-            .where(documents.c.id == document, _numbered(interpretation), visible(where))
+            .where(documents.c.id == document, _numbered(interpretation), visible_then(where))
         )
         with self._engine.connect() as connection:
             return connection.scalar(query)
@@ -66,7 +67,7 @@ class Past(RegistryReader):
         query = (
             chunks_with_documents()
             .join(interpretations, chunks.c.interpretation == interpretations.c.id)
-            .where(documents.c.id == document, _numbered(interpretation), visible(where))
+            .where(documents.c.id == document, _numbered(interpretation), visible_then(where))
         )
         return self._chunks(query)
 
@@ -84,7 +85,9 @@ class Past(RegistryReader):
             last = select(func.max(interpretations.c.number))
             highest = connection.scalar(last.where(interpretations.c.document == document)) or 0
             keys = interpretation_keys(id_, document, highest + 1, first_chunk)
-            new = {**old, **keys, "restored_from": number, "timings": {}}
+            today = select(documents.c.audience).where(documents.c.id == document)
+            label = restored_label(connection.scalar(today) or "", old["audience"])
+            new = {**old, **keys, "restored_from": number, "timings": {}, "audience": label}
             insert_all(connection, interpretations, [new])
             copies = [
                 {**row, "id": at, "interpretation": id_}
@@ -110,13 +113,16 @@ class Past(RegistryReader):
                 interpretations.c.id,
                 interpretations.c.state,
                 interpretations.c.retired_at,
+                interpretations.c.audience,
                 rank.label("rank"),
             )
             .join(documents, interpretations.c.document == documents.c.id)
             .where(_kept, visible(where))
             .subquery()
         )
-        query = select(ranked.c.id).where(ranked.c.state == "retired", ranked.c.rank > keep)
+        query = select(ranked.c.id).where(
+            ranked.c.state == "retired", ranked.c.rank > keep, label_held(ranked.c.audience, where)
+        )
         if before:
             query = query.where(ranked.c.retired_at < before)
         with self._engine.begin() as connection:

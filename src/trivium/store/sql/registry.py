@@ -67,7 +67,7 @@ class Registry(
                 .values(category=category, audience=audience, metadata=held, changed=changed)
             )
             active = update(interpretations).where(of == document, state == "active")
-            connection.execute(active.values(metadata=held))
+            connection.execute(active.values(metadata=held, audience=audience))
             connection.execute(delete(fields).where(fields.c.document == document))
             insert_all(connection, fields, field_values(document, metadata))
 

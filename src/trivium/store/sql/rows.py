@@ -68,6 +68,7 @@ def interpretation_of(row: RowMapping) -> Interpretation:
         original=row["original"],
         timings=row["timings"],
         metadata=metadata_of(row["metadata"]),
+        audience=row["audience"],
     )
 
 
@@ -119,6 +120,7 @@ def interpretation_values(processed: Processed) -> dict[str, Any]:
         "metadata": metadata_values(processed.metadata),
         "original": processed.original,
         "sketch": sketch(extraction.text),
+        "audience": processed.audience,
     }
 
 

@@ -135,6 +135,7 @@ interpretations = Table(
     Column("sketch", LargeBinary),  # of its text, see text.nearness; none in older libraries
     Index("interpretations_by_document", "document", "number", unique=True),
     Column("summarised_by", String, nullable=False, server_default=text("''")),
+    Column("audience", String),  # its document's while it was active; NULL: nobody wrote it down
     Index("interpretations_by_original", "original"),
     Index("interpretations_by_content", "content_hash"),
     Index("interpretations_staged", "id", sqlite_where=STAGED, postgresql_where=STAGED),

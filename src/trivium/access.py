@@ -31,7 +31,7 @@ class Right(StrEnum):
     """What a token may be used for. None of them implies another."""
 
     SEARCH = "search"  # search, read, suggest
-    ADD = "add"  # add documents and new versions of its own
+    ADD = "add"  # add documents, and new versions and labels of its own
     MANAGE = "manage"  # remove and restore documents, look after jobs
 
 

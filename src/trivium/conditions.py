@@ -55,6 +55,11 @@ class Where:
     collections: frozenset[str] | None = None  # that the caller may see; None: every one
 
     @property
+    def sees_all(self) -> bool:
+        """Whether the caller may see every document there is."""
+        return self.audiences is None and self.collections is None
+
+    @property
     def access(self) -> Where:
         """All that the caller may see, whatever is asked for."""
         return Where(self.audiences, AllOf(), self.collections)

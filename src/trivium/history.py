@@ -6,9 +6,9 @@ Every processing of a document is kept as a numbered interpretation; exactly one
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from trivium.types import DocumentId, Metadata
+from trivium.types import DocumentId, Metadata, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,11 @@ class Interpretation:
     # The label it had when last active: callers must hold it beside the document's. None: made by a
     # release that did not write it down, so only for callers who hold every label.
     audience: str | None = None
+
+    def seen_by(self, where: Where) -> Interpretation:
+        """What of it a caller is told. How long each step took depends on what the library holds
+        besides: bytes that are in the archive are not written again."""
+        return self if where.sees_all else replace(self, timings={})
 
 
 @dataclass(frozen=True, slots=True)

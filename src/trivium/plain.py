@@ -111,7 +111,12 @@ def heading(found: StoredChunk) -> str:
 def document_as_json(document: Document) -> dict[str, object]:
     """What whoever may see a document is told of it."""
     told = asdict(document)
-    for inner in ("original", "seen_hash", "seen_fingerprint"):  # how the library keeps it
+    for inner in (
+        "original",
+        "seen_hash",
+        "seen_fingerprint",
+        "sender",
+    ):  # how the library keeps it
         del told[inner]
     return told
 

@@ -201,6 +201,7 @@ class Labels:
     category: str | None = None
     audience: str | None = None
     metadata: Metadata = field(default_factory=dict)
+    sender: str = ""  # id of the token that sends them; empty: the owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,7 @@ class Processed:
     original: str = ""  # address of its bytes in the archive
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
     task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
+    sender: str = ""  # id of the token that sends it; empty: the owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +254,7 @@ class Document:
     original: str = ""  # address of its bytes in the archive; empty: not kept
     seen_hash: str = ""  # of the bytes last met at its source, whatever was restored since
     seen_fingerprint: str = ""  # of the pipeline that read those
+    sender: str = ""  # id of the token that sent it; empty: the owner
 
 
 # What documents can be counted by. A type is its short name, as in a filter: pdf, markdown.

@@ -68,17 +68,24 @@ class Batches:
         step_back()
         try:
             while (batch := self._next()) is not None:
-                before = self._embedding.seconds
-                texts = {
-                    hash_: text
-                    for ready in (way.ready for way in batch)
-                    for hash_, text in zip(ready.processed.hashes, ready.texts, strict=True)
-                }
-                made = self._embedding.embed(texts)
-                _share(batch, self._embedding.seconds - before)
+                made = Made()
+                for sender in dict.fromkeys(way.offer.labels.sender for way in batch):
+                    mine = [way for way in batch if way.offer.labels.sender == sender]
+                    made.add(self._embedded(mine, sender))
                 self._on_batch(batch, made)
         except BaseException as bug:  # to be raised where someone sees it
             self._on_bug(bug)
+
+    def _embedded(self, ways: list[Way], sender: str) -> Made:
+        before = self._embedding.seconds
+        texts = {
+            hash_: text
+            for ready in (way.ready for way in ways)
+            for hash_, text in zip(ready.processed.hashes, ready.texts, strict=True)
+        }
+        made = self._embedding.embed(texts, sender)
+        _share(ways, self._embedding.seconds - before)
+        return made
 
     def _next(self) -> list[Way] | None:
         """None: it is over."""

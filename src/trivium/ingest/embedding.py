@@ -35,6 +35,12 @@ class Made:
     tokens: dict[str, TokenVectors] = field(default_factory=dict)
     reasons: dict[str, ModelUnavailable] = field(default_factory=dict)  # of those without a vector
 
+    def add(self, other: Made) -> None:
+        self.vectors |= other.vectors
+        self.tokens |= other.tokens
+        self.reasons |= other.reasons
+        self.reasons = {h: why for h, why in self.reasons.items() if h not in self.vectors}
+
 
 class Embedding:
     """One thread at a time asks it."""
@@ -45,7 +51,7 @@ class Embedding:
         self._store = store
         self._embedder = embedder
         self._token_embedder = token_embedder  # the embedder, where token vectors are to be kept
-        self._recent: deque[Made] = deque(maxlen=_UNSTORED)
+        self._recent: deque[tuple[str, Made]] = deque(maxlen=_UNSTORED)  # with their senders
         self.failed: ModelUnavailable | None = None  # why it gave nothing when last asked
         self._failed_at = 0.0
         self.is_failing = False  # it was asked for something, and gave nothing
@@ -62,20 +68,21 @@ class Embedding:
         failed = self.failed
         return failed if failed is not None and type(failed) is ModelUnavailable else None
 
-    def embed(self, texts: Mapping[str, str]) -> Made:
-        """`texts` by the hash that their vectors are kept under."""
-        made = Made(dict(self._store.embeddings(self.model, list(texts))))
-        for recent in self._recent:
-            made.vectors |= {h: recent.vectors[h] for h in texts if h in recent.vectors}
+    def embed(self, texts: Mapping[str, str], sender: str = "") -> Made:
+        """`texts` by the hash that their vectors are kept under. What a token sends is embedded
+        anew, unless that token sent it before: a vector that is there already would save time, and
+        so confirm that a hidden document holds the same passage. The owner sees every document."""
+        made = Made(dict(self._store.embeddings(self.model, list(texts), sender)))
+        for of, recent in self._recent:
+            if sender in ("", of):
+                made.vectors |= {h: recent.vectors[h] for h in texts if h in recent.vectors}
         wanted = [hash_ for hash_ in texts if hash_ not in made.vectors]
         if wanted:
             started = perf_counter()
             for part in self._in_calls(wanted, texts):
-                made.vectors |= part.vectors
-                made.tokens |= part.tokens
-                made.reasons |= part.reasons
+                made.add(part)
             self.seconds += perf_counter() - started
-        self._recent.append(made)
+        self._recent.append((sender, made))
         return made
 
     def _rests(self) -> bool:

@@ -70,11 +70,13 @@ def recognise(
         return None
     copy = None
     for document in alike:
+        if document.sender != labels.sender:  # theirs, whatever it holds
+            continue
         if _suffix(document.uri) != _suffix(item.uri):  # may be read in another way
             continue
         category, audience, metadata = labelled(labels, {}, document)
         old = _gone(document, item)
-        if old is not None and not parts_from(document, digest, audience):
+        if old is not None and not parts_from(document, digest, audience, labels.sender):
             return Renaming(item, document, old, category, audience, metadata)
         if (
             copy is None

@@ -185,7 +185,8 @@ class Preparer:
         elif before.seen_hash == digest and self._is_current(before.seen_fingerprint):
             self._rearchive(before, one)
             settled = _relabelled(item, before, labels)
-            if isinstance(settled, Outcome) or not parts_from(before, digest, settled.audience):
+            audience = before.audience if isinstance(settled, Outcome) else settled.audience
+            if not parts_from(before, digest, audience, labels.sender):
                 one.found = settled
 
     def _extract(self, left: Sequence[Asked]) -> None:
@@ -222,7 +223,7 @@ class Preparer:
         metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
         if note:
             metadata[CHUNKING] = note
-        summary, summarised_by = self._summary(extraction, chunks, one.digest, one.before)
+        summary, summarised_by = self._summary(one, labels.sender)
         texts = tuple(chunk.embedded_under(summary) for chunk in chunks)
         processed = Processed(
             uri=item.uri,
@@ -240,6 +241,7 @@ class Preparer:
             summary=summary,
             summarised_by=summarised_by,
             original=self._archived(one),
+            sender=labels.sender,
         )
         one.found = Prepared(item, processed, texts, one.before)
 
@@ -256,25 +258,24 @@ class Preparer:
         if self._keep_originals and one.blob is not None and is_its_own:
             self._store.rearchive(before.original, one.blob.data)
 
-    def _summary(
-        self, extraction: Extraction, chunks: Sequence[Chunk], digest: str, before: Document | None
-    ) -> tuple[str, str]:
+    def _summary(self, one: Asked, sender: str) -> tuple[str, str]:
         """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
         is about many things."""
+        extraction, chunks, before = one.read, one.chunks, one.before
         if self._summariser is None or len(chunks) < 2 or extraction.kind is Kind.MESSAGES:
             return "", ""
-        fresh, by = self._summarised(self._summariser, extraction, digest)
+        fresh, by = self._summarised(self._summariser, extraction, one.digest, sender)
         if before is None or not self._is_current(before.fingerprint):
             return fresh, by
         kept = steady(fresh, chunks, self._store.summarised(before.id))
         return kept, by if kept == fresh else ""
 
     def _summarised(
-        self, summariser: Summariser, extraction: Extraction, digest: str
+        self, summariser: Summariser, extraction: Extraction, digest: str, sender: str
     ) -> tuple[str, str]:
-        """What was said of the same bytes before is not asked for again. Where a language model is
-        away, the document's own words serve."""
-        known = self._store.summary(digest, summariser.fingerprint)
+        """What was said of the same bytes of this sender before is not asked for again. Where a
+        language model is away, the document's own words serve."""
+        known = self._store.summary(digest, summariser.fingerprint, sender)
         if known is not None:
             return known, summariser.fingerprint
         try:

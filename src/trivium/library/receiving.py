@@ -45,8 +45,8 @@ class Receiving(Adding):
         self, caller: Caller, name: str, file: BinaryIO, wanted: Wanted | None = None
     ) -> Report:
         """Add a file that someone sends, and wait for it. The same name again is a new version of
-        it; each token has names of its own, so nobody replaces another's document or learns that
-        there is one."""
+        it; each token has names and documents of its own, so nobody changes another's document or
+        learns that there is one, even with the same bytes."""
         uri, safe = _named(caller, name)
         return self._received(caller, uri, safe, file, wanted or Wanted())
 
@@ -118,6 +118,8 @@ class Receiving(Adding):
         place = job.options["labels"]["collection"]
         outcomes = tuple(self._with_document(one, place) for one in report.outcomes)
         report = replace(report, outcomes=outcomes)
+        if Right.SEARCH not in caller.rights:  # notes speak of documents that are like it
+            return replace(report, notes=())
         if caller.sees_all:
             return report
         return replace(report, notes=tuple(self._near_notes(_fresh(report), caller.within())))

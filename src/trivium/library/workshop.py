@@ -103,10 +103,11 @@ class Workshop:
         return Offer(item, labels, preparer, job.id, task, Priority(job.priority))
 
     def _bench(self, job: Job) -> tuple[Labels, Preparer]:
-        asked = repr((job.options["labels"], job.options["settings"]))
+        sender = job.options.get("by", "")
+        asked = repr((job.options["labels"], job.options["settings"], sender))
         if asked not in self._benches:
             settings = self._recalled(job.options["settings"])
-            labels = _labels(job.options["labels"])
+            labels = replace(_labels(job.options["labels"]), sender=sender)
             chunker = self._store.chunker(labels.collection)
             preparer = Preparer(
                 self._store,

@@ -223,8 +223,11 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         not let pass. How many went comes back."""
         ...
 
-    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
-        """Vectors already known by the hash of what was embedded."""
+    def embeddings(
+        self, model: str, hashes: Sequence[str], sender: str = ""
+    ) -> Mapping[str, Vector]:
+        """Vectors already known by the hash of what was embedded; with a sender, only those of
+        passages in that token's own documents."""
         ...
 
     def keep_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
@@ -232,8 +235,9 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         found by `embeddings`, and by no search."""
         ...
 
-    def summary(self, content_hash: str, summariser: str) -> str | None:
-        """What this summariser, by its fingerprint, said of these bytes; None: nothing yet."""
+    def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
+        """What this summariser, by its fingerprint, said of these bytes; None: nothing yet. With a
+        sender, only of that token's own documents."""
         ...
 
     def set_chunker(self, collection: str, chunker: str) -> None:

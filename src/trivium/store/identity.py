@@ -1,7 +1,9 @@
 """When two sources are one document: the rule that every store keeps, in plain Python.
 
 The same bytes met under several uris of one collection are one document with several names, where
-reading and labelling them gives the same. Knows nothing of tables.
+the same sender sends them, and reading and labelling them gives the same. Two tokens that send the
+same bytes have a document each: neither changes the other's, or learns that it exists. Knows
+nothing of tables.
 """
 
 from __future__ import annotations
@@ -22,18 +24,22 @@ def is_shareable(processed: Processed) -> bool:
 def meets(document: Document, processed: Processed) -> bool:
     """Whether nothing but the uri tells them apart. Not so where an older text was restored."""
     return (
-        document.content_hash == document.seen_hash == processed.content_hash
+        document.sender == processed.sender
+        and document.content_hash == document.seen_hash == processed.content_hash
         and document.fingerprint == processed.fingerprint
         and (document.category, document.audience) == (processed.category, processed.audience)
         and dict(document.metadata) == dict(processed.metadata)
     )
 
 
-def parts_from(document: Document, content_hash: str, audience: str) -> bool:
+def parts_from(document: Document, content_hash: str, audience: str, sender: str) -> bool:
     """Whether one of several names must become a document of its own: its bytes have changed, or
-    others may see it now, and nobody said so of the other names."""
+    others may see it now, and nobody said so of the other names; or it is another sender's, as in
+    libraries of earlier releases."""
     return bool(document.names) and (
-        document.seen_hash != content_hash or document.audience != audience
+        document.seen_hash != content_hash
+        or document.audience != audience
+        or document.sender != sender
     )
 
 
@@ -62,6 +68,7 @@ def successor(processed: Processed, before: Document | None, new_id: DocumentId)
         original=processed.original,
         seen_hash=processed.content_hash,
         seen_fingerprint=processed.fingerprint,
+        sender=processed.sender,
     )
 
 

@@ -64,7 +64,8 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
         super().__init__()
         self._documents: dict[DocumentId, Document] = {}
         self._past: dict[DocumentId, list[_Kept]] = {}
-        self._summaries: dict[tuple[str, str], str] = {}  # by content and summariser
+        # By content, summariser and sender.
+        self._summaries: dict[tuple[str, str, str], str] = {}
         self._vocabulary = Vocabulary()  # of everything ever added, as on the other stores
         self._chunkers: dict[str, str] = {}  # by collection
         self._last_document = 0
@@ -78,7 +79,8 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
 
     def _put(self, processed: Processed, model: str) -> Document:
         before = self.find(processed.uri, processed.collection)
-        if before and parts_from(before, processed.content_hash, processed.audience):
+        said = (processed.content_hash, processed.audience, processed.sender)
+        if before and parts_from(before, *said):
             self._unname(before, processed.uri)
             before = None
         elif before and processed.uri != before.uri and meets(before, processed):
@@ -90,7 +92,8 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
         if before is None:
             self._last_document += 1
         extraction = processed.extraction
-        self._summaries[processed.content_hash, processed.summarised_by] = processed.summary
+        of = (processed.content_hash, processed.summarised_by, processed.sender)
+        self._summaries[of] = processed.summary
         document = successor(processed, before, self._last_document)
         self._tokens |= {(model, hash_): packed for hash_, packed in processed.tokens.items()}
         texts = (chunk.embedded_under(processed.summary) for chunk in processed.chunks)
@@ -169,8 +172,13 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
         if vectors and not self._model:
             self._model, self._dimensions = model, len(next(iter(vectors.values())))
 
-    def summary(self, content_hash: str, summariser: str) -> str | None:
-        return self._summaries.get((content_hash, summariser))
+    def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
+        said = [
+            summary
+            for (hash_, by, of), summary in self._summaries.items()
+            if (hash_, by) == (content_hash, summariser) and sender in ("", of)
+        ]
+        return said[-1] if said else None
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         self._chunkers[collection] = chunker
@@ -294,7 +302,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
         return gone
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
-        return [kept.about for kept in self._visible_past(document, where)]
+        return [kept.about.seen_by(where) for kept in self._visible_past(document, where)]
 
     def text(
         self, document: DocumentId, where: Where, interpretation: int | None = None
@@ -348,7 +356,13 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
             next_settings=self._next[1],
         )
 
-    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+    def embeddings(
+        self, model: str, hashes: Sequence[str], sender: str = ""
+    ) -> Mapping[str, Vector]:
+        if sender:
+            mine = [d.id for d in self._documents.values() if d.sender == sender]
+            own = {hash_ for id_ in mine for one in self._past[id_] for _, hash_ in one.chunks}
+            hashes = [hash_ for hash_ in hashes if hash_ in own]
         return {h: self._embeddings[model, h] for h in hashes if (model, h) in self._embeddings}
 
     def chunker(self, collection: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from trivium.errors import DocumentNotFound
 from trivium.ports import Store
-from trivium.testing.samples import probe, sample
+from trivium.testing.samples import TOY, probe, sample
 from trivium.testing.search_contract import found, put
 from trivium.types import (
     OWNER,
@@ -53,6 +53,38 @@ class NamesContract:
             assert len(store.search(Signal.KEYWORD, probe("amber"), where, 10)) == 1
         assert store.find("/z/c.md", "default") == store.find("/x/a.md", "default")
         assert store.find("/z/c.md", "other") is None
+
+    def test_two_senders_of_equal_bytes_have_a_document_each(self, store: Store) -> None:
+        mine, theirs, owners = (
+            replace(copy(uri, "Amber."), sender=sender)
+            for uri, sender in (("upload:a/x.md", "a"), ("upload:b/x.md", "b"), ("/x.md", ""))
+        )
+        a, b, owner = put(store, mine, theirs, owners)
+        assert called(store) == [(a, [mine.uri]), (b, [theirs.uri]), (owner, ["/x.md"])]
+        assert [d.sender for d in store.documents(OWNER)] == ["a", "b", ""]
+        again = replace(mine, uri="upload:a/y.md")
+        assert put(store, again, again) == [a, a], "one sender's copies are one document"
+
+    def test_a_name_of_another_sender_parts(self, store: Store) -> None:
+        """As in libraries of earlier releases, in which they were one document."""
+        first = replace(copy("upload:a/x.md", "Amber."), sender="a")
+        (id_,) = put(store, first)
+        with store.writing():
+            store.add_name(id_, "upload:b/x.md")
+        (own,) = put(store, replace(first, uri="upload:b/x.md", sender="b"))
+        assert called(store) == [(id_, ["upload:a/x.md"]), (own, ["upload:b/x.md"])]
+
+    def test_a_sender_uses_no_vector_or_summary_of_others(self, store: Store) -> None:
+        hidden = replace(copy("a.md", "Amber."), summary="Of amber.", summarised_by="x/1")
+        put(store, hidden)
+        model, hashes = TOY.fingerprint, list(hidden.hashes)
+        for sender, known in (("", True), ("b", False)):
+            assert bool(store.embeddings(model, hashes, sender)) is known
+            assert bool(store.summary(hidden.content_hash, "x/1", sender)) is known
+        put(store, replace(hidden, uri="upload:b/x.md", sender="b"))
+        for sender, known in (("", True), ("b", True), ("c", False)):
+            assert bool(store.embeddings(model, hashes, sender)) is known
+            assert bool(store.summary(hidden.content_hash, "x/1", sender)) is known
 
     @pytest.mark.parametrize(
         "other",

@@ -62,6 +62,7 @@ def sample(
     reader: str = "",
     fingerprint: str = "sample",
     original: str = "",
+    sender: str = "",
 ) -> Processed:
     """A processed document with one chunk for each paragraph. With a reader it counts as read from
     bytes, so that equal ones may be one document."""
@@ -91,6 +92,7 @@ def sample(
         vectors=embedder.embed_documents(texts) if embedded and texts else None,
         fingerprint=fingerprint,
         original=original,
+        sender=sender,
     )
 
 

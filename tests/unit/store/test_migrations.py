@@ -74,6 +74,18 @@ def test_what_an_older_library_does_not_know_of_its_past_is_private(old: Path) -
     store.close()
 
 
+def test_an_older_library_learns_whose_its_documents_are(old: Path) -> None:
+    a, b = "0123456789ab", "ba9876543210"
+    connection = sqlite3.connect(old / "library.db")
+    with connection:
+        for id_, uri in ((1, f"upload:{a}/x#by-{b}.md"), (2, f"https://x.org/#by-{b}!/in.md")):
+            connection.execute("UPDATE documents SET uri = ? WHERE id = ?", (uri, id_))
+    connection.close()
+    store = EmbeddedStore(old)
+    assert [d.sender for d in store.documents(OWNER)] == [a, b]
+    store.close()
+
+
 def test_an_older_library_gets_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
     EmbeddedStore(old).close()
     EmbeddedStore(tmp_path / "new").close()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from sqlalchemy import Connection, Table, insert, inspect, select, text
+from sqlalchemy import Connection, Table, insert, inspect, select, text, update
 from sqlalchemy.schema import CreateColumn
 
 from trivium.store.sql.job_tables import jobs, tasks
@@ -136,6 +137,21 @@ def _add_past_audiences(connection: Connection) -> None:
         )
 
 
+# How the uri of what a token sent begins, or ends before the name of what lies within it.
+_SENT = re.compile(r"upload:([0-9a-f]{12})/|https?://.*?#by-([0-9a-f]{12})(?:$|!/)")
+
+
+def _add_senders(connection: Connection) -> None:
+    """Whose each document is. Until then its uri alone said so."""
+    if not _add_columns(connection, documents, "sender"):
+        return
+    for row in connection.execute(select(documents.c.id, documents.c.uri)).all():
+        sent = _SENT.match(row.uri)
+        if sent:
+            ours = update(documents).where(documents.c.id == row.id)
+            connection.execute(ours.values(sender=sent[1] or sent[2]))
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -152,5 +168,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_watched_folders,
     _add_indexes_of_unfinished,
     _add_past_audiences,
+    _add_senders,
 )
 SCHEMA = len(MIGRATIONS)

@@ -48,7 +48,8 @@ class Past(RegistryReader):
             .order_by(interpretations.c.number)
         )
         with self._engine.connect() as connection:
-            return [interpretation_of(row) for row in connection.execute(query).mappings()]
+            rows = connection.execute(query).mappings()
+            return [interpretation_of(row).seen_by(where) for row in rows]
 
     def text(
         self, document: DocumentId, where: Where, interpretation: int | None = None

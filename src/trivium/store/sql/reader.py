@@ -154,21 +154,31 @@ class RegistryReader:
                 found[row["document"]] = document_of(row, "document_")
         return [StoredChunk(row["id"], found[row["document"]], chunk_of(row)) for row in rows]
 
-    def embeddings(self, model: str, hashes: Sequence[str]) -> dict[str, Vector]:
+    def embeddings(self, model: str, hashes: Sequence[str], sender: str = "") -> dict[str, Vector]:
         found: dict[str, Vector] = {}
         with self._engine.connect() as connection:
             for some in slices(hashes):
                 query = select(embeddings.c.hash, embeddings.c.vector).where(
                     embeddings.c.model == model, embeddings.c.hash.in_(some)
                 )
+                if sender:
+                    own = (
+                        select(chunks.c.embedding)
+                        .join(documents, chunks.c.document == documents.c.id)
+                        .where(chunks.c.embedding.in_(some), documents.c.sender == sender)
+                    )
+                    query = query.where(embeddings.c.hash.in_(own))
                 found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
         return found
 
-    def summary(self, content_hash: str, summariser: str) -> str | None:
+    def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
         of = interpretations.c
         query = select(of.summary).where(
             of.content_hash == content_hash, of.summarised_by == summariser
         )
+        if sender:
+            query = query.join(documents, of.document == documents.c.id)
+            query = query.where(documents.c.sender == sender)
         with self._engine.connect() as connection:
             return connection.scalar(query.order_by(of.id.desc()).limit(1))
 

@@ -17,7 +17,7 @@ from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Proc
 DOCUMENT_COLUMNS = (
     "id", "uri", "title", "collection", "category", "audience", "media_type", "language",
     "content_hash", "size", "interpretation", "fingerprint", "chunks", "added_at", "updated_at",
-    "original", "seen_hash", "seen_fingerprint",
+    "original", "seen_hash", "seen_fingerprint", "sender",
 )  # fmt: skip
 
 
@@ -96,6 +96,7 @@ def document_values(processed: Processed) -> dict[str, Any]:
         "original": processed.original,
         "seen_hash": processed.content_hash,
         "seen_fingerprint": processed.fingerprint,
+        "sender": processed.sender,
     }
 
 

@@ -124,7 +124,8 @@ class _Plan:
     def settle(self, processed: Processed) -> bool:
         """False: it would be the second interpretation of one document."""
         before = self._find(processed)
-        if before and parts_from(before, processed.content_hash, processed.audience):
+        said = (processed.content_hash, processed.audience, processed.sender)
+        if before and parts_from(before, *said):
             left = [name for name in all_names(before) if name != processed.uri]
             self._rename(before, left)
             before = None

@@ -44,13 +44,15 @@ class SqlStore(ConversingStore):
         with self._translated():
             return self._registry.manifest()
 
-    def embeddings(self, model: str, hashes: Sequence[str]) -> Mapping[str, Vector]:
+    def embeddings(
+        self, model: str, hashes: Sequence[str], sender: str = ""
+    ) -> Mapping[str, Vector]:
         with self._translated():
-            return self._registry.embeddings(model, hashes)
+            return self._registry.embeddings(model, hashes, sender)
 
-    def summary(self, content_hash: str, summariser: str) -> str | None:
+    def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
         with self._translated():
-            return self._registry.summary(content_hash, summariser)
+            return self._registry.summary(content_hash, summariser, sender)
 
     def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
         """Those of the documents that have a chunk without a vector of this model."""

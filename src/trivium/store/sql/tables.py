@@ -74,6 +74,7 @@ documents = Table(
     # What was last met at the source, which a restored interpretation does not show.
     Column("seen_hash", String, nullable=False, server_default=text("''")),
     Column("seen_fingerprint", String, nullable=False, server_default=text("''")),
+    Column("sender", String, nullable=False, server_default=text("''")),  # token; empty: the owner
     Index("documents_by_source", "collection", "uri", unique=True),
     Index("documents_by_content", "collection", "seen_hash"),
     Index("documents_by_change", "changed"),

@@ -80,6 +80,7 @@ async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Ca
     # Looks into the database, if it is given something.
     caller = door.enter(None) if given is None else await to_thread.run_sync(door.enter, given)
     request.state.caller = caller  # a page that says what went wrong is still theirs
+    request.state.authorization = given  # a stream looks again whether it still holds
     return caller
 
 

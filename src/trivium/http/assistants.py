@@ -5,7 +5,7 @@ from __future__ import annotations
 from anyio import to_thread
 from starlette.types import Receive, Scope, Send
 
-from trivium.errors import TriviumError
+from trivium.errors import NoSuchRoute, TriviumError
 from trivium.http.door import Door
 from trivium.http.problems import problem
 from trivium.mcp.http import CALLER, Mounted
@@ -25,6 +25,13 @@ class Assistants:
             caller = await to_thread.run_sync(self._door.enter, given)
         except TriviumError as error:
             await problem(error, scope)(scope, receive, send)
+            return
+        if scope["method"] != "POST":
+            # A GET would open a stream on which nothing is ever told, since calls stand for
+            # themselves; it would outlive its token. The protocol lets a server refuse it so.
+            refused = problem(NoSuchRoute("MCP takes POST alone here."), scope, status=405)
+            refused.headers["Allow"] = "POST"
+            await refused(scope, receive, send)
             return
         scope.setdefault("state", {})[CALLER] = caller
         await self._mounted(scope, receive, send)

@@ -71,16 +71,20 @@ class Door:
                 fix="Send `Authorization: Bearer TOKEN`.",
                 on_page="Come in with the one that you were given.",
             )
-        if not authorization[: len(_SCHEME)].lower() == _SCHEME:
-            raise TokenRefused(
-                "The Authorization header names no token.",
-                fix="Send `Authorization: Bearer TOKEN`.",
-                on_page="Come in with the one that you were given.",
-            )
-        caller = self._library.caller(authorization[len(_SCHEME) :].strip())
+        caller = self.recognise(authorization)
         wait = self._buckets.take(caller.id)
         if wait:
             error = RateExceeded("This token asks too often.")
             error.retry_after = wait
             raise error
         return caller
+
+    def recognise(self, authorization: str) -> Caller:
+        """Whose token the header holds now; counts as no request. Raises TokenRefused."""
+        if not authorization[: len(_SCHEME)].lower() == _SCHEME:
+            raise TokenRefused(
+                "The Authorization header names no token.",
+                fix="Send `Authorization: Bearer TOKEN`.",
+                on_page="Come in with the one that you were given.",
+            )
+        return self._library.caller(authorization[len(_SCHEME) :].strip())

@@ -14,6 +14,7 @@ from threading import Event
 from time import monotonic
 from typing import Any, TypeAlias
 
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
@@ -28,6 +29,9 @@ log = logging.getLogger("trivium.serve")
 MOST_STREAMS = 100  # open at once, of a process
 LONGEST_SECONDS = 3600.0  # of one stream; whoever wants more asks again
 LOOK_SECONDS = 0.25  # between two looks whether the server stops
+# Between two looks whether the token of a stream still holds: one read of the database each, and so
+# at most 100 a second for as many streams.
+CHECK_SECONDS = 1.0
 SIGN_SECONDS = 15.0  # without news, a sign of life: proxies close what is silent
 SIGN = ": still there\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -57,6 +61,22 @@ def described(what: str, *names: str) -> dict[int | str, dict[str, Any]]:
         },
     }
     return {200: {"description": what, "content": {MEDIA_TYPE: {"schema": schema}}}}
+
+
+class Admission:
+    """Whether whoever opened a stream may still listen: their token may be revoked or expire."""
+
+    def __init__(self, server: Server, request: Request) -> None:
+        self._door = server.door
+        self._given: str | None = request.state.authorization
+        self._checked = monotonic()
+
+    async def check(self) -> None:
+        """Raises TokenRefused within CHECK_SECONDS of the moment from which the token is refused.
+        To be asked before anything is told."""
+        if self._given is not None and monotonic() - self._checked >= CHECK_SECONDS:
+            await to_thread.run_sync(self._door.recognise, self._given)
+            self._checked = monotonic()
 
 
 def check_room(server: Server) -> None:
@@ -127,8 +147,14 @@ async def _events(
     server: Server, request: Request, line: _Line, task: asyncio.Task[None], first: str | None
 ) -> AsyncIterator[str]:
     said, spoken = first, monotonic()
+    admission = Admission(server, request)
     with server.streams:
         while said is not None:
+            try:
+                await admission.check()
+            except TriviumError as error:
+                yield failure(error, request)
+                return
             if said:
                 yield said
                 spoken = monotonic()
@@ -136,17 +162,18 @@ async def _events(
                 yield SIGN
                 spoken = monotonic()
             if server.closing.is_set():
-                yield _error(ServerBusy("The server is stopping."), request)
+                yield failure(ServerBusy("The server is stopping."), request)
                 return
             try:
                 said = await asyncio.wait_for(line.told.get(), LOOK_SECONDS)
             except TimeoutError:
                 said = ""  # nothing new
         if (error := task.exception()) is not None:
-            yield _error(error, request)
+            yield failure(error, request)
 
 
-def _error(error: BaseException, request: Request) -> str:
+def failure(error: BaseException, request: Request) -> str:
+    """The last event of a stream that ends before its time: `error`, with the problem document."""
     if not isinstance(error, TriviumError):
         log.error("a stream failed", exc_info=error)
         error = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")

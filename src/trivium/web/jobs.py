@@ -18,6 +18,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from trivium.access import Caller
+from trivium.errors import TriviumError
 from trivium.http.asked import Adder, Here, Owner, Server, is_owner
 from trivium.http.streaming import (
     HEADERS,
@@ -25,8 +26,10 @@ from trivium.http.streaming import (
     MEDIA_TYPE,
     SIGN,
     SIGN_SECONDS,
+    Admission,
     check_room,
     event,
+    failure,
 )
 from trivium.library import Library
 from trivium.web.pages import PageRoute, fragment
@@ -137,8 +140,14 @@ class _Watch:
 async def _events(server: Server, caller: Caller, request: Request) -> AsyncIterator[str]:
     watch = _Watch(server.library, caller)
     until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
+    admission = Admission(server, request)
     with server.streams:
         while not server.closing.is_set() and monotonic() < until:
+            try:
+                await admission.check()
+            except TriviumError as error:
+                yield failure(error, request)
+                return
             for number, html in await server.read(watch.news):
                 yield event("job", json.dumps({"id": number, "html": html}))
                 spoken = monotonic()

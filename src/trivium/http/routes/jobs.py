@@ -18,7 +18,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import JSONResponse, StreamingResponse
 
 from trivium.access import Caller
-from trivium.errors import JobNotFound, RightMissing
+from trivium.errors import JobNotFound, RightMissing, TriviumError
 from trivium.http.answers import JobAnswer, JobsAnswer, TasksAnswer
 from trivium.http.asked import Anyone, Here, Owner, Server, is_owner
 from trivium.http.problems import responses
@@ -31,9 +31,11 @@ from trivium.http.streaming import (
     MEDIA_TYPE,
     SIGN,
     SIGN_SECONDS,
+    Admission,
     check_room,
     described,
     event,
+    failure,
 )
 from trivium.plain import job_as_json, task_as_json
 from trivium.work import Job, TaskState
@@ -118,7 +120,12 @@ async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noq
     "/jobs/{id}/events",
     response_class=StreamingResponse,
     responses=responses(404)
-    | described("Server-sent events: `job`, whenever it has moved, until it has ended.", "job"),
+    | described(
+        "Server-sent events: `job`, whenever it has moved, until it has ended, or `error` with a"
+        " problem document.",
+        "job",
+        "error",
+    ),
 )
 async def events(
     server: Here,
@@ -137,8 +144,14 @@ async def events(
 async def _events(server: Server, job: Job, request: Request, caller: Caller) -> AsyncIterator[str]:
     until, spoken = monotonic() + LONGEST_SECONDS, monotonic()
     told, last = "", False
+    admission = Admission(server, request)
     with server.streams:
         while True:
+            try:
+                await admission.check()
+            except TriviumError as error:
+                yield failure(error, request)
+                return
             now = json.dumps(_told(job, caller))
             if now != told:
                 yield event("job", now)

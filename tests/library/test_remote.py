@@ -164,11 +164,14 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
         for number, (why, bad) in enumerate(BAD.items()):
             give(model, 0.5 if bad == HANG else 20.0)
             [note] = add(library, f"Rope number {number}.").notes
-            assert note.startswith("Added for search by words and spelling only. toy at http")
+            toy_failed = "by words and spelling only. toy (`embed.url`) "
+            assert note.startswith(f"Added for search {toy_failed}")
+            assert server.url not in note
             assert why in note
             results = library.search(f"rope number {number}")
             assert results[0].found.chunk.text == f"Rope number {number}."
-            assert results.notes[0].startswith("Searched by words and spelling only. toy at http")
+            assert results.notes[0].startswith(f"Searched {toy_failed}")
+            assert server.url not in results.notes[0]
             assert library.health()["vectors"] == 1
         bad = None
         give(model, 20.0)

@@ -98,7 +98,7 @@ def test_an_endpoint_turns_bad_and_sound_again(tmp_path: Path, code: str) -> Non
         report = library.add_from(Texts(), Labels())
         assert report.count(Fate.ADDED) == len(TEXTS), "all are found by words and spelling"
         assert {o.error.code for o in report.failed if o.error} == {code}
-        assert report.notes[0].startswith("Added for search by words and spelling only. toy at")
+        assert report.notes[0].startswith("Added for search by words and spelling only. toy (`")
         assert report.job is not None
         job = report.job.id
         assert report.job.state is JobState.FAILED

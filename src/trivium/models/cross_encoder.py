@@ -71,7 +71,7 @@ class CrossEncoder:
         graph = given_graph(self._folder)
         if graph is None or not (self._folder / TOKENIZER).is_file():
             raise ModelUnavailable(
-                f"{self._folder} is no cross-encoder: it needs model.onnx and {TOKENIZER}.",
+                f"{self._folder.name} is no cross-encoder: it needs model.onnx and {TOKENIZER}.",
                 fix="Export the model to ONNX, with its tokeniser beside it.",
             )
         return graph
@@ -86,7 +86,7 @@ class CrossEncoder:
         unknown = set(names) - _MEANT.keys()
         if unknown:
             raise ModelUnavailable(
-                f"The model {self._graph} asks for {', '.join(sorted(unknown))}.",
+                f"The model {self._graph.name} asks for {', '.join(sorted(unknown))}.",
                 fix="Export it so that it takes input_ids and attention_mask.",
             )
         return names

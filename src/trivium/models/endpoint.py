@@ -1,7 +1,9 @@
 """Where a remote model is, how to ask it, and what its refusals mean to a person.
 
 Pure: knows the rules of HTTP, but sends nothing and knows no library that does. The key never
-appears in what is shown: not in a repr, nor in an error that quotes the server.
+appears in what is shown: not in a repr, nor in an error that quotes the server. An error names the
+setting and not the address: it ends up in notes for everyone who searches, and where the models of
+an organisation are is nobody else's business. The log has the address.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ BUSY = frozenset({408, 425, 429, 503})  # it says: later
 FAILING = 409  # and all of 5xx but 501, which no waiting mends
 NOT_IMPLEMENTED = 501
 QUOTED = 300  # characters of what the server says
+# An address in what a server or a client library says, with a scheme or in numbers.
+_ADDRESS = re.compile(r"\w+://[^\s'\"<>)]+|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])")
 BEDROCK = "bedrock:"  # an address too: Amazon's, whose region follows, or is as AWS is configured
 
 
@@ -79,8 +83,13 @@ class Endpoint:
     # --- what may go wrong, for people -----------------------------------------------------------
 
     def __str__(self) -> str:
+        return f"{self.model} (`{self.role}.url`)"
+
+    @property
+    def place(self) -> str:
+        """Where it is, for the log."""
         parts = urlsplit(self.url)
-        return f"{self.model} at {parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
     def unreachable(self, reason: str) -> ModelUnreachable:
         return ModelUnreachable(
@@ -94,7 +103,7 @@ class Endpoint:
             fix=f"Try again, or give it more time: the `{self.role}` settings in seconds.",
         )
 
-    def refusal(self, status: int, body: bytes, location: str = "") -> ModelUnavailable:
+    def refusal(self, status: int, body: bytes) -> ModelUnavailable:
         """The error for an answer that is not a success."""
         said = self._said(body)
         if status in BUSY:
@@ -103,11 +112,7 @@ class Endpoint:
             return ModelFailing(f"{self} fails ({status}). {said}".rstrip())
         role = self.role
         if 300 <= status < 400:
-            to = urlsplit(location).netloc or "another place"
-            message, fix = (
-                f"redirects to {self._clean(to)}",
-                f"Set `{role}.url` to the right place.",
-            )
+            message, fix = "redirects to another place", f"Set `{role}.url` to the right place."
         elif status in (401, 403):
             message, fix = self._stranger()
         elif status == 404:
@@ -154,6 +159,12 @@ class Endpoint:
     def _clean(self, text: str) -> str:
         if self.key:
             text = text.replace(self.key, "…")
+        text = _ADDRESS.sub("…", text)
+        host = urlsplit(self.url).hostname
+        if host:
+            text = re.sub(
+                rf"(?<!\w){re.escape(host)}(?::\d+)?(?!\w)", "…", text, flags=re.IGNORECASE
+            )
         line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return line if len(line) <= QUOTED else line[:QUOTED].rstrip() + "…"
 

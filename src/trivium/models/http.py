@@ -8,6 +8,7 @@ Knows nothing of what is asked: JSON goes out, JSON comes back.
 from __future__ import annotations
 
 import json
+import logging
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -16,13 +17,15 @@ from email.utils import parsedate_to_datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelBusy, ModelFailing
+from trivium.errors import ModelBusy, ModelFailing, ModelUnavailable
 from trivium.models.endpoint import Endpoint
 from trivium.models.local import encodable
 from trivium.models.retrying import ATTEMPTS, Passing, Retrying
 
 if TYPE_CHECKING:
     import httpx2
+
+log = logging.getLogger("trivium.models")
 
 # A hundred vectors of 4,096 numbers are 9 MB of JSON; what is seven times as large is no answer.
 MAX_BYTES = 64 << 20
@@ -58,15 +61,26 @@ class Client:
         """What the endpoint answers, as parsed JSON. `patience`: seconds for all attempts
         together, where they shall be other than the endpoint's."""
         patience = self.endpoint.patience if patience is None else patience
-        return self._retrying.persist(
-            lambda seconds: self._ask(path, body, seconds), attempts, patience
-        )
+        with self._logged():
+            return self._retrying.persist(
+                lambda seconds: self._ask(path, body, seconds), attempts, patience
+            )
 
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
         """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
-        return self._retrying.stream(
-            lambda seconds: self._events(path, body, seconds), self.endpoint.patience
-        )
+        with self._logged():
+            yield from self._retrying.stream(
+                lambda seconds: self._events(path, body, seconds), self.endpoint.patience
+            )
+
+    @contextmanager
+    def _logged(self) -> Iterator[None]:
+        """What went wrong for good, with the address, which the error itself does not tell."""
+        try:
+            yield
+        except ModelUnavailable as error:
+            log.info("the model at %s: %s", self.endpoint.place, error.message)
+            raise
 
     def _ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
         until = self._now() + seconds
@@ -148,8 +162,7 @@ class Client:
             body += piece
             if len(body) > MAX_REFUSAL:
                 break
-        location = response.headers.get("Location", "")
-        error = self.endpoint.refusal(response.status_code, body[:MAX_REFUSAL], location)
+        error = self.endpoint.refusal(response.status_code, body[:MAX_REFUSAL])
         if isinstance(error, ModelBusy | ModelFailing):
             raise Passing(error, retry_after(response.headers.get("Retry-After", "")))
         raise error

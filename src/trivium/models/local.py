@@ -220,7 +220,7 @@ class _Engine:
         unknown = self._inputs - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown:
             raise ModelUnavailable(
-                f"The model {graph} asks for {', '.join(sorted(unknown))}.",
+                f"The model {graph.name} asks for {', '.join(sorted(unknown))}.",
                 fix="Export it so that it takes input_ids and attention_mask.",
             )
 

@@ -191,7 +191,7 @@ def make(folder: Path, shape: Shape, graph: Path) -> None:
         _write(graph, model)
     except OSError as reason:
         raise ModelUnavailable(
-            f"The embedding model could not be kept in {graph.parent}: {reason.strerror}.",
+            f"The embedding model could not be kept in {graph.parent.name}: {reason.strerror}.",
             fix="Make that folder writable, or free some space.",
         ) from reason
 
@@ -199,7 +199,8 @@ def make(folder: Path, shape: Shape, graph: Path) -> None:
 def _read(folder: Path, shape: Shape) -> Weights:
     if shape.kind != "bert" or shape.activation not in ACTIVATIONS:
         raise ModelUnavailable(
-            f"The model in {folder} is a {shape.kind} with {shape.activation}, not a known BERT.",
+            f"The model in {folder.name} is a {shape.kind} with {shape.activation}, not a known"
+            " BERT.",
             fix="Export it to ONNX and put model.onnx into its folder.",
         )
     try:

@@ -101,12 +101,14 @@ def _weight_files(folder: Path) -> list[Path]:
 def check(folder: Path) -> None:
     """That a folder holds all an encoder needs."""
     if not folder.is_dir():
-        raise ModelUnavailable(f"There is no model folder {folder}.", fix=FIX)
+        raise ModelUnavailable(f"There is no model folder {folder.name}.", fix=FIX)
     missing = [name for name in (CONFIG, TOKENIZER) if not (folder / name).is_file()]
     if not (folder / WEIGHTS).is_file() and given_graph(folder) is None:
         missing.append(f"{WEIGHTS} or {GRAPHS[0]}")
     if missing:
-        raise ModelUnavailable(f"The model folder {folder} lacks {', '.join(missing)}.", fix=FIX)
+        raise ModelUnavailable(
+            f"The model folder {folder.name} lacks {', '.join(missing)}.", fix=FIX
+        )
 
 
 def verify(folder: Path) -> None:
@@ -133,7 +135,7 @@ def read_shape(folder: Path) -> Shape:
     elif chosen in ("pooling_mode_mean_tokens", "mean", []):
         kind = "mean"
     else:
-        raise ModelUnavailable(f"The model in {folder} pools by {chosen}.", fix=_POOLS)
+        raise ModelUnavailable(f"The model in {folder.name} pools by {chosen}.", fix=_POOLS)
     try:
         return Shape(
             kind=str(config["model_type"]),

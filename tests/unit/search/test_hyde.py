@@ -43,7 +43,7 @@ def test_a_passage_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (Reply({}, 500), r"writer at http.*fails \(500\)"),
+        (Reply({}, 500), r"writer \(`generate.url`\) fails \(500\)"),
         (Reply({}, 401), "TRIVIUM_GENERATE_KEY"),
         (Reply(written("I cannot.")), "wrote too little"),
         (Reply(b"<html>"), "in the middle"),

@@ -38,7 +38,8 @@ class SearchOptions:
     correct: bool | None = None  # look for what misspelled words were meant to be
     rerank: bool | None = None  # let a reranker order the best results
     # Search documents as they were: in the interpretation of this number (or their last before
-    # it), or at a date or time. Filters look at what they were then, audiences are today's.
+    # it), or at a date or time. Filters look at what they were then. Callers find what they may
+    # see today and could see then.
     as_of: When | None = None
 
 

@@ -152,8 +152,8 @@ async def _events(
         while said is not None:
             try:
                 await admission.check()
-            except TriviumError as error:
-                yield failure(error, request)
+            except TriviumError as refused:
+                yield failure(refused, request)
                 return
             if said:
                 yield said

@@ -17,6 +17,7 @@ from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
 from trivium.text.filters import BUILT_IN, check_filter, fields_of, parse_filter
+from trivium.text.values import check_text
 from trivium.types import (
     AllOf,
     AnyOf,
@@ -169,6 +170,7 @@ def where(filters: Filters) -> Where:
         if values is not None
     ]
     parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (filters.metadata or {}).items()]
+    check_filter(AllOf(tuple(parts)))
     if filters.where:
         parts.append(as_condition(filters.where))
     audiences = filters.audiences
@@ -177,6 +179,7 @@ def where(filters: Filters) -> Where:
     labels = None if audiences is None else frozenset(audiences)
     for label in labels or ():
         _demand(isinstance(label, str), "audiences", label, "labels as texts")
+        check_text("audiences", label)
     return Where(labels, AllOf(tuple(parts)))
 
 

@@ -124,6 +124,10 @@ def _add_indexes_of_unfinished(connection: Connection) -> None:
     _add_indexes(connection, documents, interpretations)
 
 
+def _add_losses(connection: Connection) -> None:
+    _add_columns(connection, tasks, "lost")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -139,5 +143,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_summarisers,
     _add_watched_folders,
     _add_indexes_of_unfinished,
+    _add_losses,
 )
 SCHEMA = len(MIGRATIONS)

@@ -141,7 +141,7 @@ def test_nine_of_ten_are_added(
     assert {t.code for t in library.tasks(report.job.id) if t.code} == {"document.failed"}
     health = library.health()
     assert health["chunks"] == health["words"] == health["vectors"]
-    assert len(library.search("good note", 100, by="document").results) > 0
+    assert len(library.search("good note", 100, by="document")) > 0
     again = library.add(files)
     assert again.counts == {Fate.UNCHANGED: 9 * len(kinds), Fate.ADDED: len(kinds)}
     with library._store.writing():

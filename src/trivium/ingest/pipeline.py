@@ -183,13 +183,16 @@ class Pipeline:
                 found = first.preparer.prepare(asked, first.labels)
             self._events.put((group, found))
         except BaseException as error:
-            if not is_of_one_document(error):  # to be raised where someone sees it
-                self._events.put(error)
-            elif len(group) > 1:
-                for way in group:
-                    self._prepare([way])
-            else:
+            if not is_of_one_document(error):
+                self._events.put(error)  # to be raised where someone sees it
+                return
+            if len(group) == 1:
                 self._events.put((group, [self._failed(group[0], error)]))
+                return
+        else:
+            return
+        for way in group:  # one of them is why: each alone
+            self._prepare([way])
 
     # --- in the caller's thread: everything that writes
 
@@ -273,15 +276,17 @@ class Pipeline:
     def _store_all(self, ways: Sequence[Way], made: Made) -> Iterator[Outcome]:
         """Together; where that fails, each alone, so that only the one fails which is why."""
         while ways:
+            stored: list[Outcome] = []
             try:
                 stored = self._stored(ways, made)
             except BaseException as error:
+                if not is_of_one_document(error):
+                    raise
                 if len(ways) == 1:
                     ways[0].steps.now = Step.STORE.value
                     yield self._end(ways[0], self._failed(ways[0], error))
                     return
-                if not is_of_one_document(error):
-                    raise
+            if not stored:
                 for way in ways:
                     yield from self._store_all([way], made)
                 return

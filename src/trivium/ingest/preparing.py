@@ -204,10 +204,12 @@ class Preparer:
     def _outcomes(self, blobs: Sequence[Blob]) -> Sequence[Extraction | BaseException]:
         try:
             return self._read(blobs)
-        except BaseException as error:  # of one of them: each alone, so that only that one fails
+        except BaseException as error:  # one of them is why: each alone, so that only it fails
             if not is_of_one_document(error):
                 raise
-            return [error] if len(blobs) == 1 else [self._outcomes([blob])[0] for blob in blobs]
+            if len(blobs) == 1:
+                return [error]
+        return [self._outcomes([blob])[0] for blob in blobs]
 
     def _chunk(self, one: Asked) -> None:
         one.extraction = described(one.item, one.read)

@@ -24,6 +24,7 @@ from trivium.extract.sandbox import Sandbox
 from trivium.ingest.outcomes import Fate
 from trivium.ingest.preparing import Preparer
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.sources import folder as folder_source
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.store import EmbeddedStore
@@ -141,7 +142,7 @@ def test_nine_of_ten_are_added(
     assert {t.code for t in library.tasks(report.job.id) if t.code} == {"document.failed"}
     health = library.health()
     assert health["chunks"] == health["words"] == health["vectors"]
-    assert len(library.search("good note", 100, by="document")) > 0
+    assert len(library.search("good note", 100)) > 0
     again = library.add(files)
     assert again.counts == {Fate.UNCHANGED: 9 * len(kinds), Fate.ADDED: len(kinds)}
     with library._store.writing():
@@ -246,7 +247,7 @@ def test_a_pdf_with_characters_above_the_first_plane(library: Library, files: Pa
         (files / f"{n}.txt").write_text(f"A good file beside it, number {n}.")
     report = library.add(files)
     assert report.counts == {Fate.ADDED: 4}
-    (found,) = library.search("squared", 1, mode="keyword")
+    (found,) = library.search("squared", options=SearchOptions(limit=1, mode="keyword"))
     text = found.found.chunk.text
     assert "Solve \U0001d465 squared for me \U0001f600 and a\U0001d465b" in text
     assert library.text(found.found.document.id).encode()

@@ -20,6 +20,7 @@ from trivium.errors import BadFilter, BadValue, TriviumError
 from trivium.extract.cleaning import DROPPED
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
+from trivium.options import Filters
 from trivium.ports import SourceItem
 from trivium.types import Extraction, Labels
 
@@ -211,9 +212,9 @@ def test_any_value_at_any_door(
             assert "metadata.x" in error.message  # noqa: PT017 - the other way it is kept
         answer = send(owner, "x.md", b"words", metadata=json.dumps({"x": value}))
         assert answer.status_code in (200, 201, 422), answer.text
-        for filtered in ({"metadata": {"x": value}}, {"where": f"x>={value!r}"}):
+        for filters in (Filters(metadata={"x": value}), Filters(where=f"x>={value!r}")):
             try:
-                shelf.search("words", 3, **filtered)
+                shelf.search("words", 3, filters=filters)
             except TriviumError as error:
                 assert isinstance(error, BadFilter)  # noqa: PT017 - or it is answered
     all_is_well(owner)

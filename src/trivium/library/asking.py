@@ -17,7 +17,7 @@ from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
 from trivium.text.filters import BUILT_IN, check_filter, fields_of, parse_filter
-from trivium.text.values import check_text
+from trivium.text.values import LARGEST, check_text
 from trivium.types import (
     AllOf,
     AnyOf,
@@ -96,7 +96,9 @@ def _is_whole(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -LARGEST <= value <= LARGEST  # NaN is not
 
 
 def _demand(holds: bool, name: str, value: object, allowed: str) -> None:

@@ -11,6 +11,7 @@ from trivium.history import Difference, Interpretation
 from trivium.ingest.embedding import Embedding
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
+from trivium.text.values import check_scalar
 from trivium.types import OWNER, Compare, Document, DocumentId, Where
 
 _AROUND = 3  # unchanged lines around each change, as people are used to
@@ -71,6 +72,7 @@ class Past(Parts):
     ) -> Document:
         """Make an old interpretation's text the active one again, as a new interpretation. Nothing
         is read; labels stay. Adding the unchanged file again leaves it so."""
+        check_scalar("number", number)
         found = self._one(document, within)
         with self._store.writing(on_wait):
             self._follow()
@@ -90,6 +92,7 @@ class Past(Parts):
     ) -> int:
         """Drop interpretations for good: all but the newest `keep` of each document, and of those
         only what was retired longer ago than `older_than`. The active ones stay."""
+        check_scalar("keep", keep or 0)
         if keep is None and older_than is None:
             raise BadSetting("Nothing says what to prune.", fix="Give `keep` or `older_than`.")
         if keep is not None and keep < 1:

@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 from trivium.errors import BadFilter, BadValue
 from trivium.extract.cleaning import DROPPED, cleaned
 from trivium.library.asking import where
+from trivium.options import Filters
 from trivium.store.where import as_number
 from trivium.text.filters import parse_filter
 from trivium.text.values import (
@@ -118,15 +119,15 @@ def test_labels_are_checked_too() -> None:
 @pytest.mark.parametrize("value", [NAN, INFINITE, 10**400, "\ud800", "\x00"])
 def test_filters_refuse_what_no_document_holds(value: Any) -> None:
     for call in (
-        lambda: where(metadata={"year": value}),
-        lambda: where(condition=AllOf((Compare("year", "ge", value),))),
+        lambda: where(Filters(metadata={"year": value})),
+        lambda: where(Filters(where=AllOf((Compare("year", "ge", value),)))),
     ):
         with pytest.raises(BadFilter, match="year"):
             call()
     with pytest.raises(BadFilter):
-        where(condition=Compare("ye\ud800ar", "eq", 1))
+        where(Filters(where=Compare("ye\ud800ar", "eq", 1)))
     with pytest.raises(BadValue):
-        where(audiences=["\ud800"])
+        where(Filters(audiences=["\ud800"]))
 
 
 def test_long_numbers_in_a_filter_are_texts() -> None:

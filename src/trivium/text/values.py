@@ -25,7 +25,6 @@ MOST_CHARACTERS = 1_000_000  # of all values together
 LONGEST_INTEGER = 13_000  # bits; Python writes no number of more than 4,300 digits
 
 # No database keeps NUL in a text, and no encoding has half of a surrogate pair.
-_UNKEPT = re.compile("[\x00\ud800-\udfff]")
 _PIECE = re.compile("\x00|[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 
 
@@ -34,7 +33,15 @@ _PIECE = re.compile("\x00|[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 
 def is_clean(text: str) -> bool:
     """Whether every store can keep this text."""
-    return "\x00" not in text if text.isascii() else _UNKEPT.search(text) is None
+    if "\x00" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()  # looks for lone surrogates faster than a pattern does
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def clean_text(text: str) -> str:

@@ -31,6 +31,7 @@ ON_PAGE: dict[type[TriviumError], str] = {
     errors.RateExceeded: "Wait a moment, then try again.",
     errors.DeadlinePassed: "Ask for less: fewer results, shorter queries, no reranking.",
     errors.JobInterrupted: "Try it again.",
+    errors.DocumentSetAside: "Try it again, or leave it out.",
     errors.ModelDamaged: "Whoever runs this server must have the model fetched again.",
     errors.LibraryNotFound: "Whoever runs this server must say where the library is.",
     errors.LibraryTooNew: "Whoever runs this server must upgrade Trivium.",

@@ -6,6 +6,7 @@
      │   ├─ QueryTooLong           query.too_long
      │   ├─ BadSetting             setting.bad
      │   ├─ BadFilter              filter.bad
+     │   ├─ BadValue               value.bad
      │   ├─ PathNotFound           path.not_found
      │   ├─ FolderEmpty            folder.empty
      │   ├─ DocumentNotFound       document.not_found
@@ -41,6 +42,8 @@
      │   ├─ FileTimeout            file.timeout
      │   ├─ FileDamaged            file.damaged
      │   ├─ UrlFailed              url.failed
+     │   ├─ DocumentFailed         document.failed
+     │   ├─ DocumentSetAside       document.set_aside
      │   └─ JobInterrupted         job.interrupted
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
@@ -110,6 +113,10 @@ class BadSetting(InputError):
 
 class BadFilter(InputError):
     code = "filter.bad"
+
+
+class BadValue(InputError):
+    code = "value.bad"
 
 
 class PathNotFound(InputError):
@@ -275,6 +282,17 @@ class FileTimeout(ReadError):
 class FileDamaged(ReadError):
     code = "file.damaged"
     fix = "Open it in its own program and save it again."
+
+
+class DocumentFailed(ReadError):
+    """A fault of ours, or of a library we use, while one document was added."""
+
+    code = "document.failed"
+
+
+class DocumentSetAside(ReadError):
+    code = "document.set_aside"
+    fix = "`trivium jobs retry` tries it again."
 
 
 class UrlFailed(ReadError):

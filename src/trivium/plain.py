@@ -136,7 +136,7 @@ def job_as_json(job: Job) -> dict[str, object]:
 
 def task_as_json(task: Task) -> dict[str, object]:
     told = asdict(task)
-    del told["key"], told["anew"]
+    del told["key"], told["anew"], told["lost"]
     return told
 
 

@@ -92,6 +92,7 @@ class Task:
     document: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)  # by step
     key: bytes = b""
+    lost: int = 0  # how often a worker ended, without saying why, while it had this
 
 
 @dataclass(frozen=True, slots=True)

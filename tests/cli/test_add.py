@@ -196,3 +196,15 @@ def test_a_language_that_ocr_does_not_know_is_named(scan: Path, place: Path) -> 
     assert "tlh" in answer.error["message"]
     assert "deu, eng" in answer.error["fix"]
     assert call("add", scan, "--library", place, "--ocr", "sometimes").code == 2
+
+
+def test_a_value_that_no_library_can_keep_is_refused(notes: Path, tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    half = "\udcff"  # what Python makes of a byte on the command line that is no text
+    for option in ("--metadata=name=", "--category=", "--collection=", "--audience="):
+        answer = call("add", notes, "--library", place, "--json", f"{option}{half}")
+        assert (answer.code, answer.error["code"]) == (2, "value.bad"), answer
+    answer = call("add", notes, "--library", place, "--json", "--metadata", f"n={'9' * 400}")
+    assert (answer.code, answer.json["added"]) == (0, 3)
+    listed = call("list", "--library", place, "--json")
+    assert listed.json["documents"][0]["metadata"]["n"] == "9" * 400

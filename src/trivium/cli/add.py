@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.output import Shell, ignoring, pairs, pass_shell, printable, shared_options
+from trivium.cli.output import (
+    LOG,
+    Shell,
+    ignoring,
+    logged,
+    pairs,
+    pass_shell,
+    printable,
+    shared_options,
+)
 from trivium.cli.progress import drawn
 
 if TYPE_CHECKING:
@@ -127,9 +136,15 @@ def add_command(
 
 def work(shell: Shell, library: Library, job: JobId | None) -> Report:
     """Work on a job, or on all of them, in sight of a person who may stop it."""
+    from trivium.errors import DocumentFailed
+
     try:
-        with drawn(shell, library, job):
-            return library.work(job, on_wait=shell.note)
+        with logged(library.folder), drawn(shell, library, job):
+            report = library.work(job, on_wait=shell.note)
+        if any(isinstance(one.error, DocumentFailed) for one in report.failed):
+            log = library.folder / LOG
+            shell.note(f"The log is {log}." if log.exists() else "The log is where you set it up.")
+        return report
     except KeyboardInterrupt:
         unfinished = [library.job(job)] if job is not None else library.jobs(ended=False)
         done, of = sum(j.ended for j in unfinished), sum(j.tasks for j in unfinished)

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
     from rich.text import Text
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+LOG = "trivium.log"  # in the library's folder: where a fault happened, never what a document says
 # Control characters, C1 included, and those that reverse the direction of text: a document must
 # not be able to move the cursor or to recolour the screen of the person who finds it.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -130,6 +133,30 @@ class Shell:
         for row in rows:
             table.add_row(*(c if isinstance(c, Text) else Text(printable(c)) for c in row))
         self.out.print(table)
+
+
+@contextmanager
+def logged(folder: Path) -> Iterator[None]:
+    """Write what goes wrong inside Trivium to a file in the library's folder, unless the caller has
+    set up logging. No file is made until there is something to write."""
+    import logging
+    from logging.handlers import RotatingFileHandler
+
+    root = logging.getLogger("trivium")
+    if root.handlers or logging.getLogger().handlers:
+        yield
+        return
+    handler = RotatingFileHandler(
+        folder / LOG, maxBytes=1 << 20, backupCount=1, encoding="utf-8", delay=True,
+        errors="backslashreplace",
+    )  # fmt: skip
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.add import metadata_of, short
-from trivium.cli.output import Shell, ignoring, pairs, pass_shell, printable, shared_options
+from trivium.cli.output import (
+    Shell,
+    ignoring,
+    logged,
+    pairs,
+    pass_shell,
+    printable,
+    shared_options,
+)
 
 if TYPE_CHECKING:
     from trivium.library import Followed
@@ -71,7 +79,7 @@ def watch_command(
 
     labels = Labels(collection, category, audience, metadata_of(metadata))
     stop = Event()
-    with shell.library(create=True) as library, _stopping(stop):
+    with shell.library(create=True) as library, logged(library.folder), _stopping(stop):
         try:
             library.watch(
                 folders,

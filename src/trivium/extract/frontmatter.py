@@ -5,13 +5,13 @@ Knows nothing of Markdown itself.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from datetime import date, datetime
 
 import yaml
 
+from trivium.text.values import LONGEST_INTEGER
 from trivium.types import Metadata, MetaScalar, MetaValue
 
 # Beyond these a front matter is hostile, not helpful.
@@ -22,6 +22,20 @@ MAX_VALUES = 200  # of one field
 _BLOCK = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _FIRST_FIELD = re.compile(r"\s*[\w.-]+[ \t]*:(?:\s|$)")
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads a number of too many digits as the text it is: one field must not cost the others."""
+
+    def whole(self, node: yaml.ScalarNode) -> int | str:
+        try:
+            number = self.construct_yaml_int(node)
+        except ValueError:  # of more digits than Python reads
+            return str(node.value)
+        return number if number.bit_length() <= LONGEST_INTEGER else str(node.value)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.whole)
 
 
 def split_front_matter(text: str) -> tuple[str, str]:
@@ -38,7 +52,7 @@ def parse_front_matter(block: str) -> Metadata | None:
     if "<<" in block and "*" in block:
         return None  # merged aliases: thirty lines of them make PyYAML copy a billion values
     try:
-        loaded = yaml.safe_load(block)
+        loaded = yaml.load(block, _Loader)
     except (yaml.YAMLError, RecursionError, ValueError, OverflowError):  # also impossible dates
         return None
     if not isinstance(loaded, dict):
@@ -75,9 +89,7 @@ def _scalar(value: object) -> MetaScalar | None:
         return value.isoformat()
     if isinstance(value, str):
         return value.strip() or None
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None  # JSON has no name for the others
-    return value if isinstance(value, bool | int) else None
+    return value if isinstance(value, bool | int | float) else None
 
 
 def _canonical(fields: dict[str, MetaValue], loaded: dict[object, object]) -> Metadata:

@@ -20,10 +20,12 @@ from typing import Self
 
 from trivium import errors
 from trivium.errors import FileDamaged, FileTimeout, FileTooLarge, ReadError, TriviumError
+from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import MAX_BYTES
 from trivium.extract.process import Answer, Failure, Limits, Lost, Worker
 from trivium.extract.wire import Order, unpack
 from trivium.ports import Blob
+from trivium.text.values import clean_text
 from trivium.types import Extraction
 
 BUILT_IN = "trivium.extract.detect:BUILT_IN"
@@ -232,13 +234,13 @@ def _decoded(answer: Answer, blob: Blob) -> Extraction | ReadError:
     try:
         if answer.verb == "read":
             (structure,) = answer.rest
-            return unpack(structure, answer.attached)
-        first, *texts = [str(part) for part in answer.rest]
+            return cleaned(unpack(structure, answer.attached))
+        first, *texts = [clean_text(str(part)) for part in answer.rest]
         if answer.verb == "refused":
             return _refusal(first, *texts)
         if answer.verb != "bug":
             raise ValueError(answer.verb)
-    except (ValueError, TypeError, KeyError, RecursionError, MemoryError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, MemoryError):
         raise Lost("nonsense") from None
     error = FileDamaged(f"{blob.name} could not be read ({first}).")
     for text in texts:

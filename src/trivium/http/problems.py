@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse
 from trivium import errors
 from trivium.advice import advice
 from trivium.errors import TriviumError
+from trivium.text.values import clean_text
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -104,9 +105,9 @@ def told(
         type=f"urn:trivium:error:{error.code}",
         title=type(error).__name__,
         status=status or status_of(error),
-        detail=error.message,
+        detail=clean_text(error.message),
         code=error.code,
-        fix=advice(error) if on_page else error.fix,
+        fix=clean_text(advice(error) if on_page else error.fix),
         request_id=scope.get("state", {}).get("request_id", ""),
         errors=details or [],
     )
@@ -155,7 +156,8 @@ def explained(app: FastAPI) -> None:
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         found = [
-            {"where": ".".join(map(str, one["loc"])), "what": one["msg"]} for one in error.errors()
+            {"where": clean_text(".".join(map(str, one["loc"]))), "what": clean_text(one["msg"])}
+            for one in error.errors()
         ]
         first = f"{found[0]['where']}: {found[0]['what']}" if found else "It is not understood"
         return problem(errors.RequestInvalid(f"{first}."), request.scope, details=found)

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from trivium.extract.bibliography import MEDIA_TYPES
+from trivium.extract.cleaning import cleaned_metadata
 from trivium.ports import SourceItem
+from trivium.text.values import clean_text
 from trivium.types import Extraction, Metadata
 
 MOST = 20  # files of one entry
@@ -39,8 +41,8 @@ def described(item: SourceItem, extraction: Extraction) -> Extraction:
         return extraction
     return replace(
         extraction,
-        title=item.title or extraction.title,
-        metadata={**extraction.metadata, **item.metadata},
+        title=clean_text(item.title) or extraction.title,
+        metadata=cleaned_metadata({**extraction.metadata, **item.metadata}),
     )
 
 

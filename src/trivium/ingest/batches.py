@@ -71,7 +71,7 @@ class Batches:
                 made = Made()
                 for sender in dict.fromkeys(way.offer.labels.sender for way in batch):
                     mine = [way for way in batch if way.offer.labels.sender == sender]
-                    made.add(self._embedded(mine, sender))
+                    made.take(self._embedded(mine, sender))
                 self._on_batch(batch, made)
         except BaseException as bug:  # to be raised where someone sees it
             self._on_bug(bug)

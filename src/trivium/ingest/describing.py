@@ -15,6 +15,7 @@ from trivium.errors import FileEmpty, ModelError, ReadError
 from trivium.extract.images import image_type
 from trivium.ports import Blob, Generator, Message, Reader
 from trivium.text.languages import detect_language
+from trivium.text.values import clean_text
 from trivium.types import Element, Extraction, Place
 
 SEEN = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})  # by models that see
@@ -58,7 +59,7 @@ class Describing:
             written = self._generator.generate((Message("system", RULES), asked), MOST_TOKENS)
         except ModelError:
             return ""
-        return " ".join(written.text.split())
+        return clean_text(" ".join(written.text.split()))
 
     def _with(self, read: Extraction, told: str) -> Extraction:
         start = len(read.text) + 2 if read.text else 0

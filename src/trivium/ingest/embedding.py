@@ -14,6 +14,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelNonsense, ModelRefused, ModelUnavailable
+from trivium.ingest.faults import is_of_one_document
 from trivium.ports import CalledEmbedder, Embedder, Store, TokenEmbedder
 
 if TYPE_CHECKING:
@@ -34,12 +35,16 @@ class Made:
     vectors: dict[str, Vector] = field(default_factory=dict)
     tokens: dict[str, TokenVectors] = field(default_factory=dict)
     reasons: dict[str, ModelUnavailable] = field(default_factory=dict)  # of those without a vector
+    faults: dict[str, BaseException] = field(default_factory=dict)  # of texts that broke the model
 
-    def add(self, other: Made) -> None:
+    def take(self, other: Made) -> None:
+        """And what came of other texts. One that has a vector after all lacks nothing."""
         self.vectors |= other.vectors
         self.tokens |= other.tokens
         self.reasons |= other.reasons
+        self.faults |= other.faults
         self.reasons = {h: why for h, why in self.reasons.items() if h not in self.vectors}
+        self.faults = {h: why for h, why in self.faults.items() if h not in self.vectors}
 
 
 class Embedding:
@@ -80,7 +85,7 @@ class Embedding:
         if wanted:
             started = perf_counter()
             for part in self._in_calls(wanted, texts):
-                made.add(part)
+                made.take(part)
             self.seconds += perf_counter() - started
         self._recent.append((sender, made))
         return made
@@ -113,16 +118,19 @@ class Embedding:
             return self._lost(hashes, reason)
         except ModelUnavailable as reason:
             return self._gone(hashes, reason)
+        except BaseException as fault:
+            if not is_of_one_document(fault):
+                raise
+            if len(hashes) > 1:
+                return self._halved(hashes, texts)
+            return Made(faults={hashes[0]: fault})
 
     def _halved(self, hashes: list[str], texts: Mapping[str, str]) -> Made:
         middle = len(hashes) // 2
-        first, second = (self._call(half, texts) for half in (hashes[:middle], hashes[middle:]))
-        made = Made(
-            first.vectors | second.vectors,
-            first.tokens | second.tokens,
-            first.reasons | second.reasons,
-        )
-        if not made.vectors and not self._rests():  # it is not the text: nothing is accepted
+        made = self._call(hashes[:middle], texts)
+        made.take(self._call(hashes[middle:], texts))
+        refused = not made.vectors and not made.faults
+        if refused and not self._rests():  # it is not the text: nothing is accepted
             return self._gone(hashes, next(iter(made.reasons.values())))
         return made
 

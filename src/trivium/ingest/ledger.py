@@ -71,8 +71,8 @@ class Ledger:
         asked = sorted({job for job in jobs if job})
         return self._queue.cancelled(asked) if asked else set()
 
-    def release(self, tasks: Iterable[TaskId]) -> None:
-        """What was begun and will not be finished here."""
+    def release(self, tasks: Iterable[TaskId], *, lost: bool = False) -> None:
+        """What was begun and will not be finished here. `lost`: nobody knows why."""
         if self._queue is not None:
             self.settle(now=True)
-            self._queue.release([task for task in tasks if task])
+            self._queue.release([task for task in tasks if task], lost=lost)

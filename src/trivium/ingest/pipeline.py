@@ -5,14 +5,15 @@
 What is under way is bounded by bytes and by number, so memory stays the same however much a source
 offers, and while one batch is written the next is embedded. Outcomes come in the order in which
 documents are done. A file that holds others is put after them: whoever finds it in the store has
-them all, even if a process died in between. One that cannot be read is reported and the rest goes
-on. Knows sources, models, stores and queues only through their ports.
+them all, even if a process died in between. Whatever goes wrong with one document, in any step, is
+that document's failure and the rest goes on; what concerns the store or a model ends it all
+(`faults`). Knows sources, models, stores and queues only through their ports.
 """
 
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from trivium.errors import ModelUnavailable
 from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
 from trivium.ingest.embedding import Embedding, Made
+from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.identity import Naming, Renaming
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
@@ -29,7 +31,7 @@ from trivium.ingest.quiet import step_back
 from trivium.ingest.way import Offer, Way
 from trivium.ports import SourceItem, Store
 from trivium.types import Extraction, Processed
-from trivium.work import JobId, Offered
+from trivium.work import JobId, Offered, Step
 
 if TYPE_CHECKING:
     from trivium.types import Vectors
@@ -44,7 +46,8 @@ TOGETHER = 16
 SMALL = 8 << 10  # bytes
 DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are counted as its bytes
 
-# What other threads tell the caller's: documents that were read, a batch with its vectors, a bug.
+# What other threads tell the caller's: documents that were read, a batch with its vectors, an error
+# that ends it all.
 _Event: TypeAlias = tuple[list[Way], list[Found] | Made] | BaseException
 
 
@@ -76,6 +79,7 @@ class Pipeline:
         self._parked: dict[tuple[str, str], Way] = {}  # put after what they hold
         self._numbers = count(1)
         self._reading = self._bytes = 0
+        self._alone = 0  # documents under way beside which there must be no other
         self._cancelled: set[JobId] = set()
 
     def __enter__(self) -> Pipeline:
@@ -92,6 +96,7 @@ class Pipeline:
         `more` is asked now and then while documents are under way and nothing else is offered: what
         comes meanwhile may be more urgent than they are."""
         feed: Iterator[Offer] | None = iter(offers)
+        lost = False
         self._batches.start()
         try:
             while True:
@@ -105,12 +110,15 @@ class Pipeline:
                 elif feed is None and not self._stack:
                     break
             self._ledger.settle(now=True)
+        except BaseException as error:
+            lost = is_of_one_document(error)  # and nobody could say of which
+            raise
         finally:
             self._batches.stop()
             self._pool.shutdown(wait=False, cancel_futures=True)
             unfinished = [*self._under_way.values(), *self._parked.values(), *self._stack]
             unfinished += [way for ways in self._held.values() for way in ways]
-            self._ledger.release(way.offer.task for way in unfinished)
+            self._ledger.release((way.offer.task for way in unfinished), lost=lost)
 
     # --- feeding: as much as there is room for
 
@@ -128,6 +136,9 @@ class Pipeline:
                 way = Way(offer)
             else:
                 break
+            if way.offer.alone and self._under_way:
+                self._stack.append(way)
+                break
             if group and not _go_together(group, way):
                 self._read(group)
                 group = []
@@ -143,6 +154,8 @@ class Pipeline:
     def _has_room(self) -> bool:
         if not self._under_way:
             return True
+        if self._alone:
+            return False
         few = self._reading < READ_AHEAD and len(self._under_way) < MOST_DOCUMENTS
         return few and self._bytes < MOST_BYTES
 
@@ -169,8 +182,17 @@ class Pipeline:
                 asked = [Asked(way.offer.item, way.steps, way.offer.anew) for way in group]
                 found = first.preparer.prepare(asked, first.labels)
             self._events.put((group, found))
-        except BaseException as end:  # no document's fault: to be raised where someone sees it
-            self._events.put(end)
+        except BaseException as error:
+            if not is_of_one_document(error):
+                self._events.put(error)  # to be raised where someone sees it
+                return
+            if len(group) == 1:
+                self._events.put((group, [self._failed(group[0], error)]))
+                return
+        else:
+            return
+        for way in group:  # one of them is why: each alone
+            self._prepare([way])
 
     # --- in the caller's thread: everything that writes
 
@@ -191,24 +213,38 @@ class Pipeline:
                 yield from self._take(*each)
 
     def _take(self, way: Way, found: Found) -> Iterator[Outcome]:
-        if isinstance(found, Outcome):
-            yield self._end(way, found)
-            return
-        if isinstance(found, Renaming | Naming):
-            yield self._end(way, found.apply(self._store))
-            return
-        if isinstance(found, Relabelling):
-            yield self._end(way, self._relabel(found))
-            return
-        way.prepared = found
-        within = found.within() if way.depth < DEEPEST and not way.opened else []
-        if within:
+        try:
+            done, within = self._apply(way, found)
+        except BaseException as error:
+            done, within = self._failed(way, error), []
+        if done is not None:
+            yield self._end(way, done)
+        elif within:
             way.opened, way.within = True, len(within)
             self._leave(way)
             self._parked[way.key] = way
             self._stack += [self._inner(way, item) for item in reversed(within)]
         else:
             yield from self._proceed(way)
+
+    def _apply(self, way: Way, found: Found) -> tuple[Outcome | None, list[SourceItem]]:
+        """Its outcome; or none, and what it holds within, where it is to be put."""
+        if isinstance(found, Outcome):
+            return found, []
+        if isinstance(found, Renaming | Naming):
+            return found.apply(self._store), []
+        if isinstance(found, Relabelling):
+            return self._relabel(found), []
+        way.prepared = found
+        return None, found.within() if way.depth < DEEPEST and not way.opened else []
+
+    def _failed(self, way: Way, error: BaseException) -> Outcome:
+        """Raises what is not this document's alone."""
+        if not is_of_one_document(error):
+            raise error
+        item = way.offer.item
+        why = failure(item.name, way.steps.now, error)
+        return Outcome(item.uri, Fate.FAILED, None, why, item.size, item.enclosed)
 
     def _inner(self, way: Way, item: SourceItem) -> Way:
         of = way.offer
@@ -226,28 +262,58 @@ class Pipeline:
 
     def _put(self, batch: list[Way], made: Made) -> Iterator[Outcome]:
         self._ledger.settle(now=True)  # what ends with a document must be in the books before
+        kept: list[Way] = []
         for way in batch:
+            fault = next((made.faults[h] for h in way.hashes if h in made.faults), None)
             if self._is_dropped(way):
                 yield self._end(way, Outcome(way.offer.item.uri, Fate.CANCELLED))
-        kept = [way for way in batch if not self._is_dropped(way)]
-        reasons = [self._reason(way, made) for way in kept]
-        processed = [_processed(way, made, why) for way, why in zip(kept, reasons, strict=True)]
-        documents = self._store.put(processed, self._embedding.model)
+            elif fault is not None:
+                yield self._end(way, self._failed(way, fault))
+            else:
+                kept.append(way)
+        yield from self._store_all(kept, made)
+
+    def _store_all(self, ways: Sequence[Way], made: Made) -> Iterator[Outcome]:
+        """Together; where that fails, each alone, so that only the one fails which is why."""
+        while ways:
+            stored: list[Outcome] = []
+            try:
+                stored = self._stored(ways, made)
+            except BaseException as error:
+                if not is_of_one_document(error):
+                    raise
+                if len(ways) == 1:
+                    ways[0].steps.now = Step.STORE.value
+                    yield self._end(ways[0], self._failed(ways[0], error))
+                    return
+            if not stored:
+                for way in ways:
+                    yield from self._store_all([way], made)
+                return
+            for way, done in zip(ways, stored, strict=False):
+                yield self._over(way, done)
+            ways = ways[len(stored) :]
+
+    def _stored(self, ways: Sequence[Way], made: Made) -> list[Outcome]:
+        """Of the first of them, as many as the store could keep."""
+        reasons = [self._reason(way, made) for way in ways]
+        processed = [_processed(way, made, why) for way, why in zip(ways, reasons, strict=True)]
         half = [one for one in processed if one.vectors is None]
         vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
         if vectors:
             self._store.keep_vectors(self._embedding.model, vectors)
-        for way, document, why in zip(kept, documents, reasons, strict=True):
+        outcomes = []
+        documents = self._store.put(processed, self._embedding.model)
+        for way, document, why in zip(ways, documents, reasons, strict=False):
             item, fate = way.offer.item, way.fate
             if way.ready.before is None and document.uri != item.uri:
                 fate = Fate.DUPLICATE  # of another that was under way
-            done = Outcome(item.uri, fate, document, why, item.size, item.enclosed)
-            yield self._over(way, done)
+            outcomes.append(Outcome(item.uri, fate, document, why, item.size, item.enclosed))
+        return outcomes
 
     def _reason(self, way: Way, made: Made) -> ModelUnavailable | None:
         """Why it has no vectors, where there is a model and it failed."""
-        hashes = way.ready.processed.hashes
-        reason = next((made.reasons[h] for h in hashes if h in made.reasons), None)
+        reason = next((made.reasons[h] for h in way.hashes if h in made.reasons), None)
         if reason is not None and not self._noted:
             self._noted = True
             self._on_note(f"Added for search by words and spelling only. {reason}")
@@ -293,12 +359,14 @@ class Pipeline:
     def _enter(self, way: Way) -> None:
         self._under_way[way.key] = way
         self._bytes += way.offer.item.size
+        self._alone += way.offer.alone
 
     def _leave(self, way: Way) -> None:
         """It takes up no room any more."""
         if self._under_way.get(way.key) is way:
             del self._under_way[way.key]
             self._bytes -= way.offer.item.size
+            self._alone -= way.offer.alone
 
     def _is_dropped(self, way: Way) -> bool:
         return way.offer.job in self._cancelled
@@ -316,6 +384,8 @@ class Pipeline:
 def _go_together(group: list[Way], way: Way) -> bool:
     """Small ones of one job: whoever prepares the first can prepare them all."""
     first, other = group[0].offer, way.offer
+    if first.alone or other.alone:
+        return False
     if len(group) == TOGETHER or not (_is_small(first.item) and _is_small(other.item)):
         return False
     alike = (first.job, first.preparer) == (other.job, other.preparer)

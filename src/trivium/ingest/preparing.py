@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
-from trivium.errors import FileDamaged, FileEmpty, ModelError, ReadError, TriviumError
+from trivium.errors import FileEmpty, ModelError
+from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
+from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.hashes import hash_of
 from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled
@@ -27,6 +29,7 @@ from trivium.ingest.summaries import steady
 from trivium.ports import Blob, Chunker, Extractor, Reader, SourceItem, Store, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
+from trivium.text.values import clean_text
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 from trivium.work import Step
 
@@ -91,9 +94,10 @@ class Asked:
         assert self.extraction is not None
         return self.extraction
 
-    def fail(self, error: ReadError) -> None:
+    def fail(self, error: BaseException) -> None:
         item = self.item
-        self.found = Outcome(item.uri, Fate.FAILED, None, error, item.size, item.enclosed)
+        why = failure(item.name, self.steps.now, error)
+        self.found = Outcome(item.uri, Fate.FAILED, None, why, item.size, item.enclosed)
 
 
 class Preparer:
@@ -128,28 +132,25 @@ class Preparer:
         return [one.found for one in asked if one.found is not None]
 
     def _each(self, asked: Sequence[Asked], step: Step, work: Callable[[Asked], None]) -> None:
-        """For all that are not settled. A bug met by one must not stop the others, now or when they
-        are resumed."""
+        """For all that are not settled. Whatever one of them meets must not stop the others, now or
+        when they are resumed."""
         for one in asked:
             if one.found is not None:
                 continue
             one.steps.enter(step)
             try:
                 work(one)
-            except ReadError as error:
+            except BaseException as error:
+                if not is_of_one_document(error):
+                    raise
                 one.fail(error)
-            except TriviumError:  # the library's, or a model's
-                raise
-            except Exception as bug:
-                what = f"{type(bug).__name__}: {bug}"
-                one.fail(FileDamaged(f"{one.item.name} could not be prepared ({what})."))
             one.steps.leave()
 
     def _fetch(self, one: Asked) -> None:
         item = one.item
         if isinstance(item.content, Extraction):
-            one.extraction = item.content
-            one.digest = hash_of(f"{item.content.title}\n{item.content.text}")
+            one.extraction = read = cleaned(item.content)
+            one.digest = hash_of(f"{read.title}\n{read.text}")
             return
         if item.size > self._max_bytes:  # before it is in memory
             raise too_many_bytes(item.name, item.size, self._max_bytes)
@@ -196,19 +197,20 @@ class Preparer:
         with Steps.together([one.steps for one, _ in files], Step.EXTRACT):
             outcomes = self._outcomes([blob for _, blob in files])
         for (one, _), outcome in zip(files, outcomes, strict=True):
-            if isinstance(outcome, ReadError):
-                one.fail(outcome)
-            else:
+            if isinstance(outcome, Extraction):
                 one.extraction = outcome
+            else:
+                one.fail(outcome)
 
-    def _outcomes(self, blobs: Sequence[Blob]) -> Sequence[Extraction | ReadError]:
+    def _outcomes(self, blobs: Sequence[Blob]) -> Sequence[Extraction | BaseException]:
         try:
             return self._read(blobs)
-        except Exception as bug:  # a reader's must not stop the other documents
-            if len(blobs) > 1:
-                return [self._outcomes([blob])[0] for blob in blobs]
-            what = f"{type(bug).__name__}: {bug}"
-            return [FileDamaged(f"{blobs[0].name} could not be read ({what}).")]
+        except BaseException as error:  # one of them is why: each alone, so that only it fails
+            if not is_of_one_document(error):
+                raise
+            if len(blobs) == 1:
+                return [error]
+        return [self._outcomes([blob])[0] for blob in blobs]
 
     def _chunk(self, one: Asked) -> None:
         one.extraction = described(one.item, one.read)
@@ -279,7 +281,7 @@ class Preparer:
         if known is not None:
             return known, summariser.fingerprint
         try:
-            return summariser.summarise(extraction), summariser.fingerprint
+            return clean_text(summariser.summarise(extraction)), summariser.fingerprint
         except ModelError:
             own = ExtractiveSummariser()
             return own.summarise(extraction), own.fingerprint

@@ -5,13 +5,14 @@ Knows nothing of threads; the pipeline moves it along.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from trivium.errors import TriviumError
 from trivium.ingest.outcomes import Fate
 from trivium.ingest.preparing import Prepared, Preparer
 from trivium.ingest.steps import Steps
 from trivium.ports import SourceItem
+from trivium.text.values import clean_text, is_clean
 from trivium.types import Document, Labels
 from trivium.work import JobId, Priority, TaskEnd, TaskId, TaskState
 
@@ -27,6 +28,14 @@ class Offer:
     task: TaskId = 0
     priority: int = Priority.BULK
     anew: bool = False  # look at what it holds within, though its bytes are known
+    alone: bool = False  # nothing else is worked on meanwhile: a process ended while it had this
+
+
+def clean_item(item: SourceItem) -> SourceItem:
+    """What a source offers, under a name that every store can keep."""
+    if is_clean(item.uri) and is_clean(item.name):
+        return item
+    return replace(item, uri=clean_text(item.uri), name=clean_text(item.name))
 
 
 @dataclass(slots=True, eq=False)
@@ -53,6 +62,10 @@ class Way:
         return self.prepared
 
     @property
+    def hashes(self) -> tuple[str, ...]:
+        return self.ready.processed.hashes
+
+    @property
     def fate(self) -> Fate:
         """What becomes of it once the store has it."""
         return Fate.UPDATED if self.ready.before else Fate.ADDED
@@ -72,7 +85,7 @@ class Way:
             fate="" if cancelled else fate.value,
             step=self.steps.now if error else "",
             code=error.code if error else "",
-            message=str(error) if error else "",
+            message=clean_text(str(error)) if error else "",
             document=document.id if document else None,
             seconds=dict(self.steps.seconds),
         )

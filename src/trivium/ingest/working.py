@@ -7,15 +7,18 @@ rest of a large one. Knows neither sources nor settings: who turns a task into a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from threading import Event
 from time import monotonic
 
 from trivium.errors import TriviumError
+from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate
-from trivium.ingest.way import Offer
+from trivium.ingest.way import Offer, clean_item
 from trivium.ports import Queue, SourceItem
-from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskState
+from trivium.text.values import clean_text
+from trivium.work import Job, JobId, Offered, Step, Task, TaskEnd, TaskId, TaskState
 
 CLAIM = 256  # tasks claimed at once: a commit for five seconds of embedding
 
@@ -32,6 +35,12 @@ class Agenda:
         self._jobs: dict[JobId, Job] = {}
         self._looked = monotonic()
         self.unembedded: list[Task] = []
+        self._unoffered: set[TaskId] = set()  # claimed, and not begun
+
+    @property
+    def left(self) -> list[TaskId]:
+        """What was claimed and nobody works on."""
+        return [*self._unoffered, *(task.id for task in self.unembedded)]
 
     def until(self, last: Job | None) -> Iterator[Offer]:
         """Everything that comes before the end of this job; None: everything."""
@@ -49,12 +58,13 @@ class Agenda:
         self, job: Job, ledger: Ledger, items: Iterator[SourceItem], offer: Callable[..., Offer]
     ) -> Iterator[Offer]:
         """What a source offers here and now, and before it whatever is more urgent."""
-        for item in items:
+        for item in map(clean_item, items):
             yield from self._urgent(job)
             task = ledger.meet(job.id, 0, Offered(item.uri, item.name, item.size))
             yield offer(item, task)
 
     def _offers(self, tasks: list[Task]) -> Iterator[Offer]:
+        self._unoffered |= {task.id for task in tasks}
         for at, task in enumerate(tasks):
             if self._halt.is_set():
                 self._queue.release([left.id for left in tasks[at:]])
@@ -66,13 +76,24 @@ class Agenda:
             if task.step == Step.EMBED and task.document is not None:
                 self.unembedded.append(task)
                 continue
-            try:
-                offer = self._offer(job, task)
-            except TriviumError as why:  # it asks for what this process does not have
-                said = (why.code, str(why))
-                self._queue.end([TaskEnd(task.id, TaskState.FAILED, Fate.FAILED, "", *said)])
-                continue
-            yield offer
+            offer = self._offered(job, task)
+            if offer is not None:
+                self._unoffered.discard(task.id)
+                yield offer
+
+    def _offered(self, job: Job, task: Task) -> Offer | None:
+        """None: it has failed already, such as where it asks for what this process lacks."""
+        try:
+            return replace(self._offer(job, task), alone=task.lost > 0)
+        except TriviumError as error:
+            why = error
+        except BaseException as error:
+            if not is_of_one_document(error):
+                raise
+            why = failure(task.name, task.step, error)
+        said = (why.code, clean_text(str(why)))
+        self._queue.end([TaskEnd(task.id, TaskState.FAILED, Fate.FAILED, "", *said)])
+        return None
 
     def _urgent(self, job: Job) -> Iterator[Offer]:
         """What has come meanwhile and goes before this job, where it is time to look."""

@@ -8,12 +8,14 @@ from pathlib import Path
 from time import perf_counter
 
 from trivium.ingest.outcomes import Outcome
+from trivium.ingest.way import clean_item
 from trivium.library.assembly import chunker_for
 from trivium.library.report import Report, Tally
 from trivium.library.working import Working
 from trivium.library.workshop import check, options_for
 from trivium.ports import LastingSource, Source, Waiting
 from trivium.sources.folder import FolderSource
+from trivium.text.values import check_labels, check_text, clean_text
 from trivium.types import (
     OWNER,
     Document,
@@ -70,11 +72,13 @@ class Adding(Working):
         """A job that adds what a source offers, for `work` in this process or another. Without a
         priority, few documents go before many. `by`: the id of the token that asks for it."""
         check(self._settings, self._embedder)
-        offered = [Offered(i.uri, i.name, i.size, i.key) for i in source.items()]
+        labels = check_labels(labels)
+        items = map(clean_item, source.items())
+        offered = [Offered(i.uri, i.name, i.size, i.key) for i in items]
         if priority is None:
             priority = Priority.INTERACTIVE if len(offered) <= FEW else Priority.BULK
         options = options_for(labels, self._settings, source, by)
-        what = what or f"add {len(offered):,} documents"
+        what = clean_text(what) or f"add {len(offered):,} documents"
         return self.job(self._store.queue.create(kind, what, options, priority, offered))
 
     def add_from(
@@ -91,6 +95,7 @@ class Adding(Working):
             job = self.enqueue(source, labels)
             return self.work(job.id, on_outcome=on_outcome, on_wait=on_wait)
         check(self._settings, self._embedder)
+        labels = check_labels(labels)
         started, tally = perf_counter(), Tally(on_outcome)
         with self._store.writing(on_wait):
             self._store.queue.recover()
@@ -102,6 +107,7 @@ class Adding(Working):
     def set_chunker(self, collection: str, chunker: str, *, on_wait: Waiting | None = None) -> None:
         """How documents are cut that are added to this collection from now on, whatever the
         settings say. One that is there is cut anew when it is added again."""
+        check_text("collection", collection)
         chunker_for(self._settings, self._embedder, chunker)  # raises BadSetting
         with self._store.writing(on_wait):
             self._store.set_chunker(collection, chunker)

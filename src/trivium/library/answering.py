@@ -15,6 +15,7 @@ from trivium.library.finding import Finding
 from trivium.models.weights import NAME
 from trivium.options import Filters, SearchOptions
 from trivium.text.tokens import Cl100kTokens
+from trivium.text.values import check_text
 from trivium.types import OWNER, Granularity, Where
 
 LONGEST_NAME = 200  # characters of a conversation's name
@@ -107,6 +108,7 @@ class Answering(Finding):
 
     def conversation(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
         """The turns of a kept conversation that may be seen."""
+        check_text("conversation", name)
         turns = tuple(kept.turn for kept in self._store.turns(name, within))
         if not turns:
             raise ConversationNotFound(f"The library keeps no conversation {name}.")

@@ -17,6 +17,7 @@ from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
 from trivium.text.filters import BUILT_IN, check_filter, fields_of, parse_filter
+from trivium.text.values import LARGEST, check_text
 from trivium.types import (
     AllOf,
     AnyOf,
@@ -95,7 +96,9 @@ def _is_whole(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return -LARGEST <= value <= LARGEST  # NaN is not
 
 
 def _demand(holds: bool, name: str, value: object, allowed: str) -> None:
@@ -169,6 +172,7 @@ def where(filters: Filters) -> Where:
         if values is not None
     ]
     parts += [Compare(f"metadata.{name}", "eq", v) for name, v in (filters.metadata or {}).items()]
+    check_filter(AllOf(tuple(parts)))
     if filters.where:
         parts.append(as_condition(filters.where))
     audiences = filters.audiences
@@ -177,6 +181,7 @@ def where(filters: Filters) -> Where:
     labels = None if audiences is None else frozenset(audiences)
     for label in labels or ():
         _demand(isinstance(label, str), "audiences", label, "labels as texts")
+        check_text("audiences", label)
     return Where(labels, AllOf(tuple(parts)))
 
 

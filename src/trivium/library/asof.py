@@ -12,6 +12,7 @@ from trivium.options import When
 from trivium.search.run import Searcher
 from trivium.store.embedded.asof import MOST
 from trivium.store.embedded.store import EmbeddedStore
+from trivium.text.values import check_scalar
 from trivium.types import Where
 
 
@@ -58,6 +59,7 @@ def instant(when: When) -> int | str:
 def _number(number: int) -> int:
     if number < 1:
         raise BadSetting(f"`as_of` is {number}.", fix="Interpretations are counted from 1.")
+    check_scalar("as_of", number)
     return number
 
 

@@ -15,6 +15,7 @@ from trivium.ports import Store
 from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
 from trivium.search.suggest import suggest
+from trivium.text.values import check_scalar
 from trivium.types import (
     OWNER,
     ChunkId,
@@ -99,6 +100,8 @@ class Finding(AsOf):
         added or removed meanwhile."""
         if where:
             within = self._within(within, Filters(where=where))
+        check_scalar("after", after)
+        check_scalar("limit", limit or 0)
         return self._store.documents(within, after=after, limit=limit)
 
     def hear(self, query: str, depth: int) -> Heard:

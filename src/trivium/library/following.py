@@ -10,6 +10,8 @@ from secrets import token_hex
 from trivium.errors import BadSetting, PathNotFound, SourceNotFound
 from trivium.library.parts import Parts
 from trivium.store.clock import now
+from trivium.text.values import check_labels, check_text
+from trivium.types import Labels
 from trivium.work import WatchedFolder
 
 
@@ -28,6 +30,9 @@ class Following(Parts):
         ignore: Sequence[str] = (),
     ) -> WatchedFolder:
         """Let whoever serves this library add what lies in a folder, and follow its changes."""
+        check_labels(Labels(collection, category, audience))
+        for rule in (os.fspath(path), *ignore):
+            check_text("folder", rule)
         folder = Path(os.path.abspath(os.path.expanduser(path)))
         if not folder.is_dir():
             raise PathNotFound(f"There is no folder {folder}.")

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from trivium.access import AccessToken, Caller, Right, caller_of, mint, token_id
 from trivium.errors import TokenNotFound
 from trivium.library.parts import Parts
+from trivium.text.values import check_text
 
 
 class Granting(Parts):
@@ -24,6 +25,10 @@ class Granting(Parts):
         `audiences`: labels its holder has beside `all`; None is every one, as the owner has.
         `collections`: the only ones it is for; None is every one. `expires`: 12h, 30d, 8w.
         """
+        audiences = None if audiences is None else tuple(audiences)
+        collections = None if collections is None else tuple(collections)
+        for label in (name, *(audiences or ()), *(collections or ())):
+            check_text("token", label)
         kept, text = mint(
             name, audiences=audiences, collections=collections, rights=rights, expires=expires
         )

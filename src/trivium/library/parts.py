@@ -18,6 +18,7 @@ from trivium.library.model import embedder_or_missing, with_model
 from trivium.ports import Embedder, Generator
 from trivium.search.run import Searcher
 from trivium.store.embedded.store import EmbeddedStore
+from trivium.text.values import check_text
 from trivium.types import AnyOf, Compare, Document, DocumentId, Where
 
 T = TypeVar("T")
@@ -66,6 +67,7 @@ class Parts:
 
     def _one(self, document: DocumentId | str, within: Where) -> Document:
         name = f"#{document}" if isinstance(document, int) else document
+        check_text("document", name)
         full = os.path.abspath(name)
         named = AnyOf((Compare("source", "eq", name), Compare("source", "eq", full)))
         found = self._store.documents(within.narrowed(named), limit=2)

@@ -11,6 +11,7 @@ from trivium.history import Difference, Interpretation
 from trivium.ingest.embedding import Embedding
 from trivium.library.parts import Parts
 from trivium.ports import Waiting
+from trivium.text.values import check_scalar
 from trivium.types import OWNER, Compare, Document, DocumentId, Where
 
 _AROUND = 3  # unchanged lines around each change, as people are used to
@@ -72,6 +73,7 @@ class Past(Parts):
         """Make an old interpretation's text the active one again, as a new interpretation. Nothing
         is read. The labels stay, except that a text that was not for all then is not for all now.
         Adding the unchanged file again leaves it so."""
+        check_scalar("number", number)
         with self._store.writing(on_wait):
             found = self._one(document, within)
             past = {one.number: one for one in self._store.history(found.id, within)}
@@ -93,6 +95,7 @@ class Past(Parts):
     ) -> int:
         """Drop interpretations for good: all but the newest `keep` of each document, and of those
         only what was retired longer ago than `older_than`. The active ones stay."""
+        check_scalar("keep", keep or 0)
         if keep is None and older_than is None:
             raise BadSetting("Nothing says what to prune.", fix="Give `keep` or `older_than`.")
         if keep is not None and keep < 1:

@@ -21,11 +21,14 @@ from trivium.library.report import Report
 from trivium.library.workshop import spool_of
 from trivium.sources.spool import Spool, SpoolSource
 from trivium.sources.web import Fetched, fetch
+from trivium.text.values import check_labels
 from trivium.types import Compare, Document, Labels, Metadata
 from trivium.work import UPLOAD, Job, Priority
 
 _LONGEST_NAME = 150
-_UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_UNWANTED = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
 # Seconds after which what no job names is left over: between a file and its job lie milliseconds.
 _SETTLED = 600.0
 
@@ -48,14 +51,14 @@ class Receiving(Adding):
         it; each token has names and documents of its own, so nobody changes another's document or
         learns that there is one, even with the same bytes."""
         uri, safe = _named(caller, name)
-        return self._received(caller, uri, safe, file, wanted or Wanted())
+        return self._received(caller, uri, safe, file, _checked(wanted))
 
     def receive_later(
         self, caller: Caller, name: str, file: BinaryIO, wanted: Wanted | None = None
     ) -> Job:
         """The same, but only a job: the file is kept until someone works it off (`work_next`)."""
         uri, safe = _named(caller, name)
-        return self._enqueued(caller, uri, safe, file, wanted or Wanted())[0]
+        return self._enqueued(caller, uri, safe, file, _checked(wanted))[0]
 
     def receive_url(
         self,
@@ -67,10 +70,11 @@ class Receiving(Adding):
     ) -> Report:
         """Add what stands at a public address. `fetcher`: another way to it than `sources.web`."""
         caller.require(Right.ADD)  # before anything is fetched for someone
+        wanted = _checked(wanted)
         fetched = (fetcher or self._fetch)(url)
         uri = f"{url}#by-{caller.id}" if caller.id else url
         name, data = safe_name(fetched.name), BytesIO(fetched.data)
-        return self._received(caller, uri, name, data, wanted or Wanted())
+        return self._received(caller, uri, name, data, wanted)
 
     def work_next(self) -> bool:
         """And drop what was sent in and is done with: a removed document leaves nothing behind."""
@@ -148,6 +152,13 @@ class Receiving(Adding):
             return before.audience
         caller.require(Right.MANAGE)
         return asked
+
+
+def _checked(wanted: Wanted | None) -> Wanted:
+    """Before anything is looked up or fetched with it. Raises BadValue."""
+    given = wanted or Wanted()
+    labels = Labels(given.collection or "", given.category, given.audience, given.metadata or {})
+    return replace(given, metadata=check_labels(labels).metadata)
 
 
 def _named(caller: Caller, name: str) -> tuple[str, str]:

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from trivium.extract.cleaning import DROPPED
 from trivium.history import Interpretation
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import CHUNKING
 from trivium.types import Document, DocumentId, StoredChunk
 from trivium.work import Job
 
+_NAMED = 5  # fields that a note lists
 MOST_OUTCOMES = 10_000  # that a report lists: 15 MB, whatever is added
 
 
@@ -62,8 +64,14 @@ class Tally:
         return [o.document.id for o in self.outcomes if o.document and o.fate in new]
 
     def _mind(self, document: Document) -> None:
-        if CHUNKING in document.metadata and len(self.notes) < MOST_OUTCOMES:
+        if len(self.notes) >= MOST_OUTCOMES:
+            return
+        if CHUNKING in document.metadata:
             self.notes.append(f"{document.title}: {document.metadata[CHUNKING]}")
+        lost = document.metadata.get(DROPPED)
+        if isinstance(lost, tuple):
+            names = ", ".join(map(str, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
+            self.notes.append(f"{document.title}: some metadata can't be kept ({names}).")
 
     def report(self, seconds: float, embedding_seconds: float, job: Job | None) -> Report:
         return Report(

@@ -13,8 +13,9 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from trivium.config import Settings
-from trivium.errors import ModelUnavailable
+from trivium.errors import TriviumError
 from trivium.ingest.embedding import Embedding
+from trivium.ingest.faults import failure
 from trivium.ingest.ledger import Ledger
 from trivium.ingest.outcomes import Outcome
 from trivium.ingest.pipeline import Pipeline
@@ -24,7 +25,7 @@ from trivium.library.assembly import readers_for, token_embedder_for
 from trivium.library.workshop import Workshop
 from trivium.ports import Embedder, Source
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.work import Job, Task, TaskEnd, TaskState
+from trivium.work import Job, Step, Task, TaskEnd, TaskState
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -101,14 +102,14 @@ class Shift:
             if not self._halt.is_set():
                 self._embed_missing(agenda.unembedded)
         finally:
-            self._store.queue.release([task.id for task in agenda.unembedded])
+            self._store.queue.release(agenda.left)
 
     # --- vectors of documents that were added while the model gave none
 
     def _embed_missing(self, waiting: Sequence[Task]) -> None:
         if self._embedding.is_failing and not waiting:
             return  # that was said already
-        reasons: list[ModelUnavailable] = []
+        reasons: list[TriviumError] = []
         settled, late = monotonic(), 0
 
         def embed(texts: Mapping[str, str]) -> Mapping[str, Vector]:
@@ -118,6 +119,7 @@ class Shift:
                 settled = monotonic()
             made = self._embedding.embed(texts)
             reasons.extend(made.reasons.values())
+            reasons.extend(failure("a passage", Step.EMBED, one) for one in made.faults.values())
             late += len(made.vectors)
             return made.vectors
 
@@ -143,7 +145,7 @@ class Shift:
             ]
         )
 
-    def _give_up(self, waiting: Sequence[Task], reason: ModelUnavailable) -> None:
+    def _give_up(self, waiting: Sequence[Task], reason: TriviumError) -> None:
         left = {task.id for task in self._store.queue.unembedded()}
         self._store.queue.end(
             [

@@ -16,6 +16,7 @@ from trivium.library.nearness import Nearness
 from trivium.library.report import MOST_OUTCOMES, Report, Tally
 from trivium.library.shift import Shift
 from trivium.ports import Source, Waiting
+from trivium.text.values import check_scalar
 from trivium.work import REEMBED, Job, JobId, JobState, Task, TaskId, TaskState
 
 _POLL = 0.2  # seconds between two looks at the work of another process
@@ -33,6 +34,7 @@ class Working(Nearness):
         return [self._as_it_is(job) for job in self._store.queue.jobs(ended=ended, limit=limit)]
 
     def job(self, job: JobId) -> Job:
+        check_scalar("job", job)
         found = self._store.queue.job(job)
         if found is None:
             raise JobNotFound(f"There is no job {job}.")
@@ -58,6 +60,8 @@ class Working(Nearness):
         """The documents of a job, in the order offered. Those that were found unchanged are no
         longer listed once it has ended."""
         self.job(job)
+        check_scalar("offset", offset)
+        check_scalar("limit", limit or 0)
         return self._store.queue.tasks(job, states=states, offset=offset, limit=limit)
 
     def fates(self, job: JobId) -> Mapping[str, int]:
@@ -76,6 +80,7 @@ class Working(Nearness):
     def retry(self, job: JobId, task: TaskId | None = None) -> int:
         """Let what failed in a job, or one task of it, wait to be worked on again; how many."""
         self.job(job)
+        check_scalar("task", task or 0)
         return self._store.queue.retry(job, task)
 
     def clear_jobs(self) -> int:

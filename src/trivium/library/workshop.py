@@ -16,7 +16,7 @@ from trivium.config import Settings
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.preparing import Preparer
 from trivium.ingest.reading import extractors
-from trivium.ingest.way import Offer
+from trivium.ingest.way import Offer, clean_item
 from trivium.library.assembly import (
     chunker_for,
     generator_for,
@@ -28,7 +28,8 @@ from trivium.library.assembly import (
 from trivium.ports import Embedder, LastingSource, SourceItem, Store
 from trivium.sources.folder import FolderSource
 from trivium.sources.spool import Spool, SpoolSource
-from trivium.types import Labels, MetaValue
+from trivium.text.values import clean_metadata, clean_text
+from trivium.types import Labels
 from trivium.work import Job, Priority, Task, TaskId
 
 # Settings that decide what becomes of a document. The model is the library's, not the job's.
@@ -94,7 +95,7 @@ class Workshop:
         if job.id not in self._sources:
             told = job.options["source"]
             self._sources = {job.id: _SOURCES[told["kind"]](told, self._folder)}
-        item = self._sources[job.id].again(task.key)
+        item = clean_item(self._sources[job.id].again(task.key))
         return replace(self.offer_here(job, item, task.id), anew=task.anew)
 
     def offer_here(self, job: Job, item: SourceItem, task: TaskId) -> Offer:
@@ -139,8 +140,6 @@ class Workshop:
 
 
 def _labels(kept: Mapping[str, Any]) -> Labels:
-    metadata: dict[str, MetaValue] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in kept["metadata"].items()
-    }
-    return Labels(**{**kept, "metadata": metadata})
+    """Cleaned: a job of before may hold what no door lets in any more."""
+    texts = {name: clean_text(v) for name, v in kept.items() if isinstance(v, str)}
+    return Labels(**{**kept, **texts, "metadata": clean_metadata(kept["metadata"])[0]})

@@ -22,6 +22,7 @@ from trivium.access import Caller
 from trivium.errors import TriviumError
 from trivium.library import Library
 from trivium.mcp.tools import READING, WRITING, Tool
+from trivium.text.values import clean_text
 
 log = logging.getLogger("trivium.mcp")
 
@@ -103,7 +104,7 @@ def _answered(answer: BaseModel) -> types.CallToolResult:
 
 
 def _failed(code: str, message: str) -> types.CallToolResult:
-    text = f"{message[:_MOST_REASON]} [{code}]"
+    text = f"{clean_text(message)[:_MOST_REASON]} [{code}]"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 

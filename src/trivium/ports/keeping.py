@@ -106,8 +106,9 @@ class Queue(Protocol):
         """Tasks that ended without a document being put: that takes its own with it."""
         ...
 
-    def release(self, ids: Sequence[TaskId]) -> None:
-        """What this process does not finish waits for another."""
+    def release(self, ids: Sequence[TaskId], *, lost: bool = False) -> None:
+        """What this process does not finish waits for another. `lost`: it cannot go on, and one of
+        these may be why. A task that is lost twice has failed."""
         ...
 
     def note_steps(self, steps: Mapping[TaskId, str]) -> None: ...
@@ -182,7 +183,8 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         """Keep every document of the batch; each becomes a new active interpretation, and the one
         before it is hidden in the same instant. `model` names the embedder of the vectors: raises
         ModelChanged where that is not the library's. One that only repeats another under a new uri
-        becomes a name of it (`store.identity`)."""
+        becomes a name of it (`store.identity`). Where one of them fails after others are kept,
+        fewer come back: put the rest again. Where none is kept, the error is raised."""
         ...
 
     def relabel(

@@ -126,6 +126,6 @@ def as_number(value: MetaScalar) -> float | None:
         return None
     try:
         number = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return number if isfinite(number) else None

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 
-from trivium.errors import BadFilter
+from trivium.errors import BadFilter, BadValue
+from trivium.text.values import LARGEST, check_scalar, check_text
 from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 
 # Fields every document has; any other name is looked up in its metadata. `metadata.NAME` reaches
@@ -70,7 +71,15 @@ def parse_filter(text: str) -> Condition:
 
 
 def check_filter(condition: Condition) -> None:
-    """Raises BadFilter where a condition is larger than a database takes."""
+    """Raises BadFilter where a condition is larger than a database takes, or compares with what no
+    document can hold."""
+    for leaf in _leaves(condition):
+        try:
+            check_text("field", leaf.field)
+            if isinstance(leaf, Compare):
+                check_scalar(leaf.field, leaf.value)
+        except BadValue as reason:
+            raise BadFilter(f"The filter can't be used: {reason.message}", fix=reason.fix) from None
     if sum(1 for _ in _leaves(condition)) > MOST_CONDITIONS:
         raise BadFilter(f"The filter has more than {MOST_CONDITIONS} conditions.", fix=_FEWER)
 
@@ -185,9 +194,10 @@ def _number_or_text(text: str) -> MetaScalar:
     for convert in (int, float):
         try:
             number = convert(text)
-            return number if isfinite(number) and "_" not in text else text
         except ValueError:
             continue
+        is_kept = abs(number) <= LARGEST if isinstance(number, int) else isfinite(number)
+        return number if is_kept and "_" not in text else text
     return text
 
 

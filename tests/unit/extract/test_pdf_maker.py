@@ -74,6 +74,7 @@ class PdfMaker:
     outline: list[tuple[str, int]] = field(default_factory=list)  # title, page from 0
     info: dict[str, str] = field(default_factory=dict)
     unmapped: bool = False  # the fonts say that every letter is a private character
+    meanings: dict[str, str] = field(default_factory=dict)  # what the fonts say that letters are
 
     def page(self, width: float = 612, height: float = 792, rotate: int = 0) -> PageMaker:
         self.pages.append(PageMaker(width, height, rotate))
@@ -90,13 +91,15 @@ class PdfMaker:
         objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {count} >>".encode()
         for index, page in enumerate(self.pages):
             objects |= _page(page, first_page + 3 * index, first_font)
-        mapping = f"/ToUnicode {first_font + len(FONTS)} 0 R" if self.unmapped else ""
+        is_mapped = self.unmapped or self.meanings
+        mapping = f"/ToUnicode {first_font + len(FONTS)} 0 R" if is_mapped else ""
         for index, name in enumerate(FONTS.values()):
             objects[first_font + index] = (
                 f"<< /Type /Font /Subtype /Type1 /BaseFont /{name}"
                 f" /Encoding /WinAnsiEncoding {mapping} >>"
             ).encode()
-        objects[first_font + len(FONTS)] = _stream(_PRIVATE)
+        ranges = _PRIVATE if self.unmapped else _meanings(self.meanings)
+        objects[first_font + len(FONTS)] = _stream(_MAP % ranges)
         objects |= _outline(self.outline, first_mark, first_page)
         info = max(objects) + 1
         objects[info] = (
@@ -105,9 +108,19 @@ class PdfMaker:
         return _file(objects, info, password)
 
 
-_PRIVATE = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap
+_MAP = b"""/CIDInit /ProcSet findresource begin 12 dict begin begincmap
 /CMapName /P def /CMapType 2 def 1 begincodespacerange <00> <FF> endcodespacerange
-1 beginbfrange <20> <7E> <E020> endbfrange endcmap end end"""
+%s endcmap end end"""
+_PRIVATE = b"1 beginbfrange <20> <7E> <E020> endbfrange"
+
+
+def _meanings(meanings: dict[str, str]) -> bytes:
+    """What each letter means, in UTF-16 as the format wants it: above U+FFFF two units."""
+    lines = [
+        f"<{ord(letter):02X}> <{meaning.encode('utf-16-be', 'surrogatepass').hex()}>"
+        for letter, meaning in meanings.items()
+    ]
+    return f"{len(lines)} beginbfchar {' '.join(lines)} endbfchar".encode()
 
 
 def _page(page: PageMaker, number: int, first_font: int) -> dict[int, bytes]:

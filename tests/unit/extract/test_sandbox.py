@@ -15,6 +15,7 @@ import pytest
 
 from trivium import errors
 from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, ReadError, TriviumError
+from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.sandbox import FileTimeout, Sandbox
 from trivium.ports import Blob
@@ -101,7 +102,8 @@ def test_every_field_survives_the_way_back(sandbox: Sandbox) -> None:
     from nasty import RICH  # type: ignore[import-not-found]
 
     back = sandbox.read(told("rich"))
-    assert back == replace(RICH, reader="Nasty-nasty/1")
+    assert back == replace(cleaned(RICH), reader="Nasty-nasty/1")
+    assert back.text == RICH.text.replace("\ud800", "\ufffd")  # as any store can keep it
     assert [type(value) for value in back.metadata.values()] == [int, float, bool, tuple, str]
     assert type(back.kind) is type(RICH.kind)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.chunk.choose import AutoChunker
-from trivium.errors import FileDamaged, FileEmpty, FileUnreadable, ReadError
+from trivium.errors import DocumentFailed, FileEmpty, FileUnreadable, ReadError
 from trivium.extract.detect import BUILT_IN, read
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.ledger import Ledger
@@ -84,9 +84,9 @@ def test_each_has_its_own_outcome() -> None:
     )
     assert [kind(one) for one in found] == [
         "Prepared",
-        FileDamaged.__name__,
+        DocumentFailed.__name__,
         FileUnreadable.__name__,
-        FileDamaged.__name__,
+        DocumentFailed.__name__,
         FileEmpty.__name__,
         "FileTooLarge",
         "Prepared",
@@ -94,8 +94,12 @@ def test_each_has_its_own_outcome() -> None:
     ]
     texts = [one.processed.extraction.text for one in found if isinstance(one, Prepared)]
     assert texts == ["amber", "told by its source", "silver"]
-    assert "b.txt could not be read (ZeroDivisionError: no sense)" in str(found[1].error)  # type: ignore[union-attr]
-    assert "d.txt could not be prepared (IndexError: out of range)" in str(found[3].error)  # type: ignore[union-attr]
+    assert "b.txt: something went wrong at the step extract (ZeroDivisionError: no sense)" in str(
+        found[1].error  # type: ignore[union-attr]
+    )
+    assert "d.txt: something went wrong at the step chunk (IndexError: out of range)" in str(
+        found[3].error  # type: ignore[union-attr]
+    )
 
 
 def test_what_is_known_is_told_from_what_is_new() -> None:

@@ -79,9 +79,32 @@ def test_a_dead_worker_and_one_that_stops(queue: JobQueue) -> None:
     job = queue.job(number)
     assert job is not None
     assert (job.tasks, job.size, job.state) == (2, 20, JobState.QUEUED)
-    assert [task.attempts for task in queue.claim(10)] == [2, 2]
+    again = [*queue.claim(10), *queue.claim(10)]  # each alone: one of them may be why
+    assert [(task.id, task.attempts, task.lost) for task in again] == [
+        (first, 2, 1),
+        (second, 2, 1),
+    ]
     queue.release([first])
+    assert [(task.id, task.lost) for task in queue.claim(10)] == [(first, 1)]
+
+
+def test_a_task_that_two_workers_die_with_is_set_aside(queue: JobQueue) -> None:
+    number = create(queue, "a", "b", "c")
+    first, second, third = (task.id for task in queue.claim(10))
+    queue.end([done(third)])
+    queue.recover()
     assert [task.id for task in queue.claim(10)] == [first]
+    queue.release([first], lost=True)  # as a worker does that cannot say what went wrong
+    task = queue.tasks(number)[0]
+    assert (task.state, task.code) == (TaskState.FAILED, "document.set_aside")
+    assert "a" in task.message
+    assert [task.id for task in queue.claim(10)] == [second]
+    queue.end([done(second)])
+    job = queue.job(number)
+    assert job is not None
+    assert (job.state, job.failed, job.ended) == (JobState.FAILED, 1, 3)
+    assert queue.retry(number) == 1
+    assert [(task.id, task.lost) for task in queue.claim(10)] == [(first, 0)]
 
 
 def test_what_only_a_dead_process_had(queue: JobQueue) -> None:

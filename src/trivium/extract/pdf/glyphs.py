@@ -16,6 +16,7 @@ import pypdfium2.raw as pdfium
 
 from trivium.extract.pdf.marks import Page, Style, Word
 from trivium.extract.pdf.typography import settle_accents
+from trivium.text.values import clean_text, is_clean
 
 SMALLEST = 3.0  # points; nobody reads smaller print
 MAX_CHARACTERS = 200_000  # of one page; a dense newspaper page has 30,000
@@ -107,6 +108,7 @@ class _Reader:
         self._fonts: dict[int, tuple[str, bool, bool]] = {}  # name, bold, italic
         self._styles: dict[tuple[str, float, bool, bool], Style] = {}
         self._found: list[tuple[int, Word]] = []
+        self._has_halves = False  # halves of surrogate pairs in the page's text
         self._box = pdfium.FS_RECTF()
         self._box_at = ctypes.addressof(self._box)
         self._matrix, self._size = pdfium.FS_MATRIX(), ctypes.c_float()
@@ -116,7 +118,9 @@ class _Reader:
 
     def words(self) -> list[tuple[int, Word]]:
         """Every word with the quarter turns of its direction."""
-        for match in _WORD.finditer(self._text()):
+        text = self._text()
+        self._has_halves = not is_clean(text)
+        for match in _WORD.finditer(text):
             text, start = match[0], match.start()
             while (cut := text.find(UNMAPPED)) >= 0:
                 if pdfium.FPDFText_IsHyphen(self._page, start + cut) == 1:
@@ -129,6 +133,8 @@ class _Reader:
         return self._found
 
     def _text(self) -> str:
+        """One character for each of pdfium's, which are units of UTF-16. A character above U+FFFF
+        is two of them, so that offsets count as pdfium does; `_word` joins them."""
         count = min(pdfium.FPDFText_CountChars(self._page), MAX_CHARACTERS)
         if count <= 0:
             return ""
@@ -138,6 +144,7 @@ class _Reader:
             text = bytes(buffer)[: 2 * count].decode("utf-16-le", "replace")
             if len(text) == count:
                 return text
+            return "".join(map(chr, buffer[:count]))
         # Characters without a meaning are missing in the text, but counted: ask one by one.
         codes = (pdfium.FPDFText_GetUnicode(self._page, i) for i in range(count))
         return "".join(chr(c) if 0 < c < 0x110000 else "\ufffd" for c in codes)
@@ -177,6 +184,8 @@ class _Reader:
             x0, x1 = x1, x0
         if y0 > y1:
             y0, y1 = y1, y0
+        if self._has_halves:
+            text = clean_text(text)
         return Word(text, x0, y0, x1, y1, run.base, run.style, glued)
 
     def _run(self, index: int) -> _Run:

@@ -27,16 +27,25 @@ class Changes(SqlStore):
         """One process at a time."""
         raise NotImplementedError
 
+    def _undo(self) -> None:
+        """After a failure, within `writing`: as if what was staged had never been."""
+        raise NotImplementedError
+
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
         if not batch:
             return []
         with self.writing():
             done: list[Document] = []
-            while len(done) < len(batch):
-                stage = self._registry.stage(batch[len(done) :], model)
-                self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
-                done += self._registry.activate(stage.staged, stage.documents, stage.ends)
-            self._originals.registered(processed.original for processed in batch)
+            try:
+                while len(done) < len(batch):
+                    stage = self._registry.stage(batch[len(done) :], model)
+                    self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
+                    done += self._registry.activate(stage.staged, stage.documents, stage.ends)
+            except BaseException:
+                self._undo()
+                if not done:
+                    raise
+            self._originals.registered(processed.original for processed in batch[: len(done)])
             return done
 
     def archive(self, data: bytes) -> str:

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    InterfaceError,
+    NotSupportedError,
+    ProgrammingError,
+)
 
 from trivium.errors import DiskFull, LibraryBusy, LibraryDamaged, LibraryReadOnly, StoreError
 
@@ -39,7 +46,8 @@ def check_not_lost(path: Path) -> None:
 
 
 def open_database(path: Path) -> Engine:
-    engine = create_engine(f"sqlite:///{path}", pool_size=8, max_overflow=24)
+    # What a statement was given is text of documents: it has no place in an error or a log.
+    engine = create_engine(f"sqlite:///{path}", pool_size=8, max_overflow=24, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
@@ -51,9 +59,12 @@ def open_database(path: Path) -> Engine:
 
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
-    """Errors of SQLite, of the file system and of tantivy as errors of Trivium."""
+    """Errors of SQLite, of the file system and of tantivy as errors of Trivium. Those that say that
+    a value or a statement is wrong stay what they are: the library is not damaged."""
     try:
         yield
+    except (DataError, IntegrityError, InterfaceError, NotSupportedError, ProgrammingError):
+        raise
     except DBAPIError as error:
         raise _of_sqlite(error, folder) from error
     except OSError as error:

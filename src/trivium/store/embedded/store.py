@@ -184,6 +184,11 @@ class EmbeddedStore(Upkeep):
             self._indexes.catch_up()
             self._view = None
 
+    def _undo(self) -> None:
+        self._indexes.abandon()
+        self._recover()
+        self._view = None
+
     def _settle(self) -> None:
         """Leave the indexes tidy for readers."""
         self._drop_leftovers()

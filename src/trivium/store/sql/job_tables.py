@@ -14,6 +14,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
 from trivium.store.sql.tables import metadata
@@ -68,6 +69,8 @@ tasks = Table(
     Column("message", Text, nullable=False),
     Column("document", _Id),
     Column("seconds", JSON, nullable=False),
+    # How often a worker ended, without saying why, while it had this.
+    Column("lost", Integer, nullable=False, server_default=text("0")),
     Index("tasks_by_job", "job", "state", "id"),
     Index("tasks_by_document", "document"),
 )

@@ -322,5 +322,5 @@ def reopen(connection: Connection, which: ColumnElement[bool]) -> None:
                 failed=jobs.c.failed - row.failed,
             )
         )
-    waits = {"state": TaskState.WAITING, "code": "", "message": ""}
+    waits = {"state": TaskState.WAITING, "code": "", "message": "", "lost": 0}
     connection.execute(update(tasks).where(which).values(**waits))

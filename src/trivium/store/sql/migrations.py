@@ -152,6 +152,10 @@ def _add_senders(connection: Connection) -> None:
             connection.execute(ours.values(sender=sent[1] or sent[2]))
 
 
+def _add_losses(connection: Connection) -> None:
+    _add_columns(connection, tasks, "lost")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -169,5 +173,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_indexes_of_unfinished,
     _add_past_audiences,
     _add_senders,
+    _add_losses,
 )
 SCHEMA = len(MIGRATIONS)

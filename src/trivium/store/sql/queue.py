@@ -8,6 +8,7 @@ claiming is for the one process that writes. Knows nothing of what a task asks f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import (
@@ -22,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from trivium.errors import JobInterrupted
+from trivium.errors import DocumentSetAside, JobInterrupted
 from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.jobs import UNFINISHED, drop_tasks, job_of, reopen, task_of
@@ -35,11 +36,14 @@ from trivium.work import (
     JobState,
     Offered,
     Priority,
+    Step,
     Task,
     TaskEnd,
     TaskId,
     TaskState,
 )
+
+MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 
 
 class JobQueue(ModelJobs):
@@ -77,7 +81,8 @@ class JobQueue(ModelJobs):
 
     def recover(self) -> list[Job]:
         """Take over what a dead worker left: its documents wait again, or fail where only that
-        process could have had them. The unfinished jobs come back, first to be worked on first."""
+        process could have had them or where another died with them before. The unfinished jobs
+        come back, first to be worked on first."""
         with self._engine.begin() as connection:
             order = (jobs.c.priority, jobs.c.id)
             ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
@@ -85,7 +90,7 @@ class JobQueue(ModelJobs):
             for row in found:
                 held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
                 if row.complete:
-                    _put_back(connection, row.id, held)
+                    _lose(connection, row.id, held)
                 else:
                     _interrupt(connection, row.id)
             _drop_cancelled(connection)
@@ -95,14 +100,16 @@ class JobQueue(ModelJobs):
 
     def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
         """The next tasks of the job that comes first, by priority, then by age. `before`: only of
-        jobs that come before this priority and number."""
+        jobs that come before this priority and number. One that was lost before comes alone: if
+        the worker ends again, it is known what it had."""
         with self._engine.begin() as connection:
             for job in self._in_order(connection, before):
                 mine = (tasks.c.job == job) & (tasks.c.state == TaskState.WAITING)
-                query = select(tasks.c.id).where(mine).order_by(tasks.c.id).limit(limit)
-                ids = list(connection.scalars(query))
-                if ids:
-                    return self._take_up(connection, job, ids)
+                query = select(tasks.c.id, tasks.c.lost).where(mine).order_by(tasks.c.id)
+                found = connection.execute(query.limit(limit)).all()
+                if found:
+                    fresh = [one.id for one in takewhile(lambda one: not one.lost, found)]
+                    return self._take_up(connection, job, fresh or [found[0].id])
         return []
 
     @staticmethod
@@ -171,14 +178,15 @@ class JobQueue(ModelJobs):
                 reopen(connection, tasks.c.id.in_(some) & (tasks.c.state == TaskState.FAILED))
             end_tasks(connection, ends)
 
-    def release(self, ids: Sequence[TaskId]) -> None:
+    def release(self, ids: Sequence[TaskId], *, lost: bool = False) -> None:
         """Tasks that this process does not finish wait for another."""
+        put_back = _lose if lost else _put_back
         with self._engine.begin() as connection:
             for some in slices(ids):
                 mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WORKING)
                 of = connection.scalars(select(tasks.c.job).where(mine).distinct()).all()
                 for job in of:
-                    _put_back(connection, job, mine & (tasks.c.job == job))
+                    put_back(connection, job, mine & (tasks.c.job == job))
 
     def note_steps(self, steps: Mapping[TaskId, str]) -> None:
         """Where tasks are, for people who watch."""
@@ -268,6 +276,24 @@ def _put_back(connection: Connection, job: JobId, which: ColumnElement[bool]) ->
     connection.execute(update(tasks).where(which).values(state=TaskState.WAITING))
     idle = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.RUNNING)
     connection.execute(idle.values(state=JobState.QUEUED))
+
+
+def _lose(connection: Connection, job: JobId, which: ColumnElement[bool]) -> None:
+    """A worker ended while it had these: let them wait again, but not for ever."""
+    # One that only lacks vectors is worked on together with all others like it.
+    stored = (tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None)
+    mine = which & (tasks.c.parent == 0) & ~stored
+    connection.execute(update(tasks).where(mine).values(lost=tasks.c.lost + 1))
+    guilty = connection.execute(
+        select(tasks.c.id, tasks.c.name, tasks.c.step).where(mine, tasks.c.lost >= MOST_LOST)
+    ).all()
+    ends = []
+    for task in guilty:
+        why = DocumentSetAside(f"Couldn't add {task.name}: the program ended twice while doing so.")
+        said = (why.code, str(why))
+        ends.append(TaskEnd(task.id, TaskState.FAILED, "failed", task.step, *said))
+    end_tasks(connection, ends)
+    _put_back(connection, job, which & (tasks.c.state == TaskState.WORKING))
 
 
 def _interrupt(connection: Connection, job: JobId) -> None:

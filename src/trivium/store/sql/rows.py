@@ -11,6 +11,7 @@ from sqlalchemy import RowMapping
 from trivium.history import Interpretation
 from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
 from trivium.text.nearness import sketch
+from trivium.text.values import clean_metadata
 from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Processed
 
 # What a new active interpretation sets on its document's row.
@@ -173,4 +174,8 @@ def metadata_values(metadata: Metadata) -> dict[str, Any]:
 
 
 def metadata_of(held: Mapping[str, Any]) -> dict[str, MetaValue]:
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in held.items()}
+    """Libraries of before may hold values that no door lets in any more, such as NaN."""
+    values = {name: tuple(v) if isinstance(v, list) else v for name, v in held.items()}
+    # Floats alone can be what is wrong. They are rare, and cleaning takes ten times as long.
+    types = {kind for v in values.values() for kind in map(type, v if type(v) is tuple else (v,))}
+    return dict(clean_metadata(values)[0]) if float in types else values

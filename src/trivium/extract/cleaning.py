@@ -1,0 +1,89 @@
+"""What leaves a reader, as every store can keep it. The one place where extractions are cleaned.
+
+Texts lose NUL and halves of surrogate pairs, boxes that are not finite go, metadata is bounded;
+the elements' offsets follow the text. Knows nothing of formats.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from math import isfinite
+
+from trivium.text.values import clean_metadata, clean_text, is_clean, shortened_at
+from trivium.types import Box, Element, Extraction, Metadata, Place
+
+DROPPED = "dropped_metadata"  # metadata: names of fields whose values could not be kept
+
+_NOWHERE = Place()
+
+
+def cleaned(extraction: Extraction) -> Extraction:
+    """The same extraction where nothing is wrong with it, which is nearly always."""
+    text = clean_text(extraction.text)
+    gone = [] if text is extraction.text else shortened_at(extraction.text)
+    return replace(
+        extraction,
+        text=text,
+        elements=_elements(extraction.elements, gone),
+        title=clean_text(extraction.title),
+        media_type=clean_text(extraction.media_type),
+        language=clean_text(extraction.language),
+        metadata=cleaned_metadata(extraction.metadata),
+        enclosed=tuple(
+            one if is_clean(one.name) else replace(one, name=clean_text(one.name) or "file")
+            for one in extraction.enclosed
+        ),
+        reader=clean_text(extraction.reader),
+    )
+
+
+def cleaned_metadata(metadata: Metadata) -> Metadata:
+    """With the names of the fields that lost something, if any did."""
+    kept, lost = clean_metadata(metadata)
+    if not lost:
+        return kept
+    before = kept.get(DROPPED, ())
+    return {**kept, DROPPED: (*before, *lost) if isinstance(before, tuple) else lost}
+
+
+def _elements(elements: tuple[Element, ...], gone: Sequence[int]) -> tuple[Element, ...]:
+    if not gone and all(map(_is_kept, elements)):
+        return elements
+    return tuple(one for one in map(partial(_element, gone), elements) if one.start < one.end)
+
+
+def _element(gone: Sequence[int], element: Element) -> Element:
+    place = element.place
+    return replace(
+        element,
+        start=element.start - bisect_left(gone, element.start),
+        end=element.end - bisect_left(gone, element.end),
+        headings=tuple(map(clean_text, element.headings)),
+        header=clean_text(element.header),
+        place=replace(
+            place,
+            boxes=tuple(box for box in place.boxes if _is_finite(box)),
+            sheet=clean_text(place.sheet),
+            authors=tuple(map(clean_text, place.authors)),
+            time=clean_text(place.time),
+            link=clean_text(place.link),
+        ),
+    )
+
+
+def _is_kept(element: Element) -> bool:
+    """Whether there is nothing to clean. Asked for every element, so it asks little."""
+    place = element.place
+    if not (is_clean(element.header) and all(map(is_clean, element.headings))):
+        return False
+    if place is _NOWHERE:
+        return True
+    texts = (place.sheet, place.time, place.link, *place.authors)
+    return all(map(is_clean, texts)) and all(map(_is_finite, place.boxes))
+
+
+def _is_finite(box: Box) -> bool:
+    return isfinite(box.left + box.top + box.right + box.bottom)

@@ -195,7 +195,7 @@ WEIGHTS = st.sampled_from([None, EVEN, TWO])
 
 
 @pytest.mark.parametrize("kind", ["memory", "embedded"])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     steps=histories(),
     asked=st.lists(st.tuples(REQUESTS, WEIGHTS, st.booleans()), min_size=4, max_size=6),

@@ -34,8 +34,12 @@ def complete(
     words.sort(key=lambda one: (-one[0], one[1]))
     found: list[Spelled] = []
     for total, word in words[:looked_at]:
-        if len(found) >= most and total < found[most - 1].chunks:
-            break  # nobody sees more of a word than there is
+        if len(found) >= most:
+            last = found[most - 1]
+            if total < last.chunks:
+                break  # nobody sees more of a word than there is
+            if (-min(total, MOST_COUNTED), (word,)) > (-last.chunks, last.words):
+                continue  # it would come behind even if all of it were seen: 50 ms became 12
         chunks = holding((word,), MOST_COUNTED)
         if chunks:
             found.append(Spelled((word,), chunks))

@@ -123,12 +123,12 @@ def test_a_language_that_only_hidden_documents_have_drops_no_word(tmp_path: Path
     with store.writing():
         store.put(
             [
-                sample("rules.md", "roll a die", "roll twice"),
+                sample("rules.md", "roll a die", "roll loudly"),
                 sample("geheim.md", "die Laterne", audience="dm-only", language="de"),
             ],
             TOY.fingerprint,
         )
     (hit,) = store.search(Signal.KEYWORD, probe("die roll"), EVERYONE, 1)
     assert store.chunks([hit.chunk_id], EVERYONE)[0].chunk.text == "roll a die"
-    found = store.search(Signal.KEYWORD, probe("die twice"), EVERYONE, 9)
+    found = store.search(Signal.KEYWORD, probe("die loudly"), EVERYONE, 9)
     assert len(found) == 2

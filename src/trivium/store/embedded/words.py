@@ -260,7 +260,7 @@ class WordView:
     def count_holding(self, run: Run, allowed: Allowed, most: int) -> int:
         """How many allowed chunks hold the spellings of a run, counted up to `most`."""
         held = min(self.searcher.doc_freq("spellings", word) for word in run)
-        if not held:
+        if not held or not allowed.count:
             return 0
         if len(run) == 1:
             # More hold it than are dropped or not allowed: so many at least are allowed. In a

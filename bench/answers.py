@@ -16,6 +16,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def opened(judged: Judged, settings: Settings, folder: Path) -> Library:
 
 def refused(library: Library, judged: Judged, foreign: Sequence[str]) -> None:
     store, embedder = library._store, library._embedder
-    relevance = Relevance(store, Words(store.rarities), embedder)
+    relevance = Relevance(store, Words(partial(store.rarities, where=OWNER)), embedder)
     answerable = wrongly = rightly = 0
     for question, documents in judged.questions:
         found = library.search(question, 8, options=SearchOptions(rerank=True))
@@ -119,7 +120,7 @@ def pairs(judged: Judged) -> Iterator[tuple[str, str, str]]:
 
 
 def borne_out(library: Library, judged: Judged, language: str) -> None:
-    checker = Checker(Words(library._store.rarities), library._embedder)
+    checker = Checker(Words(partial(library._store.rarities, where=OWNER)), library._embedder)
     told: dict[str, list[bool]] = {}
     for kind, sentence, text in pairs(judged):
         checked = checker.check(f"{sentence.rstrip('.')} [1].", "", [passage(text, language)])

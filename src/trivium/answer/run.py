@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Events
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 
 from trivium.answer.check import Checker
@@ -59,6 +60,7 @@ class _Draft:
 
     started: float
     asked: str
+    measure: Words  # weighs words by what the caller may see
     kind: AnswerKind = AnswerKind.REFUSED
     text: str = ""
     cited: list[int] = field(default_factory=list)
@@ -96,10 +98,8 @@ class Answerer:
         self._embedder = embedder
         self._generator = generator
         self._count = count
-        self._measure = Words(store.rarities)
-        judge = embedder if fitted else None
-        self._relevance = Relevance(store, self._measure, judge)
-        self._checker = Checker(self._measure, judge)
+        self._store = store
+        self._judge = embedder if fitted else None
 
     def answer(self, inquiry: Inquiry) -> Events[AnswerEvent, None, None]:
         if len(inquiry.question) > LONGEST_QUERY:
@@ -107,9 +107,12 @@ class Answerer:
                 f"The question has {len(inquiry.question):,} characters;"
                 f" {LONGEST_QUERY:,} are the most."
             )
-        draft = _Draft(perf_counter(), inquiry.question)
+        where = inquiry.request.where
+        measure = Words(partial(self._store.rarities, where=where))
+        draft = _Draft(perf_counter(), inquiry.question, measure)
         yield from self._search(inquiry, draft)
-        if not self._relevance.holds(draft.asked, draft.passages, inquiry.request.where):
+        relevance = Relevance(self._store, measure, self._judge)
+        if not relevance.holds(draft.asked, draft.passages, where):
             draft.passages = ()
             yield _say(draft, NOTHING_FOUND)
         elif self._generator is None:
@@ -166,7 +169,7 @@ class Answerer:
         draft.kind, draft.read = AnswerKind.EXTRACTED, draft.passages
         draft.notes.append(why)
         by_number = {passage.number: passage.citation for passage in draft.passages}
-        for one in pick(draft.asked, draft.passages, self._embedder, self._measure):
+        for one in pick(draft.asked, draft.passages, self._embedder, draft.measure):
             if one.number not in draft.cited:
                 draft.cited.append(one.number)
                 yield by_number[one.number]
@@ -178,7 +181,8 @@ class Answerer:
 
     def _check(self, inquiry: Inquiry, draft: _Draft) -> Step:
         since = perf_counter()
-        draft.statements = self._checker.check(draft.text, inquiry.question, draft.read)
+        checker = Checker(draft.measure, self._judge)
+        draft.statements = checker.check(draft.text, inquiry.question, draft.read)
         borne_out = sum(one.supported for one in draft.statements)
         detail = f"{borne_out} of {len(draft.statements)} statements borne out"
         return draft.step("check", detail, since)

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from trivium.errors import ModelUnavailable
 from trivium.ports import LONGEST_PASSAGE, TokenEmbedder
 from trivium.text.normalise import words
-from trivium.types import ChunkId, StoredChunk, TokenVectors
+from trivium.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trivium.types import Vector, Vectors
 
-Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
+Rarities: TypeAlias = Callable[[Sequence[str], Where], Sequence[float]]
 Stored: TypeAlias = Callable[[Sequence[ChunkId]], Mapping[ChunkId, TokenVectors]]
 
 FORMAT = 1  # first byte of what is packed: what an older or newer Trivium packed is not misread
@@ -78,13 +78,19 @@ def similarities(query: Vectors, passages: Sequence[TokenVectors]) -> Vectors:
 class LateReranker:
     """The built-in `Reranker`. Threads may share it."""
 
-    def __init__(self, embedder: TokenEmbedder, stored: Stored, rarities: Rarities) -> None:
+    def __init__(
+        self, embedder: TokenEmbedder, stored: Stored, rarities: Rarities, where: Where = OWNER
+    ) -> None:
         """`stored` gives what a store keeps of these chunks, which the caller may see, `rarities`
-        how rare words are in it."""
+        how rare words are in what passes `where`."""
+        self._where = where
         self.fingerprint = f"late-{FORMAT}-{embedder.fingerprint}"
         self._embedder = embedder
         self._stored = stored
         self._rarities = rarities
+
+    def within(self, where: Where) -> LateReranker:
+        return LateReranker(self._embedder, self._stored, self._rarities, where)
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
         if not passages:
@@ -104,7 +110,7 @@ class LateReranker:
 
         folded = [words(word) for word in belonging]
         known = sorted({word for parts in folded for word in parts})
-        rarity = dict(zip(known, self._rarities(known), strict=True))
+        rarity = dict(zip(known, self._rarities(known, self._where), strict=True))
         found = np.array([sum(rarity[word] for word in parts) for parts in folded], np.float32)
         if not found.any():
             found = np.ones_like(found)

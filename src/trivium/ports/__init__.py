@@ -25,6 +25,7 @@ from trivium.ports.models import (
     Message,
     Reranker,
     TokenEmbedder,
+    WeighingReranker,
 )
 from trivium.ports.reading import (
     Blob,
@@ -67,4 +68,5 @@ __all__ = [
     "Unembedded",
     "Waiting",
     "WatchedFolders",
+    "WeighingReranker",
 ]

@@ -359,9 +359,9 @@ class Store(AccessTokens, ModelStore, ConversationStore, WatchedFolders, Protoco
         """The vectors of chunks; those without one are left out."""
         ...
 
-    def rarities(self, words: Sequence[str]) -> Sequence[float]:
-        """BM25's idf of each folded word among all chunks. It weighs words and is never shown, so
-        it takes no `where`."""
+    def rarities(self, words: Sequence[str], where: Where) -> Sequence[float]:
+        """BM25's idf of each folded word among all chunks that the caller may see (`where.access`):
+        a filter makes no word rarer, a hidden document no word more common."""
         ...
 
     def token_vectors(

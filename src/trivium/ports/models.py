@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from trivium.types import (
     StoredChunk,
     TokenVectors,
+    Where,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +67,15 @@ class Reranker(Protocol):
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
         """One for each passage, in order, higher is better, 0..1. Raises ModelError."""
+        ...
+
+
+@runtime_checkable
+class WeighingReranker(Reranker, Protocol):
+    """A reranker that weighs words by how rare they are in the library."""
+
+    def within(self, where: Where) -> Reranker:
+        """The same, weighing by what this caller may see."""
         ...
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from trivium.errors import EmptyQuery, LibraryBusy, ModelUnavailable, QueryTooLong
-from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store
+from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store, WeighingReranker
 from trivium.results import Analysis, Result, Results
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
@@ -94,7 +94,8 @@ class Searcher:
         answers, candidates = self._find(request, prepared, progress)
         if request.rerank is not None:
             query = " ".join(asked.words.meaning for asked, _ in prepared)
-            candidates = self._reranked(candidates[: request.pool], query, request.rerank, progress)
+            pool = candidates[: request.pool]
+            candidates = self._reranked(pool, query, request.where, request.rerank, progress)
         items = self._results(request, candidates[: request.limit], progress)
         return Results(
             queries=request.queries,
@@ -142,7 +143,7 @@ class Searcher:
         if self._reranker is None:
             raise ModelUnavailable(_NO_RERANKER)
         passages = self._store.chunks(ids, where)
-        scores = self._reranker.scores(query, passages)
+        scores = _within(self._reranker, where).scores(query, passages)
         return {passage.id: score for passage, score in zip(passages, scores, strict=True)}
 
     def _prepare(
@@ -236,14 +237,19 @@ class Searcher:
         return _Answer(analysis, fused, complete)
 
     def _reranked(
-        self, candidates: list[Candidate], query: str, rerank: Rerank, progress: Progress
+        self,
+        candidates: list[Candidate],
+        query: str,
+        where: Where,
+        rerank: Rerank,
+        progress: Progress,
     ) -> list[Candidate]:
         """In the order of reranker and fusion together; as before, and a note, where none came."""
         if self._reranker is None:
             progress.tell(_NO_RERANKER)
             return candidates
         passages = [candidate.found for candidate in candidates]
-        judgment = judge(self._reranker, query, passages, rerank.seconds)
+        judgment = judge(_within(self._reranker, where), query, passages, rerank.seconds)
         progress.clock.lap("rerank")
         if judgment.scores is None:
             progress.tell(judgment.note)
@@ -277,6 +283,11 @@ def _parsed(text: str) -> Query:
     if not query.clauses:
         raise EmptyQuery("The query holds no word to look for.")
     return query
+
+
+def _within(reranker: Reranker, where: Where) -> Reranker:
+    """One that weighs words by what the caller may see, if it weighs them by the library."""
+    return reranker.within(where) if isinstance(reranker, WeighingReranker) else reranker
 
 
 def _one_for_one(request: SearchRequest) -> bool:

@@ -6,6 +6,11 @@ For stores that score by themselves, and for weighing one index's scores against
 from __future__ import annotations
 
 from math import log
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 K1 = 1.2
 B = 0.75
@@ -16,6 +21,12 @@ def idf(holding: int, total: int) -> float:
     return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
-def saturation(frequency: float, length: int, average: float) -> float:
+@overload
+def saturation(frequency: float, length: int, average: float) -> float: ...
+@overload
+def saturation(
+    frequency: NDArray[Any], length: NDArray[Any], average: float
+) -> NDArray[np.float64]: ...
+def saturation(frequency: Any, length: Any, average: float) -> Any:
     """How much `frequency` occurrences in a chunk of `length` words count: 0 .. K1 + 1."""
     return frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average))

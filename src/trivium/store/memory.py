@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,12 @@ import numpy as np
 from trivium.ports import Waiting
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.memory_folders import MemoryFolders
+from trivium.store.memory_models import Entry
 from trivium.store.memory_registry import MemoryRegistry
 from trivium.store.memory_tokens import MemoryTokens
 from trivium.store.neighbours import neighbours
 from trivium.store.where import kind_of, matches
-from trivium.text.completing import complete
+from trivium.text.completing import LOOKED_AT, complete
 from trivium.text.keywords import plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import PlannedWord, plan_spellings
@@ -53,12 +55,13 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
     # searching
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
+        seen = self._seen(where)
         scores = {
             Signal.VECTOR: self._vector_scores,
             Signal.KEYWORD: self._keyword_scores,
             Signal.TRIGRAM: self._trigram_scores,
-        }[signal](probe)
-        excluded = plan_keywords(probe.query, self._languages()).excluded
+        }[signal](probe, seen)
+        excluded = plan_keywords(probe.query, seen.languages).excluded
         hits = [
             Hit(chunk_id, score)
             for chunk_id, score in scores.items()
@@ -68,15 +71,17 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        return spell(words, self._vocabulary, self._languages(), partial(self._holding, where))
+        seen = self._seen(where)
+        return spell(words, seen.vocabulary, seen.languages, partial(self._holding, where))
 
     def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
         return complete(
             beginning,
-            self._vocabulary,
-            lambda word: self._holding(OWNER, (word,), len(self._entries)),
+            self._seen(where).vocabulary,
+            lambda word: self._holding(where.access, (word,), len(self._entries)),
             partial(self._holding, where),
             most,
+            looked_at=LOOKED_AT if where.access == OWNER else None,
         )
 
     def _holding(self, where: Where, run: tuple[str, ...], most: int) -> int:
@@ -107,8 +112,9 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
         found = {c.id: self._entries[c.id].vector for c in self.chunks(ids, where)}
         return {i: vector for i, vector in found.items() if vector is not None}
 
-    def rarities(self, words: Sequence[str]) -> Sequence[float]:
-        return [self._idf(word, "spellings") for word in words]
+    def rarities(self, words: Sequence[str], where: Where) -> Sequence[float]:
+        seen = self._seen(where)
+        return [seen.idf(word, "spellings") for word in words]
 
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str
@@ -125,24 +131,24 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
     def field_names(self, where: Where) -> frozenset[str]:
         return frozenset(name for d in self.documents(where) for name in d.metadata)
 
-    def _vector_scores(self, probe: Probe) -> dict[ChunkId, float]:
+    def _vector_scores(self, probe: Probe, seen: _Seen) -> dict[ChunkId, float]:
         if probe.vector is None or not self._dimensions:
             return {}
         self._refuse_other(probe.model)
         scores = {
             i: float(np.dot(entry.vector, probe.vector))
-            for i, entry in self._entries.items()
+            for i, entry in seen.entries.items()
             if entry.vector is not None
         }
         return {i: score for i, score in scores.items() if score >= probe.threshold}
 
-    def _keyword_scores(self, probe: Probe) -> dict[ChunkId, float]:
-        plan = plan_keywords(probe.query, self._languages())
+    def _keyword_scores(self, probe: Probe, seen: _Seen) -> dict[ChunkId, float]:
+        plan = plan_keywords(probe.query, seen.languages)
         runs = {run for clause in plan.clauses for run in clause.runs}
-        weights = {run: sum(self._idf(s, "stems") for s in run) for run in runs}
-        average = self._average_length()
+        weights = {run: sum(seen.idf(s, "stems") for s in run) for run in runs}
+        average = seen.average_length
         scores: dict[ChunkId, float] = {}
-        for chunk_id, entry in self._entries.items():
+        for chunk_id, entry in seen.entries.items():
             found = [
                 sum(
                     weights[run] * saturation(_count(run, entry.stems), len(entry.stems), average)
@@ -155,31 +161,33 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
                 scores[chunk_id] = sum(found)
         return scores
 
-    def _trigram_scores(self, probe: Probe) -> dict[ChunkId, float]:
+    def _trigram_scores(self, probe: Probe, seen: _Seen) -> dict[ChunkId, float]:
         plan = plan_spellings(
             probe.query.words,
-            self._vocabulary,
-            self._languages(),
-            lambda parts: sum(self._idf(word, "spellings") for word in parts),
+            seen.vocabulary,
+            seen.languages,
+            lambda parts: sum(seen.idf(word, "spellings") for word in parts),
         )
         most = sum(planned.weight for planned in plan) * (K1 + 1)
-        average = self._average_length()
+        average = seen.average_length
         scores = {}
-        for chunk_id, entry in self._entries.items():
+        for chunk_id, entry in seen.entries.items():
             score = sum(_planned_score(planned, entry.spellings, average) for planned in plan)
             if score > 0:
                 scores[chunk_id] = score / most
         return scores
 
-    def _average_length(self) -> float:
-        return sum(len(e.spellings) for e in self._entries.values()) / max(1, len(self._entries))
-
-    def _idf(self, token: str, among: str) -> float:
-        holding = sum(token in getattr(entry, among) for entry in self._entries.values())
-        return idf(holding, len(self._entries))
-
-    def _languages(self) -> list[str]:
-        return sorted({d.language for d in self._documents.values()})
+    def _seen(self, where: Where) -> _Seen:
+        """All that the caller may see, filtered out or not. The owner's vocabulary also knows words
+        of documents that are gone, as on the other stores."""
+        held = self.documents(where.access)
+        ids = {document.id for document in held}
+        entries = {i: entry for i, entry in self._entries.items() if entry.document in ids}
+        vocabulary = self._vocabulary
+        if where.access != OWNER:
+            vocabulary = Vocabulary()
+            vocabulary.add(word for entry in entries.values() for word in entry.spellings)
+        return _Seen(entries, vocabulary, sorted({document.language for document in held}))
 
     def forget_words(self) -> None:
         """Know only the words that are there now, as after a rebuild of the other stores."""
@@ -192,6 +200,23 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
 
     def close(self) -> None:
         """Nothing to release."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is there for one caller. Every number of the word signals comes from it."""
+
+    entries: Mapping[ChunkId, Entry]
+    vocabulary: Vocabulary
+    languages: list[str]
+
+    @property
+    def average_length(self) -> float:
+        return sum(len(e.spellings) for e in self.entries.values()) / max(1, len(self.entries))
+
+    def idf(self, token: str, among: str) -> float:
+        holding = sum(token in getattr(entry, among) for entry in self.entries.values())
+        return idf(holding, len(self.entries))
 
 
 def _planned_score(planned: PlannedWord, spellings: list[str], average: float) -> float:

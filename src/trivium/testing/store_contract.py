@@ -148,9 +148,9 @@ class StoreContract(
 
     def test_rarer_words_are_rarer(self, store: Store) -> None:
         put(store, *(sample(f"{n}.md", "lamp bell" if n else "lamp") for n in range(4)))
-        lamp, bell, none = store.rarities(["lamp", "bell", "fog"])
+        lamp, bell, none = store.rarities(["lamp", "bell", "fog"], OWNER)
         assert 0 < lamp < bell < none
-        assert store.rarities([]) == []
+        assert store.rarities([], OWNER) == []
 
     # signals
 

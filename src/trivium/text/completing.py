@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from trivium.text.misspelling import MOST_COUNTED
-from trivium.text.trigrams import Vocabulary
+from trivium.text.trigrams import WordList
 from trivium.types import Spelled
 
 SHORTEST = 2  # letters: one begins a tenth of all words
@@ -17,21 +17,29 @@ LOOKED_AT = 200  # of the most common words that begin so; each costs a look at 
 
 def complete(
     beginning: str,
-    vocabulary: Vocabulary,
+    vocabulary: WordList,
     common: Callable[[str], int],
     holding: Callable[[tuple[str, ...], int], int],
     most: int,
+    *,
+    looked_at: int | None,
 ) -> tuple[Spelled, ...]:
     """Words that visible chunks hold, by how many do, then by spelling. `common` counts all chunks
-    and only decides where to look; `holding` counts, up to a bound, what the caller may see."""
+    and only decides the order in which to look; `holding` counts, up to a bound, what the caller
+    may see. Only the first `looked_at` words are counted; None counts as many as it takes: for
+    callers who do not see everything, since hidden words could push theirs out of the first."""
     if len(beginning) < SHORTEST:
         return ()
     words = [(common(word), word) for word in vocabulary.beginning(beginning)]
     words.sort(key=lambda one: (-one[0], one[1]))
     found: list[Spelled] = []
-    for total, word in words[:LOOKED_AT]:
-        if len(found) >= most and total < found[most - 1].chunks:
-            break  # nobody sees more of a word than there is
+    for total, word in words[:looked_at]:
+        if len(found) >= most:
+            last = found[most - 1]
+            if total < last.chunks:
+                break  # nobody sees more of a word than there is
+            if (-min(total, MOST_COUNTED), (word,)) > (-last.chunks, last.words):
+                continue  # it would come behind even if all of it were seen: 50 ms became 12
         chunks = holding((word,), MOST_COUNTED)
         if chunks:
             found.append(Spelled((word,), chunks))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 
 from trivium.text.stems import stem
-from trivium.text.trigrams import THRESHOLD, Vocabulary
+from trivium.text.trigrams import THRESHOLD, WordList
 from trivium.types import Spelled
 
 # Costs of single mistakes, set on the lists of Norvig and codespell: the right word comes first for
@@ -36,7 +36,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def spell(
     words: Iterable[str],
-    vocabulary: Vocabulary,
+    vocabulary: WordList,
     languages: Iterable[str],
     holding: Callable[[tuple[str, ...], int], int],
 ) -> dict[str, tuple[Spelled, ...]]:
@@ -68,7 +68,7 @@ def _inflected(word: str, near: tuple[str, ...], languages: Iterable[str]) -> bo
     )
 
 
-def nearest(word: str, vocabulary: Vocabulary) -> list[tuple[str, ...]]:
+def nearest(word: str, vocabulary: WordList) -> list[tuple[str, ...]]:
     """Words of the vocabulary, or pairs of them, that `word` may stand for, nearest first."""
     if len(word) < SHORTEST or not word.isalpha():
         return []

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.text.stems import content_words
-from trivium.text.trigrams import Similar, Vocabulary
+from trivium.text.trigrams import Similar, WordList
 
 # The rarest words decide; more of them cost time (a posting list each relative) and gave nothing.
 MOST_PLANNED = 16
@@ -38,7 +38,7 @@ class PlannedWord:
 
 def plan_spellings(
     words: Sequence[str],
-    vocabulary: Vocabulary,
+    vocabulary: WordList,
     languages: Iterable[str],
     rarity: Callable[[tuple[str, ...]], float],
     common: float = 0.0,
@@ -69,7 +69,7 @@ def _factor(similar: Similar, best: float) -> float:
     return float((similar.likeness / best) ** 2 * best**0.5)
 
 
-def _joined(words: Sequence[str], vocabulary: Vocabulary) -> dict[str, list[str]]:
+def _joined(words: Sequence[str], vocabulary: WordList) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for left, right in pairwise(words):
         if left + right in vocabulary:

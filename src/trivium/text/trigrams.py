@@ -7,10 +7,12 @@ says which words there are; knows nothing of chunks, files or ranking.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,15 +84,80 @@ def _trigram_set(word: str) -> frozenset[str]:
     return frozenset(trigrams(word))
 
 
-class Vocabulary:
-    """The distinct words of an index, searchable by resemblance. Grows, never shrinks."""
+class WordList(ABC):
+    """Distinct words, searchable by resemblance."""
 
     def __init__(self) -> None:
+        self._answers: dict[str, list[Similar]] = {}
+
+    @abstractmethod
+    def __contains__(self, word: str) -> bool: ...
+
+    @abstractmethod
+    def beginning(self, start: str) -> list[str]:
+        """Words that begin so, in no order."""
+
+    @abstractmethod
+    def _candidates(self, word: str, threshold: float, most: int = _COMPARED) -> list[str]:
+        """Words that share trigrams with this one, most promising first."""
+
+    def similar(self, word: str) -> list[Similar]:
+        """The words that resemble `word`, most alike first; itself first if known."""
+        if word not in self._answers:
+            if len(self._answers) >= _REMEMBERED:
+                self._answers.clear()
+            self._answers[word] = self._similar(word)
+        return self._answers[word]
+
+    def alike(self, word: str, threshold: float, most: int) -> list[str]:
+        """Single words by shared trigrams alone, most promising first; itself if known."""
+        return self._candidates(word, threshold, most) if _comparable(word) else []
+
+    def _similar(self, word: str) -> list[Similar]:
+        known = word in self
+        found = [Similar((word,), 1.0, 1.0)] if known else []
+        if _comparable(word):
+            threshold = KNOWN_THRESHOLD if known else THRESHOLD
+            singles = [(w,) for w in self._candidates(word, threshold) if w != word]
+            found += [s for s in map(partial(_compare, word), singles) if s.similarity >= threshold]
+            # Two words count only where the second adds to the resemblance of the first.
+            found += [
+                s
+                for s in map(partial(_compare, word), self._compounds(word))
+                if s.likeness > max(_compare(word, (part,)).likeness for part in s.words)
+            ]
+        most = MOST_KNOWN if known else MOST_SIMILAR
+        return sorted(found, key=lambda s: (-s.likeness, s.words))[:most]
+
+    def _compounds(self, word: str) -> list[tuple[str, str]]:
+        """Pairs of known words that `word` may be a joined, perhaps misspelled, writing of."""
+        pairs: list[tuple[str, str]] = []
+        for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
+            left, right = word[:cut], word[cut:]
+            if left in self and right in self:
+                pairs.append((left, right))
+            elif word in self:
+                continue  # spelled as the index spells it: no guessing at its halves
+            elif left in self:
+                pairs += [(left, w) for w in self._half(right)]
+            elif right in self:
+                pairs += [(w, right) for w in self._half(left)]
+        return pairs
+
+    def _half(self, half: str) -> list[str]:
+        alike = [w for w in self._candidates(half, THRESHOLD, 12) if abs(len(w) - len(half)) <= 1]
+        return sorted(alike, key=lambda w: (-_compare(half, (w,)).likeness, w))[:2]
+
+
+class Vocabulary(WordList):
+    """The distinct words of an index. Grows, never shrinks."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._known: set[str] = set()
         # A large sorted part and a small recent one: adding words re-sorts the small part only.
         self._settled = _Part([])
         self._recent = _Part([])
-        self._answers: dict[str, list[Similar]] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -111,37 +178,8 @@ class Vocabulary:
         self._answers = {}
         return fresh
 
-    def similar(self, word: str) -> list[Similar]:
-        """The index's words that resemble `word`, most alike first; itself first if known."""
-        if word not in self._answers:
-            if len(self._answers) >= _REMEMBERED:
-                self._answers.clear()
-            self._answers[word] = self._similar(word)
-        return self._answers[word]
-
     def beginning(self, start: str) -> list[str]:
-        """Words that begin so, in no order."""
         return [w for part in (self._settled, self._recent) for w in part.beginning(start)]
-
-    def alike(self, word: str, threshold: float, most: int) -> list[str]:
-        """Single words by shared trigrams alone, most promising first; itself if known."""
-        return self._candidates(word, threshold, most) if _comparable(word) else []
-
-    def _similar(self, word: str) -> list[Similar]:
-        known = word in self._known
-        found = [Similar((word,), 1.0, 1.0)] if known else []
-        if _comparable(word):
-            threshold = KNOWN_THRESHOLD if known else THRESHOLD
-            singles = [(w,) for w in self._candidates(word, threshold) if w != word]
-            found += [s for s in map(partial(_compare, word), singles) if s.similarity >= threshold]
-            # Two words count only where the second adds to the resemblance of the first.
-            found += [
-                s
-                for s in map(partial(_compare, word), self._compounds(word))
-                if s.likeness > max(_compare(word, (part,)).likeness for part in s.words)
-            ]
-        most = MOST_KNOWN if known else MOST_SIMILAR
-        return sorted(found, key=lambda s: (-s.likeness, s.words))[:most]
 
     def _candidates(self, word: str, threshold: float, most: int = _COMPARED) -> list[str]:
         wanted = _keys(word)
@@ -151,24 +189,30 @@ class Vocabulary:
         scored.sort(key=lambda item: (-item[0], item[1]))
         return [found for _, found in scored[:most]]
 
-    def _compounds(self, word: str) -> list[tuple[str, str]]:
-        """Pairs of known words that `word` may be a joined, perhaps misspelled, writing of."""
-        pairs: list[tuple[str, str]] = []
-        for cut in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
-            left, right = word[:cut], word[cut:]
-            if left in self._known and right in self._known:
-                pairs.append((left, right))
-            elif word in self._known:
-                continue  # spelled as the index spells it: no guessing at its halves
-            elif left in self._known:
-                pairs += [(left, w) for w in self._half(right)]
-            elif right in self._known:
-                pairs += [(w, right) for w in self._half(left)]
-        return pairs
 
-    def _half(self, half: str) -> list[str]:
-        alike = [w for w in self._candidates(half, THRESHOLD, 12) if abs(len(w) - len(half)) <= 1]
-        return sorted(alike, key=lambda w: (-_compare(half, (w,)).likeness, w))[:2]
+class VisibleWords(WordList):
+    """The words of a vocabulary that one caller may see, as if there were no others."""
+
+    def __init__(self, vocabulary: Vocabulary, is_visible: Callable[[str], bool]) -> None:
+        super().__init__()
+        self._vocabulary = vocabulary
+        self._is_visible = is_visible
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._vocabulary and self._is_visible(word)
+
+    def beginning(self, start: str) -> list[str]:
+        """Hidden ones too: whoever asks counts the visible chunks of each."""
+        return self._vocabulary.beginning(start)
+
+    def _candidates(self, word: str, threshold: float, most: int = _COMPARED) -> list[str]:
+        looked_at = 2 * most
+        while True:
+            promising = self._vocabulary._candidates(word, threshold, looked_at)
+            found = list(islice(filter(self._is_visible, promising), most))
+            if len(found) == most or len(promising) < looked_at:
+                return found
+            looked_at *= 4
 
 
 def _compare(word: str, text: tuple[str, ...]) -> Similar:
@@ -244,7 +288,9 @@ class _Part:
         common = counts[rows]
         promise = common / len(wanted) + common / (len(wanted) + self._sizes[rows] - common)
         if len(rows) > most:
-            best = np.argpartition(-promise, most - 1)[:most]
+            # All that are as promising as the last: the caller cuts ties by spelling, so that the
+            # choice does not depend on which other words there are.
+            best = promise >= np.partition(promise, -most)[-most]
             rows, promise = rows[best], promise[best]
         return [(float(p), self.words[row]) for row, p in zip(rows, promise, strict=True)]
 

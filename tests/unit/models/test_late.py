@@ -17,7 +17,7 @@ from trivium.models.local import LocalEmbedder
 from trivium.ports import Reranker, TokenEmbedder
 from trivium.store.memory import MemoryStore
 from trivium.testing.samples import sample
-from trivium.types import OWNER, ChunkId, StoredChunk, TokenVectors
+from trivium.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
 
 TEXTS = (
     "The crown lies at the bottom of the lake.",
@@ -43,7 +43,7 @@ def nothing_stored(ids: Sequence[ChunkId]) -> Mapping[ChunkId, TokenVectors]:
     return {}
 
 
-def all_alike(words: Sequence[str]) -> Sequence[float]:
+def all_alike(words: Sequence[str], where: Where) -> Sequence[float]:
     return [1.0] * len(words)
 
 
@@ -150,7 +150,7 @@ def test_too_many_without_vectors_are_refused_before_any_work(
 def test_rare_words_decide(embedder: LocalEmbedder, passages: list[StoredChunk]) -> None:
     def only(rare: str) -> LateReranker:
         return LateReranker(
-            embedder, nothing_stored, lambda words: [float(w == rare) for w in words]
+            embedder, nothing_stored, lambda words, _: [float(w == rare) for w in words]
         )
 
     query = "mill, or crown?"

@@ -32,12 +32,21 @@ class Census:
     first: NDArray[np.int64]  # by document id: its first active chunk
     count: NDArray[np.int64]  # by document id: how many it has
     owner: NDArray[np.int32]  # by chunk id: its document, 0 if it is not active
-    languages: tuple[str, ...]
+    language: NDArray[np.int32]  # by document id: which of those below it is written in
+    spoken: tuple[str, ...]  # languages, in the order in which they were met
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(sorted(self.spoken))
+
+    def languages_of(self, documents: NDArray[np.int64]) -> tuple[str, ...]:
+        return tuple(sorted(self.spoken[i] for i in np.unique(self.language[documents])))
 
     @classmethod
     def empty(cls) -> Census:
         none = np.zeros(1, dtype=np.int64)
-        return cls(0, none, none, np.zeros(1, dtype=np.int32), ())
+        small = np.zeros(1, dtype=np.int32)
+        return cls(0, none, none, small, small, ())
 
     def after(self, changes: Changes) -> Census:
         """The picture once these changes have happened."""
@@ -54,8 +63,11 @@ class Census:
         first[gone] = count[gone] = 0
         first[ids], count[ids] = firsts, counts
         owner[_ranges(firsts, counts)] = np.repeat(ids, counts)
-        spoken = dict.fromkeys((*self.languages, *(c[3] for c in changes.documents)))
-        return Census(changes.sequence, first, count, owner, tuple(sorted(spoken)))
+        spoken = tuple(dict.fromkeys((*self.spoken, *(c[3] for c in changes.documents))))
+        numbers = {name: number for number, name in enumerate(spoken)}
+        language = _grown(self.language, last_document + 1)
+        language[ids] = [numbers[c[3]] for c in changes.documents]
+        return Census(changes.sequence, first, count, owner, language, spoken)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from trivium.store.embedded.database import check_not_lost, open_database, trans
 from trivium.store.embedded.indexes import Indexes, IndexView
 from trivium.store.embedded.locks import held
 from trivium.store.embedded.upkeep import Upkeep
+from trivium.store.embedded.visible import Occurrences, Visible
 from trivium.store.embedded.words import WordView
 from trivium.store.originals import Originals
 from trivium.store.sql.conversations import Conversations
@@ -44,10 +45,11 @@ from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.queue import JobQueue
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry
-from trivium.text.completing import complete
+from trivium.text.completing import LOOKED_AT, complete
 from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
+from trivium.text.trigrams import WordList
 from trivium.types import OWNER, Hit, Probe, Signal, Spelled, Where
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class _View:
     census: Census
     indexes: IndexView
     allowed: dict[Where, Allowed] = field(default_factory=dict)
+    visible: dict[Where, Visible] = field(default_factory=dict)  # for callers who do not see all
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     @property
@@ -107,6 +110,7 @@ class EmbeddedStore(Upkeep):
             self._depth = 0
             self._reading = threading.Lock()
             self._view: _View | None = None
+            self._occurrences = Occurrences()
             check_schema(self._registry.schema())
             self._prepare()
 
@@ -271,36 +275,55 @@ class EmbeddedStore(Upkeep):
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
         with self._translated():
             view = self._view or self._current()
-            languages = view.census.languages
+            vocabulary, languages, index = self._seen(view, where)
             words = plan_keywords(probe.query, languages)
             if signal is Signal.VECTOR:
                 return self._nearest(view, probe, words.excluded, where, k)
             allowed = self._allowed(view, where)
             if signal is Signal.KEYWORD:
-                return view.words.keyword(words, allowed, k)
-            plan = plan_spellings(
-                probe.query.words,
-                self._indexes.vocabulary,
-                languages,
-                view.words.rarity,
-                view.words.rarity_of(_COMMON),
-            )
-            return view.words.trigram(plan, words.excluded, allowed, k)
+                return index.keyword(words, allowed, k)
+            common = index.rarity_of(_COMMON)
+            plan = plan_spellings(probe.query.words, vocabulary, languages, index.rarity, common)
+            return index.trigram(plan, words.excluded, allowed, k)
 
-    def rarities(self, words: Sequence[str]) -> Sequence[float]:
+    def rarities(self, words: Sequence[str], where: Where) -> Sequence[float]:
         with self._translated():
-            view = self._view or self._current()
-            return [view.words.rarity((word,)) for word in words]
+            _, _, index = self._seen(self._view or self._current(), where)
+            return [index.rarity((word,)) for word in words]
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
         with self._translated():
             view, holding = self._counting(where)
-            return spell(words, self._indexes.vocabulary, view.census.languages, holding)
+            vocabulary, languages, _ = self._seen(view, where)
+            return spell(words, vocabulary, languages, holding)
 
     def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
         with self._translated():
             view, holding = self._counting(where)
-            return complete(beginning, self._indexes.vocabulary, view.words.held, holding, most)
+            vocabulary, _, _ = self._seen(view, where)
+            looked_at = LOOKED_AT if where.access == OWNER else None
+            held = view.words.held
+            return complete(beginning, vocabulary, held, holding, most, looked_at=looked_at)
+
+    def _seen(
+        self, view: _View, where: Where
+    ) -> tuple[WordList, tuple[str, ...], WordView | Visible]:
+        """The words, the languages and the index that answer this caller. What a filter leaves out
+        counts all the same, what the caller may not see does not. Whether anything is hidden does
+        not matter, so that nobody can tell by the time it takes."""
+        access = where.access
+        if access == OWNER:
+            return self._indexes.vocabulary, view.census.languages, view.words
+        seen = view.visible.get(access)
+        if seen is None:
+            allowed = self._allowed(view, access)
+            documents = allowed.documents
+            assert documents is not None  # that is the owner's
+            languages = view.census.languages_of(documents)
+            vocabulary = self._indexes.vocabulary
+            seen = Visible(view.words, self._occurrences, vocabulary, allowed, languages)
+            view.visible[access] = seen
+        return seen.words, seen.languages, seen
 
     def _counting(self, where: Where) -> tuple[_View, Callable[[Run, int], int]]:
         """What counts the passing chunks that hold a run of words, up to a bound."""

@@ -7,13 +7,16 @@ nothing of SQL: a caller hands in chunks and asks with plans.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from trivium.store.bm25 import K1, idf
+import numpy as np
+
+from trivium.store.bm25 import K1, B, idf
 from trivium.store.embedded.census import Allowed
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.normalise import words
@@ -22,6 +25,7 @@ from trivium.text.stems import stem
 from trivium.types import ChunkId, Hit
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from tantivy import Index, IndexWriter, Query, Schema, Searcher
 
     from trivium.store.sql.reader import IndexedChunk
@@ -34,6 +38,15 @@ _EVERY = "chunk"  # a word that every chunk holds: how often it stands there cou
 _FEW = 50  # documents: a filter of so few costs nearly nothing
 _UNFILTERED = 4000  # hits to look through before a filter is worth its price: 2 ms
 _DEEPER = 8  # each time a fetch did not yield enough
+_LAST_CHUNK = 2**63 - 1
+_AVERAGE = re.compile(r'"value": ([\d.e+-]+),\s*"description": "avgdl')
+# The lengths that tantivy tells apart, in one byte: all to 40, then in steps of 2, 4, 8 and so on.
+_STEPS = (n if n < 8 else (8 + n % 8) << (n // 8 - 1) for n in range(232))
+_LENGTHS = np.array([*range(24), *(24 + step for step in _STEPS)])
+
+Ids: TypeAlias = "NDArray[np.int32]"  # of chunks
+Counts: TypeAlias = "NDArray[np.int32]"
+_NO_CHUNKS = np.empty(0, dtype=np.int32)
 
 
 class WordIndex:
@@ -60,6 +73,7 @@ class WordIndex:
             row = Document()
             row.add_unsigned("chunk", chunk.id)
             row.add_unsigned("document", chunk.document)
+            row.add_unsigned("length", len(spellings))
             row.add_text("stems", " ".join(stem(spellings, chunk.language)))
             row.add_text("spellings", " ".join(spellings))
             row.add_text("every", _EVERY)
@@ -196,6 +210,49 @@ class WordView:
         parts += [(Occur.MustNot, self._run("stems", run)) for run in excluded]
         return self._best(Query.boolean_query(parts), allowed, k, 1 / most)
 
+    def occurrences(self, field: str, run: Run, after: ChunkId) -> tuple[Ids, Counts]:
+        """The chunks above `after` that hold a run, rising, and how often each does. Some 1.5 µs a
+        chunk."""
+        held = min(self.searcher.doc_freq(field, word) for word in run)
+        found = self._above(self._run(field, run), after, held)
+        if not found:
+            return _NO_CHUNKS, _NO_CHUNKS
+        addresses = [address for _, address in found]
+        ids, lengths = self._numbers("chunk", addresses), self._numbers("length", addresses)
+        # tantivy tells no counts, only scores, and those follow from count, length and average.
+        first = self._run(field, run[:1]).explain(self.searcher, addresses[0]).to_json()
+        average = float(_AVERAGE.findall(first)[0])
+        total = self._total()
+        weight = sum(_idf(self.searcher.doc_freq(field, word), total) for word in run)
+        scores = np.fromiter((score for score, _ in found), np.float64, len(found)) / weight
+        steady = K1 * (1 - B + B * kept_length(lengths) / average)
+        counts = np.rint(scores * steady / (K1 + 1 - scores)).astype(np.int32)
+        order = np.argsort(ids)
+        return ids[order], counts[order]
+
+    def lengths(self, after: ChunkId) -> tuple[Ids, Counts]:
+        """The chunks above `after` and how many words each has."""
+        from tantivy import Query
+
+        query = Query.term_query(self.schema, "every", _EVERY, "basic")
+        addresses = [address for _, address in self._above(query, after, self._total())]
+        return self._numbers("chunk", addresses), self._numbers("length", addresses)
+
+    def _above(self, query: Query, after: ChunkId, most: int) -> list[Any]:
+        from tantivy import FieldType, Occur, Query
+
+        if after:
+            newer = Query.range_query(
+                self.schema, "chunk", FieldType.Unsigned, after + 1, _LAST_CHUNK
+            )
+            inside = Query.const_score_query(newer, 0.0)
+            query = Query.boolean_query([(Occur.Must, query), (Occur.Must, inside)])
+        return list(self.searcher.search(query, most, count=False).hits) if most else []
+
+    def _numbers(self, field: str, addresses: list[Any]) -> NDArray[np.int32]:
+        values = self.searcher.fast_field_values(field, addresses)
+        return np.array(values, dtype=np.int32)
+
     def held(self, word: str) -> int:
         """Chunks that hold this spelling, dropped ones too until their segment is merged away."""
         return int(self.searcher.doc_freq("spellings", word))
@@ -203,7 +260,7 @@ class WordView:
     def count_holding(self, run: Run, allowed: Allowed, most: int) -> int:
         """How many allowed chunks hold the spellings of a run, counted up to `most`."""
         held = min(self.searcher.doc_freq("spellings", word) for word in run)
-        if not held:
+        if not held or not allowed.count:
             return 0
         if len(run) == 1:
             # More hold it than are dropped or not allowed: so many at least are allowed. In a
@@ -272,6 +329,18 @@ class WordView:
         return []
 
 
+def kept_length(lengths: Counts) -> NDArray[np.int64]:
+    """The lengths as tantivy keeps them, and so reckons with them."""
+    kept: NDArray[np.int64] = _LENGTHS[np.searchsorted(_LENGTHS, lengths, side="right") - 1]
+    return kept
+
+
+def _idf(holding: int, total: int) -> float:
+    """As tantivy reckons it, in single precision: for a word in nearly every chunk that matters."""
+    x = (np.float32(total - holding) + np.float32(0.5)) / (np.float32(holding) + np.float32(0.5))
+    return float(np.log(np.float32(1) + x))
+
+
 def _open(folder: Path) -> Index:
     from tantivy import Index, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
@@ -279,6 +348,7 @@ def _open(folder: Path) -> Index:
     builder = SchemaBuilder()
     builder.add_unsigned_field("chunk", indexed=True, fast=True)
     builder.add_unsigned_field("document", indexed=True)
+    builder.add_unsigned_field("length", fast=True)  # words of the chunk
     for name in ("stems", "spellings"):
         builder.add_text_field(name, tokenizer_name="blanks", index_option="position")
     builder.add_text_field("every", tokenizer_name="blanks", index_option="basic")

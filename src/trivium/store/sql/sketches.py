@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select, true
 
 from trivium.store.sql.conditions import visible
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.statements import insert_all, slices
 from trivium.store.sql.tables import documents, interpretations, shingles
 from trivium.text.nearness import ENOUGH_KEYS, MOST_OF_A_KEY, keys, sketch
-from trivium.types import DocumentId, Where
+from trivium.types import OWNER, DocumentId, Where
 
 _LAST = 2**63 - 1  # no document has a higher id
 
@@ -29,7 +29,7 @@ class Sketches(RegistryReader):
             if like is None:
                 rows = connection.execute(query).all()
             else:
-                near = _near(connection, like)
+                near = _near(connection, like, where)
                 rows = []
                 for some in slices(sorted(near)):
                     rows += connection.execute(query.where(documents.c.id.in_(some))).all()
@@ -53,19 +53,23 @@ def keep_shingles(connection: Connection, ids: Sequence[DocumentId]) -> None:
     insert_all(connection, shingles, held)
 
 
-def _near(connection: Connection, ids: Sequence[DocumentId]) -> set[DocumentId]:
+def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> set[DocumentId]:
     """These, and those that share enough keys with one of them. Of a key only the first few
     documents are looked at, by the order of its index, so that a text costs much the same however
-    many have a sentence in common with it: 500 of them take 50 ms among 100,000."""
-    held = func.count().over(partition_by=shingles.c.document).label("held")
+    many have a sentence in common with it: 500 of them take 50 ms among 100,000. The first few that
+    the caller may see, or hidden ones could take their places."""
     known, counted = shingles.alias("known"), shingles.alias("counted")
+    seen: ColumnElement[bool] = true()
+    if where.access != OWNER:
+        seen = counted.c.document.in_(select(documents.c.id).where(visible(where.access)))
+    held = func.count().over(partition_by=shingles.c.document).label("held")
     found = set(ids)
     for some in slices(ids):
         mine = shingles.c.document.in_(some)
         own = select(shingles.c.document, shingles.c.hash, held).where(mine).subquery("own")
         last = (
             select(counted.c.document)
-            .where(counted.c.hash == own.c.hash)
+            .where(counted.c.hash == own.c.hash, seen)
             .order_by(counted.c.document)
             .offset(MOST_OF_A_KEY - 1)
             .limit(1)

@@ -1,0 +1,134 @@
+"""What the word signals answer a caller who does not see everything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.vectors import VectorIndex
+from trivium.store.embedded.words import WordIndex
+from trivium.testing.samples import TOY, probe, sample
+from trivium.types import OWNER, Signal, Where
+
+EVERYONE = Where(frozenset())  # sees what is for all
+WORDED = (Signal.KEYWORD, Signal.TRIGRAM)
+QUERIES = ("w1 w2", '"w1 w2" w7', "w3 -w4", "w9x w11", "w12w13", "+w5 w1")
+
+
+def texts(count: int, longest: int) -> list[str]:
+    chance = np.random.default_rng(5)
+    lengths = chance.integers(1, longest, count)
+    return [" ".join(f"w{n}" for n in chance.zipf(1.3, size) % 60) for size in lengths]
+
+
+def test_how_often_a_chunk_holds_words_follows_from_its_score(tmp_path: Path) -> None:
+    index = WordIndex(tmp_path)
+    written: dict[int, list[str]] = {}
+    for start, longest in ((0, 60), (300, 3000)):  # two segments, short chunks and long ones
+        rows: list[Any] = [
+            SimpleNamespace(id=start + n, document=start + n, text=text, language="en")
+            for n, text in enumerate(texts(300, longest), start=1)
+        ]
+        index.add(rows)
+        index.commit()
+        written |= {row.id: row.text.split() for row in rows}
+    index.drop([(100, 50)])
+    index.commit()
+    for chunk in range(100, 150):
+        del written[chunk]
+    view = index.view()
+    assert view.searcher.doc_freq("every", "chunk") == 600, "the dropped still count for tantivy"
+    for run in (("w1",), ("w7",), ("w50",), ("w1", "w2"), ("w1", "w1")):
+        for after in (0, 250):
+            held = {i: _count(words, run) for i, words in written.items() if i > after}
+            ids, counts = view.occurrences("spellings", run, after)
+            assert dict(zip(ids, counts, strict=True)) == {i: n for i, n in held.items() if n}
+            assert list(ids) == sorted(ids)
+    ids, lengths = view.lengths(0)
+    assert dict(zip(ids, lengths, strict=True)) == {i: len(w) for i, w in written.items()}
+
+
+def _count(words: list[str], run: tuple[str, ...]) -> int:
+    runs = zip(*(words[n:] for n in range(len(run))), strict=False)
+    return Counter(runs)[run]
+
+
+def test_where_nothing_is_hidden_the_scores_are_those_of_the_owner(tmp_path: Path) -> None:
+    store = EmbeddedStore(tmp_path)
+    with store.writing():
+        store.put([sample(f"{n}.md", text) for n, text in enumerate(texts(80, 90))], "model")
+    for signal in WORDED:
+        for query in QUERIES:
+            ours = store.search(signal, probe(query), EVERYONE, 100)
+            theirs = store.search(signal, probe(query), OWNER, 100)
+            expected = {hit.chunk_id: hit.score for hit in theirs}
+            assert {hit.chunk_id: hit.score for hit in ours} == pytest.approx(expected, rel=1e-5)
+            assert store.search(signal, probe(query), EVERYONE, 3) == ours[:3]
+
+
+def test_what_is_remembered_of_words_follows_every_change(tmp_path: Path) -> None:
+    """Each search after a change answers as a store that was opened just now."""
+    store = EmbeddedStore(tmp_path)
+    batches = np.array_split(np.array(texts(60, 40), dtype=object), 6)
+    for number, batch in enumerate(batches):
+        with store.writing():
+            store.put(
+                [
+                    sample(f"{number}-{n}.md", text, audience="all" if n % 3 else "dm-only")
+                    for n, text in enumerate(batch)
+                ],
+                "model",
+            )
+            if number % 2:
+                store.remove([store.documents(OWNER)[number].id])
+        opened = EmbeddedStore(tmp_path)
+        for signal in WORDED:
+            for query in QUERIES:
+                found = store.search(signal, probe(query), EVERYONE, 20)
+                assert found == opened.search(signal, probe(query), EVERYONE, 20)
+        opened.close()
+
+
+def test_codes_fitted_to_hidden_vectors_find_the_same(tmp_path: Path) -> None:
+    chance = np.random.default_rng(1)
+    centres = chance.normal(size=(40, 64))
+
+    def vectors(count: int, noise: float, shift: Any = 0.0) -> Any:
+        rows = centres[chance.integers(0, 40, count)] + noise * chance.normal(size=(count, 64))
+        rows += shift
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    hidden, visible = vectors(5000, 0.2, chance.normal(size=64) * 2), vectors(5000, 0.9)
+    whole = VectorIndex.open(tmp_path / "whole", 64, writable=True)
+    whole.append(np.arange(1, 5001), hidden)
+    whole.append(np.arange(5001, 10001), visible)
+    without = VectorIndex.open(tmp_path / "without", 64, writable=True)
+    without.append(np.arange(5001, 10001), visible)
+    for query in vectors(50, 0.9):
+        ids, scores = whole.generation.search(query, 50, np.arange(10000) >= 5000)
+        alone, expected = without.generation.search(query, 50, None)
+        assert ids.tolist() == alone.tolist()
+        assert scores.tolist() == expected.tolist()
+
+
+def test_a_language_that_only_hidden_documents_have_drops_no_word(tmp_path: Path) -> None:
+    """`die` says nothing in German, and much in a library that is English for whoever asks."""
+    store = EmbeddedStore(tmp_path)
+    with store.writing():
+        store.put(
+            [
+                sample("rules.md", "roll a die", "roll loudly"),
+                sample("geheim.md", "die Laterne", audience="dm-only", language="de"),
+            ],
+            TOY.fingerprint,
+        )
+    (hit,) = store.search(Signal.KEYWORD, probe("die roll"), EVERYONE, 1)
+    assert store.chunks([hit.chunk_id], EVERYONE)[0].chunk.text == "roll a die"
+    found = store.search(Signal.KEYWORD, probe("die loudly"), EVERYONE, 9)
+    assert len(found) == 2

@@ -94,6 +94,19 @@ def test_several_processes_share_the_work(folder: Path) -> None:
             assert monotonic() < until
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_answers_leave_without_waiting_for_an_acknowledgement(folder: Path, workers: int) -> None:
+    """Every connection has TCP_NODELAY set, whichever process accepted it."""
+    with serving(folder, "--workers", str(workers)) as (address, _):
+        seen: dict[int, bool] = {}
+        until = monotonic() + PATIENCE
+        while len(seen) < workers:
+            answer = httpx2.get(f"{address}/delay", timeout=PATIENCE, trust_env=False).json()
+            seen[answer["worker"]] = answer["no_delay"]
+            assert monotonic() < until
+    assert all(seen.values())
+
+
 def test_half_a_request_holds_up_nobody(folder: Path) -> None:
     with serving(folder) as (address, _):
         host, _, port = address.removeprefix("http://").partition(":")

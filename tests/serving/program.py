@@ -70,10 +70,9 @@ def _no_delay(client: Address) -> bool:
             connection = socket.socket(fileno=os.dup(int(name)))
         except OSError:  # a file, or what listed the folder
             continue
-        with connection:
-            with suppress(OSError):  # a listening socket has no peer
-                if connection.getpeername() == tuple(client):
-                    return bool(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        with connection, suppress(OSError):  # a listening socket has no peer
+            if connection.getpeername() == tuple(client):
+                return bool(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
     raise LookupError(client)
 
 

@@ -83,6 +83,7 @@ def main() -> None:
     asked.add_argument("--until", type=Path)
     asked.add_argument("--waiting", type=int, default=256)
     asked.add_argument("--parallel", type=int, default=0)
+    asked.add_argument("--connections", type=int, default=1000)
     asked.add_argument("--writer", default="")
     told = asked.parse_args()
     settings = Settings(
@@ -91,6 +92,7 @@ def main() -> None:
         serve_workers=told.workers,
         serve_waiting=told.waiting,
         serve_parallel=told.parallel,
+        serve_connections=told.connections,
         serve_seconds=240.0,  # for a machine that is busy with other things
         generate_url=told.writer,
         generate_model=NAME,

@@ -38,7 +38,6 @@ from trivium.library.report import Report
 from trivium.models.local import LocalEmbedder
 from trivium.ports import Blob
 
-PAGES = 200  # of 500 words
 MODEL_TEXTS = 1024  # that the model is timed with
 A_FOLDER = 1000  # files
 SEARCHES_FROM = 0.5  # share of the documents that are in when the other process searches
@@ -50,6 +49,7 @@ def main() -> None:
     parser.add_argument("what", choices=("unchanged", "edited", "many", "add", "search", "model"))
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--words", type=int, default=40, help="of a document, about")
+    parser.add_argument("--pages", type=int, default=200, help="of `edited`, each of 500 words")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--place", type=Path, help="kept, to go on there; else a temporary folder")
     parser.add_argument("--seconds", type=float, default=30, help="of searching, each time")
@@ -94,7 +94,7 @@ def edited(given: argparse.Namespace) -> dict[str, Any]:
             told += chance.choice(sentences).split()
         return " ".join(told)
 
-    pages = [[paragraph(100) for _ in range(5)] for _ in range(PAGES)]
+    pages = [[paragraph(100) for _ in range(5)] for _ in range(given.pages)]
     with Library.open(given.place / "library", settings=load().settings) as library:
 
         def add() -> tuple[Report, frozenset[str]]:
@@ -106,7 +106,7 @@ def edited(given: argparse.Namespace) -> dict[str, Any]:
             return report, kept.hashes
 
         first, before = add()
-        pages[PAGES // 2][2] = paragraph(130)
+        pages[given.pages // 2][2] = paragraph(130)
         again, after = add()
     return {
         "passages": len(before),
@@ -131,6 +131,10 @@ def many(given: argparse.Namespace) -> dict[str, Any]:
     rates = [before["texts_per_second"], _ask(given, "model")["texts_per_second"]]
     tenth = next(line for line in seen if line["done"] >= given.documents / 10)
     rate = _rate(seen, meanwhile)
+    if not meanwhile["overlapped"]:
+        print(
+            "Adding ended before the searches did: more documents, fewer seconds.", file=sys.stderr
+        )
     return {
         "documents": given.documents,
         "words": given.words,
@@ -141,6 +145,7 @@ def many(given: argparse.Namespace) -> dict[str, Any]:
         "growth": round(seen[-1]["resident"] / tenth["resident"], 2),
         "search_ms": {"idle": idle, "meanwhile": meanwhile["found"]},
         "slower": round(meanwhile["found"]["p95"] / idle["p95"], 2),
+        "searched_while_adding": meanwhile["overlapped"],
         "others": round(max(0.0, others / wall), 2),
     }
 
@@ -164,17 +169,19 @@ def _watched(given: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str,
     assert searching is not None
     assert searching.stdout is not None
     meanwhile["found"] = json.loads(searching.stdout.read())
-    assert "to" in meanwhile, "it was done before the searches were: more documents, fewer seconds"
+    meanwhile["overlapped"] = "to" in meanwhile
     return seen, meanwhile
 
 
 def _rate(seen: list[dict[str, Any]], meanwhile: dict[str, Any]) -> float:
-    """Documents a second while nobody searched."""
+    """Documents a second while nobody searched, or of the whole run if it was too short."""
     parts = [
         [line for line in seen if line["done"] and line["at"] <= meanwhile["from"]],
-        [line for line in seen if line["at"] >= meanwhile["to"]],
+        [line for line in seen if meanwhile["overlapped"] and line["at"] >= meanwhile["to"]],
     ]
     spans = [(p[-1]["done"] - p[0]["done"], p[-1]["at"] - p[0]["at"]) for p in parts if p]
+    if not any(seconds for _, seconds in spans):
+        spans = [(seen[-1]["done"], seen[-1]["at"])]
     return float(sum(done for done, _ in spans) / sum(seconds for _, seconds in spans))
 
 

@@ -27,7 +27,7 @@ from trivium.library import embedder_for
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.types import EVERYONE, Chunk, Extraction, Processed
 
-EMBEDDED = 3_000  # real texts whose vectors all others are made of
+EMBEDDED = 3_000  # real texts whose vectors all others are made of; fewer of a small corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,9 @@ def prepare(at: Place, corpus: Corpus, settings: Settings) -> None:
         return
     at.folder.mkdir(parents=True, exist_ok=True)
     embedder = embedder_for(settings)
-    print(f"Embedding {EMBEDDED:,} real texts, once …", file=sys.stderr, flush=True)
-    np.save(at.folder / "base.npy", embedder.embed_documents(corpus.runs(EMBEDDED)))
+    texts = corpus.runs(min(EMBEDDED, len(corpus.sentences)))
+    print(f"Embedding {len(texts):,} real texts, once …", file=sys.stderr, flush=True)
+    np.save(at.folder / "base.npy", embedder.embed_documents(texts))
     queries = corpus.queries()
     (at.folder / "queries.json").write_text(json.dumps(queries), encoding="utf-8")
     np.save(at.folder / "queries.npy", np.stack([embedder.embed_query(q) for q in queries]))

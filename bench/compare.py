@@ -22,10 +22,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from bench import environments, ingest
 from bench.build import Place, place, prepare
-from bench.corpus import DATA, REPOSITORY, WARM_UP, Corpus, DataMissing, load_corpus
+from bench.corpus import DATA, WARM_UP, Corpus, DataMissing, load_corpus
 from bench.environments import OURS, PeerFailed
 from bench.judged import SETS, prepare_judged
-from bench.report import write_report
+from bench.report import RESULTS, write_report
 from bench.rows import make_rows
 from bench.surroundings import surroundings
 from bench.truth import has_truth, nearest, save_truth
@@ -36,7 +36,6 @@ from trivium.library import embedder_for
 
 LIMIT = 10
 SIZES = "10000,100000"
-RESULTS = REPOSITORY / "build" / "bench" / "results.json"
 _TRUE_QUERIES = 50
 _BUILD_SECONDS = 3_600.0
 _SEARCH_SECONDS = 1_200.0
@@ -148,8 +147,9 @@ class Run:
             self._keep()
 
     def _keep(self) -> None:
-        RESULTS.parent.mkdir(parents=True, exist_ok=True)
-        RESULTS.write_text(json.dumps(self.found, indent=1), encoding="utf-8")
+        self.asked.to.mkdir(parents=True, exist_ok=True)
+        kept = self.asked.to / RESULTS.name
+        kept.write_text(json.dumps(self.found, indent=1), encoding="utf-8")
 
 
 def main() -> None:
@@ -159,7 +159,7 @@ def main() -> None:
     except DataMissing as reason:
         sys.exit(str(reason))
     run.compare()
-    for path in write_report(run.found, RESULTS.parent):
+    for path in write_report(run.found, asked.to):
         _say(f"Written: {path}")
 
 
@@ -187,6 +187,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
     judged = ",".join(SETS)
     parser.add_argument("--sets", default=judged, help=f"judged sets (default: {judged})")
+    parser.add_argument("--to", type=Path, default=RESULTS.parent, help="folder of the report")
     parser.add_argument("--no-ingest", action="store_true", help="leave ingestion out")
     parser.add_argument("--seconds", type=float, default=15.0, help="the most of one measurement")
     parser.add_argument("--client-seconds", type=float, default=3.0, help="of so many clients")

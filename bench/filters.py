@@ -42,7 +42,7 @@ def filtered(ours: Ours, at: Place) -> dict[str, Any]:
         }
         exact[Signal.VECTOR] = [
             [Hit(i, score) for i, score in nearest]
-            for nearest in exact_nearest(at, probes, ours.limit, passing)
+            for nearest in exact_nearest(ours.store, probes, ours.limit, passing)
         ]
         found[f"{share:.1%}"] = {
             "chunks": int(np.count_nonzero(passing)),

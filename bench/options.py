@@ -61,7 +61,8 @@ def main() -> None:
         sys.exit(str(reason))
     if not at.library.is_dir():
         sys.exit(f"Run `python -m bench.search --chunks {asked.chunks}` first: it builds it.")
-    queries = at.prepared.queries[: WARM_UP + asked.queries]
+    warm_up = min(WARM_UP, asked.queries)
+    queries = at.prepared.queries[: warm_up + asked.queries]
     took: dict[str, list[float]] = {name: [] for name in OPTIONS}
     with Library.open(at.library, settings=settings, create=False) as library:
         for number, (query, other) in enumerate(
@@ -70,7 +71,7 @@ def main() -> None:
             for name, ask in OPTIONS.items():
                 started = perf_counter()
                 ask(library, query, other)
-                if number >= WARM_UP:
+                if number >= warm_up:
                     took[name].append((perf_counter() - started) * 1000)
     found = {name: _summary(times, took["plain"]) for name, times in took.items()}
     if asked.json:

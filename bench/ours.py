@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trivium.types import Vector, Vectors
-
-_SCANNED = 50_000  # rows compared at a time in an exact scan
 
 
 class Precomputed:
@@ -123,10 +121,10 @@ class Ours:
             found[signal.value] = measure(ask, self.probes[WARM_UP:], self.seconds)
         return found
 
-    def recall(self, at: Place, asked: int = 50) -> float:
+    def recall(self, asked: int = 50) -> float:
         """The share of the true ten nearest that the vector signal finds."""
         probes = self.probes[WARM_UP : WARM_UP + asked]
-        exact = exact_nearest(at, probes, self.limit)
+        exact = exact_nearest(self.store, probes, self.limit)
         hits = 0
         for probe, true in zip(probes, exact, strict=True):
             found = self.store.search(Signal.VECTOR, probe, OWNER, self.limit)
@@ -135,14 +133,17 @@ class Ours:
 
 
 def exact_nearest(
-    at: Place, probes: Sequence[Probe], k: int, passing: NDArray[np.bool_] | None = None
+    store: EmbeddedStore,
+    probes: Sequence[Probe],
+    k: int,
+    passing: NDArray[np.bool_] | None = None,
 ) -> list[list[tuple[int, float]]]:
-    """Ids and cosines of the k nearest rows, by comparing every one that passes."""
+    """Ids and cosines of the k nearest rows, by comparing every one that passes. Reads the vectors
+    from the database: the index under test, and where its files lie, play no part."""
     best: list[list[tuple[int, float]]] = [[] for _ in probes]
-    for ids, rows in _stored_vectors(at):
+    for ids, near in store._registry.vector_rows(store.manifest().model, 0):
         if passing is not None:
-            ids, rows = ids[passing[ids]], rows[passing[ids]]  # noqa: PLW2901
-        near = rows.astype(np.float32)
+            ids, near = ids[passing[ids]], near[passing[ids]]  # noqa: PLW2901
         for number, probe in enumerate(probes):
             assert probe.vector is not None
             scores = np.vecdot(near, probe.vector)
@@ -150,16 +151,6 @@ def exact_nearest(
             merged = best[number] + [(int(ids[t]), float(scores[t])) for t in top]
             best[number] = sorted(merged, key=lambda pair: (-pair[1], pair[0]))[:k]
     return best
-
-
-def _stored_vectors(at: Place) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float16]]]:
-    """The library's vectors as its files hold them, a slice at a time."""
-    folder = at.library / "vectors"
-    folder /= (folder / "current").read_text()
-    ids = np.fromfile(folder / "ids.i64", np.int64)
-    rows = np.memmap(folder / "rows.f16", np.float16, "r").reshape(len(ids), -1)
-    for start in range(0, len(ids), _SCANNED):
-        yield ids[start : start + _SCANNED], rows[start : start + _SCANNED]
 
 
 def cold_start(at: Place, query: str, *, dropped: bool) -> dict[str, Any]:

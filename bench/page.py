@@ -34,7 +34,7 @@ from trivium.config import load
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _WARM = 5  # queries before any is counted
 _PAINTED = """() => new Promise((told) => {
   const look = () => {
@@ -87,7 +87,7 @@ def _subject(asked: argparse.Namespace) -> tuple[Path, list[str], dict[str, Any]
 def measured(address: str, queries: list[str]) -> dict[str, Any]:
     from playwright.sync_api import sync_playwright
 
-    path = next((found for name in _BROWSERS if (found := shutil.which(name))), None)
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if path is None:
         sys.exit("There is no Chromium.")
     arguments = ["--no-sandbox"] if os.geteuid() == 0 else []

@@ -81,7 +81,7 @@ def _measure(at: Place, settings: Settings, asked: argparse.Namespace) -> dict[s
         hybrid["hybrid, vector given, again"] = ours.hybrid(ours.given)
         hybrid["hybrid, again"] = ours.hybrid(ours.embedding)
         found["hybrid_ms"] = timings(hybrid)
-        found["vector_recall"] = ours.recall(at)
+        found["vector_recall"] = ours.recall()
         if asked.filter:
             _say("With filters …")
             found["filters"] = filtered(ours, at)

@@ -34,8 +34,6 @@ from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
 from trivium.config import load
 
-CLIENTS = (8, 64)
-WORKERS = (1, 2)
 _START_SECONDS = 120.0
 _ROW = "{:<26}{:>7}{:>9}{:>9}{:>9}  {:<18}{:>7}{:>8}{:>16}{:>14}{:>8}"
 _COLUMNS = ["", "req/s", "p50", "p95", "p99", "answers"]
@@ -46,7 +44,7 @@ def main() -> None:
     asked = _arguments()
     if asked.client:
         queries = json.loads(Path(asked.queries).read_text(encoding="utf-8"))
-        print(json.dumps(ask(asked.client, queries, asked.clients, asked.seconds)))
+        print(json.dumps(ask(asked.client, queries, asked.clients[0], asked.seconds)))
         return
     try:
         found = run(asked)
@@ -71,17 +69,18 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
         "runs": [],
     }
     queries = at.folder / "queries.json"
-    for workers in WORKERS:
+    for workers in asked.workers:
         with served(at.library, ("--workers", str(workers))) as server:
-            for clients in CLIENTS:
+            for clients in asked.clients:
                 _say(f"{clients} clients, {workers} workers …")
                 name = f"{clients} clients, {workers} worker{'s' if workers > 1 else ''}"
                 found["runs"].append(measured(name, server, queries, clients, asked.seconds))
     few = ("--set", "serve.parallel=2", "--set", "serve.waiting=8")
     with served(at.library, few) as server:
         _say("overload …")
-        name = f"{CLIENTS[-1]} clients, room for 10"
-        found["runs"].append(measured(name, server, queries, CLIENTS[-1], asked.seconds / 4))
+        most = asked.clients[-1]
+        name = f"{most} clients, room for 10"
+        found["runs"].append(measured(name, server, queries, most, asked.seconds / 4))
     return found
 
 
@@ -243,6 +242,10 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -255,11 +258,12 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each run")
+    parser.add_argument("--clients", type=_numbers, default=[8, 64], help="how many, with commas")
+    parser.add_argument("--workers", type=_numbers, default=[1, 2], help="processes, with commas")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--client", default="", help=argparse.SUPPRESS)
     parser.add_argument("--queries", default="", help=argparse.SUPPRESS)
-    parser.add_argument("--clients", type=int, default=8, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 

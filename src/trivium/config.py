@@ -211,6 +211,11 @@ class Settings:
     serve_waiting: int = _setting(
         "serve.waiting", 256, "requests that wait for their turn; more are sent away"
     )
+    serve_connections: int = _setting(
+        "serve.connections",
+        1000,
+        "open connections of a process; one more closes the oldest idle one",
+    )
     serve_seconds: float = _setting("serve.seconds", 10.0, "time for answering a request")
     serve_incoming_bytes: int = _setting(
         "serve.incoming_bytes", 10 << 30, "bytes of files sent in that wait or failed"

@@ -7,7 +7,9 @@
      │   ├─ BadSetting             setting.bad
      │   ├─ BadFilter              filter.bad
      │   ├─ BadValue               value.bad
+     │   ├─ NumberTooLarge         number.too_large
      │   ├─ PathNotFound           path.not_found
+     │   ├─ NameTooLong            name.too_long
      │   ├─ FolderEmpty            folder.empty
      │   ├─ DocumentNotFound       document.not_found
      │   ├─ NotEmbedded            document.not_embedded
@@ -75,6 +77,8 @@ Knows nothing of how errors are shown: shells print `str(error)` and `error.code
 
 from __future__ import annotations
 
+import errno
+
 
 class TriviumError(Exception):
     """The root: catch this to catch everything Trivium raises on purpose."""
@@ -117,6 +121,16 @@ class BadFilter(InputError):
 
 class BadValue(InputError):
     code = "value.bad"
+
+
+class NumberTooLarge(InputError):
+    code = "number.too_large"
+    fix = "Use a smaller number."
+
+
+class NameTooLong(InputError):
+    code = "name.too_long"
+    fix = "Use a shorter name."
 
 
 class PathNotFound(InputError):
@@ -416,3 +430,14 @@ class OriginalDamaged(StoreError):
 class DiskFull(StoreError):
     code = "library.disk_full"
     fix = "Free some space and run the same command again; nothing that was added is lost."
+
+
+def as_input_error(error: BaseException) -> InputError | None:
+    """The typed error for a failure that only the caller's own words cause: a number that no
+    database holds, a name that no file system takes. Every shell asks this before it calls an
+    unexpected error a fault of ours, so no option or route can be forgotten."""
+    if isinstance(error, OverflowError):
+        return NumberTooLarge("A number is too large.")
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return NameTooLong(f"The name {str(error.filename or '')[:60]!r}… is too long for a file.")
+    return None

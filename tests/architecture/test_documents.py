@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.bench.commands import QUICK
 
 from trivium import config, errors
 
@@ -72,3 +73,34 @@ def test_no_address_of_a_package_host_and_no_path_of_a_machine() -> None:
     hosts = "|".join(["files.pythonhosted", "pypi" + r"\.org", "registry.npmjs", "deb.debian"])
     for path in [*SOURCES, *ROOT.glob("*.md"), *ROOT.glob("*.toml"), *ROOT.glob("*.txt")]:
         assert not re.search(rf"{hosts}|/root/|/work/", path.read_text()), path
+
+
+# A module of bench/, the words after it that are no options, and the options, on one line.
+_BENCH = re.compile(r"\bbench\.[a-z]+\b(?! *=|\.)(?: (?:unchanged|edited|many)\b)?[^`|#\n]*")
+_ASIDE = {"--help", "--store"}  # measure nothing; the second would change the stored figures
+
+
+def measuring_commands() -> list[str]:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile"]
+    pages += sorted((ROOT / "docs").rglob("*.md"))
+    return sorted({found for page in pages for found in _BENCH.findall(page.read_text())})
+
+
+@pytest.mark.parametrize("command", measuring_commands())
+def test_every_command_for_a_figure_has_a_quick_form(command: str) -> None:
+    """`tests/bench/test_commands.py` runs those; so no command of a document rots."""
+    module, *rest = command.split()
+    module = module.rstrip(".,;:)")
+    assert (ROOT / "bench" / f"{module.removeprefix('bench.')}.py").exists()
+    part = f"{module} {rest[0]}" if rest and f"{module} {rest[0]}" in QUICK else module
+    forms = [options for name, options in QUICK.items() if name == part or name.split()[0] == part]
+    assert forms, "add its quick form to tests/bench/commands.py"
+    named = {word for word in rest if word.startswith("--")} - _ASIDE
+    assert any(named <= set(options) for options in forms), "no quick form has these options"
+
+
+def test_every_make_target_of_a_document_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        named = re.findall(r"(?:`|^)make ([a-z-]+)", page.read_text(), re.MULTILINE)
+        assert set(named) <= targets, page.name

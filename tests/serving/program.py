@@ -2,20 +2,24 @@
 
     python -m tests.serving.program FOLDER [--workers N] [--until FILE] [--writer URL]
 
-Prints its address when it is about to serve. Its route /slow answers once that file is there; with
---writer the language model of the tests, behind that address, writes the answers.
+Prints its address when it is about to serve. Its route /slow answers once that file is there;
+/delay says whether TCP_NODELAY is set on the connection. With --writer the language model of the
+tests, behind that address, writes the answers.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.datastructures import Address
 from tests.language_model import NAME
 
 from trivium.config import Settings
@@ -47,11 +51,29 @@ class ToyPlan(serve.Plan):
             await server.read(self._wait)
             return {"done": True, "worker": os.getpid()}
 
+        @app.get("/delay")
+        async def delay(request: Request) -> dict[str, Any]:
+            assert request.client is not None
+            return {"no_delay": _no_delay(request.client), "worker": os.getpid()}
+
         return app
 
     def _wait(self) -> None:
         while self.until is not None and not self.until.exists():
             time.sleep(0.01)
+
+
+def _no_delay(client: Address) -> bool:
+    """Whether TCP_NODELAY is set on the connection that this process has with a client."""
+    for name in os.listdir("/dev/fd"):
+        try:
+            connection = socket.socket(fileno=os.dup(int(name)))
+        except OSError:  # a file, or what listed the folder
+            continue
+        with connection, suppress(OSError):  # a listening socket has no peer
+            if connection.getpeername() == tuple(client):
+                return bool(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+    raise LookupError(client)
 
 
 def main() -> None:
@@ -61,6 +83,7 @@ def main() -> None:
     asked.add_argument("--until", type=Path)
     asked.add_argument("--waiting", type=int, default=256)
     asked.add_argument("--parallel", type=int, default=0)
+    asked.add_argument("--connections", type=int, default=1000)
     asked.add_argument("--writer", default="")
     told = asked.parse_args()
     settings = Settings(
@@ -69,6 +92,7 @@ def main() -> None:
         serve_workers=told.workers,
         serve_waiting=told.waiting,
         serve_parallel=told.parallel,
+        serve_connections=told.connections,
         serve_seconds=240.0,  # for a machine that is busy with other things
         generate_url=told.writer,
         generate_model=NAME,

@@ -94,6 +94,19 @@ def test_several_processes_share_the_work(folder: Path) -> None:
             assert monotonic() < until
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_answers_leave_without_waiting_for_an_acknowledgement(folder: Path, workers: int) -> None:
+    """Every connection has TCP_NODELAY set, whichever process accepted it."""
+    with serving(folder, "--workers", str(workers)) as (address, _):
+        seen: dict[int, bool] = {}
+        until = monotonic() + PATIENCE
+        while len(seen) < workers:
+            answer = httpx2.get(f"{address}/delay", timeout=PATIENCE, trust_env=False).json()
+            seen[answer["worker"]] = answer["no_delay"]
+            assert monotonic() < until
+    assert all(seen.values())
+
+
 def test_half_a_request_holds_up_nobody(folder: Path) -> None:
     with serving(folder) as (address, _):
         host, _, port = address.removeprefix("http://").partition(":")
@@ -110,6 +123,55 @@ def test_half_a_request_holds_up_nobody(folder: Path) -> None:
         finally:
             for half in halves:
                 half.close()
+
+
+def test_idle_connections_make_room(folder: Path) -> None:
+    """The oldest idle ones are closed, so they can neither shut others out nor use up the files
+    that a process may open."""
+    with serving(folder, "--connections", "8") as (address, _):
+        host, _, port = address.removeprefix("http://").partition(":")
+        idle = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(40)]
+        try:
+            for _ in range(3):
+                answer = httpx2.get(f"{address}/healthz", timeout=PATIENCE, trust_env=False)
+                assert answer.status_code == 200
+            for oldest in idle[:30]:
+                with suppress(ConnectionResetError):
+                    assert oldest.recv(1) == b"", "the server closed it"
+        finally:
+            for one in idle:
+                one.close()
+
+
+def test_a_folder_that_was_moved_away_is_reported_and_not_made_again(tmp_path: Path) -> None:
+    place, away = tmp_path / "library", tmp_path / "moved"
+    shelve(place).close()
+    with (
+        serving(place) as (address, _),
+        httpx2.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client,
+    ):
+        assert client.get("/readyz").status_code == 200
+        place.rename(away)
+        gone = client.get("/readyz")
+        assert (gone.status_code, gone.json()["code"]) == (503, "library.not_found")
+        for wait in ("true", "false"):
+            sent = {"file": ("new.md", b"# New\n\nManticores prowl.")}
+            refused = client.post(f"/v1/documents?wait={wait}", files=sent)
+            assert (refused.status_code, refused.json()["code"]) == (503, "library.not_found")
+        judged = {"query": "crown", "document": 1, "relevance": 1}
+        assert client.post("/v1/evaluations/mine/judgments", json=judged).status_code >= 400
+        assert client.get("/healthz").status_code == 200
+        assert not place.exists()
+        away.rename(place)
+        assert client.get("/readyz").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "changed", [{"serve_workers": 10**30}, {"serve_workers": 0}, {"serve_connections": 0}]
+)
+def test_numbers_that_no_server_can_have_are_refused(folder: Path, changed: dict[str, int]) -> None:
+    with pytest.raises(BadSetting):
+        plan(Settings(library=folder, **changed))
 
 
 def test_others_are_let_in_with_tokens_only(

@@ -168,12 +168,14 @@ def _explain(shell: Shell, error: Exception) -> int:
         ModelError,
         StoreError,
         TriviumError,
+        as_input_error,
     )
 
     if shell.debug:
         import traceback
 
         traceback.print_exc()
+    error = as_input_error(error) or error
     if not isinstance(error, TriviumError):
         shell.fail(
             "internal",

@@ -18,7 +18,7 @@ from secrets import token_hex
 
 from filelock import FileLock, Timeout
 
-from trivium.errors import DatasetInvalid, EvaluationNotFound, LibraryBusy
+from trivium.errors import DatasetInvalid, EvaluationNotFound, LibraryBusy, LibraryNotFound
 from trivium.evaluate import saved
 from trivium.evaluate.dataset import META, QRELS, QUERIES, is_synthetic
 from trivium.evaluate.judging import LOG, Judgments
@@ -122,7 +122,12 @@ class Shelf:
     @contextmanager
     def _alone(self, name: str) -> Iterator[None]:
         self._place(name)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except FileNotFoundError as reason:
+            raise LibraryNotFound(
+                f"The library's folder {self._folder.parent} is gone."
+            ) from reason
         try:
             with FileLock(self._folder / ".lock").acquire(timeout=_PATIENCE):
                 yield

@@ -15,9 +15,16 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trivium.errors import RequestRefused, RequestTooLarge, RequestTooSlow, TriviumError
+from trivium.errors import (
+    RequestRefused,
+    RequestTooLarge,
+    RequestTooSlow,
+    TriviumError,
+    as_input_error,
+)
 from trivium.http.metrics import Metrics
 from trivium.http.problems import REFUSED, Fault, problem
 
@@ -67,7 +74,13 @@ class Guard:
             await self._refuse(error, scope, receive, answer)
         except asyncio.CancelledError:
             raise
+        except ClientDisconnect:
+            pass  # the client broke off its own upload: status 499, and nothing of ours failed
         except Exception as error:
+            known = as_input_error(error)
+            if known is not None:
+                await self._refuse(known, scope, receive, answer)
+                return
             log.exception("request %s failed", answer.request_id)
             fault = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
             await self._refuse(fault, scope, receive, answer)

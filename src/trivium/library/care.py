@@ -21,6 +21,10 @@ class Care(Parts):
         """Format of the library and the model it was embedded with."""
         return self._store.manifest()
 
+    def check_there(self) -> None:
+        """Raises LibraryNotFound where the library's folder was moved or deleted meanwhile."""
+        self._store.check_there()
+
     def health(self) -> Mapping[str, int]:
         """Documents, active chunks, and how many of those each index holds."""
         return self._store.health()

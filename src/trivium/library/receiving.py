@@ -103,6 +103,7 @@ class Receiving(Adding):
         self, caller: Caller, uri: str, name: str, file: BinaryIO, wanted: Wanted
     ) -> tuple[Job, bytes]:
         labels = self._labels(caller, uri, wanted)
+        self._store.check_there()  # keeping the file would make the folder again
         key = self._spool.keep(file, uri, name)
         try:
             source = SpoolSource(self._spool, [key])

@@ -116,6 +116,7 @@ class Tender:
 
     def _follow(self) -> bool:
         """For as long as this is the process that follows them."""
+        self._library.check_there()  # taking the lock would make the folder again
         try:
             lock = FileLock(self._library.folder / "following.lock").acquire(timeout=0)
         except Timeout:

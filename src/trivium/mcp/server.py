@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from trivium import __version__
 from trivium.access import Caller
-from trivium.errors import TriviumError
+from trivium.errors import TriviumError, as_input_error
 from trivium.library import Library
 from trivium.mcp.tools import READING, WRITING, Tool
 from trivium.text.values import clean_text
@@ -64,7 +64,10 @@ def create_server(
             return _failed("request.invalid", _reason(error))
         except TriviumError as error:
             return _failed(error.code, str(error))
-        except Exception:
+        except Exception as error:
+            known = as_input_error(error)
+            if known is not None:
+                return _failed(known.code, str(known))
             log.exception("tool %s failed", tool.name)
             return _failed("internal", "Something went wrong inside Trivium.")
         return _answered(answer)

@@ -25,6 +25,7 @@ from trivium.types import Document, StoredChunk
 # Characters of one answer: some 6,000 tokens, a part of any assistant's window.
 MOST_TEXT = 24_000
 MOST_PASSAGE = 2_000  # of one result; a chunk of 400 tokens has 1,600
+_DEEPEST_RESULT = 10_000  # of a search: each page ranks all results before it again
 _MOST_FIELDS = 50  # of a document's metadata
 _MOST_VALUE = 500
 
@@ -46,7 +47,7 @@ class Tool:
 
 def _search(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     assert isinstance(asked, shapes.SearchInput)
-    first = _number(asked.cursor)
+    first = _number(asked.cursor, _DEEPEST_RESULT)
     found = library.search(
         asked.query,
         options=SearchOptions(limit=first + asked.limit + 1, mode=asked.mode, by=asked.by),
@@ -180,10 +181,10 @@ def _passage(found: StoredChunk, most: int) -> shapes.PassageShape:
     )
 
 
-def _number(cursor: str) -> int:
+def _number(cursor: str, most: int = 2**53) -> int:
     if not cursor:
         return 0
-    if not (cursor.isascii() and cursor.isdecimal()):
+    if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) > most:
         raise BadSetting(f"`cursor` is {cursor!r}.", fix="Give `next_cursor` of an answer.")
     return int(cursor)
 

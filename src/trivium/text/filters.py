@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from trivium.errors import BadFilter, BadValue
-from trivium.text.values import LARGEST, check_scalar, check_text
+from trivium.text.values import check_scalar, check_text
 from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, Not, Operator
 
 # Fields every document has; any other name is looked up in its metadata. `metadata.NAME` reaches
@@ -29,6 +29,7 @@ _AFTER_ANY_TIME = "\uffff"  # sorts behind every time of a day: 2024-05-01T12:00
 _DEEPEST = 50
 _FEWER = "Give the documents a label or a metadata field, and filter by that."
 LONGEST = 10_000  # characters
+_LARGEST_EXACT = 2.0**63
 MOST_CONDITIONS = 200  # SQLite takes a tree of 1,000
 _HELP = "Write it like `year>=2020 type:pdf`, with quotes around a value that holds a blank."
 
@@ -190,15 +191,20 @@ def _ordered(field: str, op: Operator, value: _Value) -> Compare:
 
 
 def _number_or_text(text: str) -> MetaScalar:
-    """Numbers are compared as numbers: 9 is less than 10."""
-    for convert in (int, float):
-        try:
-            number = convert(text)
-        except ValueError:
-            continue
-        is_kept = abs(number) <= LARGEST if isinstance(number, int) else isfinite(number)
-        return number if is_kept and "_" not in text else text
-    return text
+    """Numbers are compared as numbers: 9 is less than 10. Raises BadFilter."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if "_" in text:
+        return text
+    if not isfinite(number):
+        if any(letter.isdecimal() for letter in text):  # the words `inf` and `nan` are text
+            raise BadFilter(f"`{text[:20]}…` is too large a number.", fix="Use a smaller number.")
+        return text
+    # A database compares whole numbers of 64 bits exactly, and larger ones as floating point.
+    exact = text.strip("+-").isdecimal() and abs(number) < _LARGEST_EXACT
+    return int(text) if exact else number
 
 
 def _not_understood(token: re.Match[str]) -> BadFilter:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from fastapi import APIRouter
 from starlette.responses import JSONResponse, PlainTextResponse
 
@@ -64,7 +62,8 @@ async def healthz() -> JSONResponse:
 @health.get("/readyz", response_model=HealthAnswer, responses={503: responses()[503]})
 async def readyz(server: Here) -> JSONResponse:
     """The library can be read."""
-    await server.read(partial(server.library.manifest))
+    await server.read(server.library.check_there)
+    await server.read(server.library.manifest)
     return JSONResponse({"status": "ready", "version": __version__})
 
 

@@ -175,8 +175,17 @@ class EmbeddedStore(Upkeep):
     @contextmanager
     def _exclusive(self, waiting: Waiting | None, patience: float | None = None) -> Iterator[None]:
         wait = self._wait if patience is None else patience
+        self.check_there()  # taking the lock would make the folder again
         with held(self._lock, wait, waiting, "writing to this library"):
             yield
+
+    def check_there(self) -> None:
+        """Raises LibraryNotFound where the folder of an open library was moved or deleted."""
+        if not (self._folder / DATABASE).exists():
+            raise LibraryNotFound(
+                f"The library's folder {self._folder} is gone.",
+                fix="Put it back, or open the library where the folder is now.",
+            )
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""

@@ -1,0 +1,131 @@
+"""The quick form of every command that the documents name for a figure, and the data it reads.
+
+`test_commands` runs them; `tests/architecture` checks that no command of a document is missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.unit.extract.test_pdf_maker import PdfMaker
+
+CHUNKS = "300"
+# By what the documents call them: the module and its subcommand, then the options. DATA, PLACE and
+# RESULTS stand for folders of the test. In this order: the first builds the library of the next.
+QUICK: dict[str, tuple[str, ...]] = {
+    "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
+    "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),
+    "bench.serving": (
+        *("--chunks", CHUNKS, "--seconds", "0.4", "--data", "DATA"),
+        *("--clients", "2", "--workers", "1"),
+    ),
+    "bench.page": ("--chunks", CHUNKS, "--queries", "2", "--data", "DATA"),
+    "bench.compare": (
+        *("--chunks", CHUNKS, "--systems", "trivium", "--sets", "scifact", "--data", "DATA"),
+        *("--seconds", "0.1", "--client-seconds", "0.1", "--to", "RESULTS"),
+    ),
+    "bench.report": ("--readme", "--results", "RESULTS/results.json"),
+    "bench.rerank": ("--sets", "scifact", "--seconds", "0.1", "--data", "DATA/retrieval"),
+    "bench.chunking": (
+        *("--only", "recursive 400/80"),
+        *("--data", "DATA/retrieval/chunking_evaluation"),
+    ),
+    "bench.contextual": ("--data", "DATA/retrieval"),
+    "bench.extraction": ("--papers", "DATA/documents/papers"),
+    "bench.adding unchanged": ("--documents", "8", "--data", "DATA"),
+    "bench.adding edited": ("--pages", "2", "--data", "DATA"),
+    "bench.adding many": (
+        *("--documents", "40", "--words", "12", "--seconds", "0.2"),
+        *("--data", "DATA", "--place", "PLACE"),
+    ),
+    "bench.quick": ("--rows", "400", "--rounds", "1"),
+}
+_WORDS = (
+    *("river", "bridge", "copper", "lantern", "winter", "harbour", "falcon", "orchard"),
+    *("granite", "market", "sailor", "velvet", "ember", "thunder", "meadow", "cellar"),
+    *("anchor", "marble", "willow", "engine", "garden", "letter", "signal", "basket"),
+    *("timber", "castle", "doctor", "island", "needle", "pepper", "rocket", "silver"),
+    *("tunnel", "window", "yellow", "carbon", "desert", "forest", "hammer"),
+)
+_SETS = ("scifact", "nfcorpus", "xquad_en", "xquad_de")
+
+
+def write_data(folder: Path) -> Path:
+    """Judged sets, texts with questions, code and a paper, as small as the commands accept."""
+    chance = random.Random(1)
+    for name in _SETS:
+        _judged(folder / "retrieval" / name, chance)
+    _chunking(folder / "retrieval" / "chunking_evaluation", chance)
+    _code(folder / "retrieval" / "anthropic_codebase", chance)
+    _paper(folder / "documents" / "papers", chance)
+    return folder
+
+
+def _sentence(chance: random.Random) -> str:
+    return f"{' '.join(chance.sample(_WORDS, 10)).capitalize()}."
+
+
+def _text(chance: random.Random, sentences: int) -> str:
+    return " ".join(_sentence(chance) for _ in range(sentences))
+
+
+def _judged(folder: Path, chance: random.Random) -> None:
+    """12 documents and 50 questions of each set: bench.search asks 125 different ones."""
+    texts = {f"d{n}": _text(chance, 4) for n in range(12)}
+    asked = {f"q{n}": " ".join(chance.sample(_WORDS, 4)) for n in range(50)}
+    _lines(
+        folder / "corpus.jsonl",
+        [{"_id": name, "title": f"Note {name}", "text": text} for name, text in texts.items()],
+    )
+    _lines(folder / "queries.jsonl", [{"_id": n, "text": text} for n, text in asked.items()])
+    _judgments(folder, [(query, f"d{n % 12}") for n, query in enumerate(asked)])
+
+
+def _chunking(folder: Path, chance: random.Random) -> None:
+    (folder / "corpora").mkdir(parents=True)
+    rows = []
+    for name in ("chatlogs", "wikitexts"):
+        text = _text(chance, 12)
+        (folder / "corpora" / f"{name}.md").write_text(text, encoding="utf-8")
+        answer = {"content": text[:40], "start_index": 0, "end_index": 40}
+        rows.append((f"What of {_WORDS[0]}?", json.dumps([answer]), name))
+    with (folder / "questions_df.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("question", "references", "corpus_id"), *rows])
+
+
+def _code(folder: Path, chance: random.Random) -> None:
+    parts = [f"def {word}():\n    return '{_sentence(chance)}'\n" for word in _WORDS[:4]]
+    _lines(folder / "full_docs.jsonl", [{"uuid": "file", "content": "\n".join(parts)}])
+    _lines(
+        folder / "corpus.jsonl",
+        [{"_id": f"file#{n}", "text": part} for n, part in enumerate(parts)],
+    )
+    _lines(folder / "queries.jsonl", [{"_id": "q0", "text": f"what does {_WORDS[0]} return"}])
+    _judgments(folder, [("q0", "file#0")])
+
+
+def _paper(folder: Path, chance: random.Random) -> None:
+    folder.mkdir(parents=True)
+    lines = [_sentence(chance) for _ in range(6)]
+    made = PdfMaker()
+    page = made.page()
+    page.text(72, 80, "1 Introduction", size=16, font="bold")
+    page.lines(72, 110, lines)
+    (folder / "small.pdf").write_bytes(made.build())
+    section = {"heading": "1 Introduction", "text": " ".join(lines)}
+    read = {"metadata": {"sections": [section], "abstractText": None, "references": []}}
+    (folder / "small.pdf.json").write_text(json.dumps(read), encoding="utf-8")
+
+
+def _lines(path: Path, rows: Sequence[dict[str, str]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+def _judgments(folder: Path, pairs: Sequence[tuple[str, str]]) -> None:
+    lines = ["query-id\tcorpus-id\tscore", *(f"{query}\t{found}\t1" for query, found in pairs)]
+    (folder / "qrels.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,0 +1,62 @@
+"""Every command that the documents name for a figure runs, in its quick form."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bench.page import BROWSERS
+from tests.bench.commands import QUICK, write_data
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("bench")
+    data = write_data(place / "data")
+    return {"DATA": data, "PLACE": place / "place", "RESULTS": place / "results"}
+
+
+# What the command shows where it measured something.
+SHOWN = {
+    "bench.search": "300",
+    "bench.options": "two queries, AND",
+    "bench.serving": "2 clients, room for 10",
+    "bench.page": "from the last key",
+    "bench.compare": "",  # into a folder: bench.report reads it
+    "bench.report": "Trivium",
+    "bench.rerank": "reranked",
+    "bench.chunking": "recursive 400/80",
+    "bench.contextual": "texts extractive",
+    "bench.extraction": "pages per second",
+    "bench.adding unchanged": "again_per_second",
+    "bench.adding edited": "embedded_again",
+    "bench.adding many": "share_of_model",
+    "bench.quick": "hybrid / FTS5 + faiss",
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_runs(name: str, folders: dict[str, Path]) -> None:
+    if name == "bench.page" and not any(map(shutil.which, BROWSERS)):
+        assert not os.environ.get("CI"), "there is no Chromium"
+        pytest.skip("there is no Chromium")
+    options = []
+    for option in QUICK[name]:
+        word, _, rest = option.partition("/")
+        options.append(str(folders[word] / rest) if word in folders else option)
+    done = subprocess.run(
+        [sys.executable, "-m", *name.split(), *options],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert SHOWN[name] in done.stdout

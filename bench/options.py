@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -59,8 +60,9 @@ def main() -> None:
         at = place(settings, load_corpus(asked.data), asked.chunks)
     except DataMissing as reason:
         sys.exit(str(reason))
-    if not at.library.is_dir():
-        sys.exit(f"Run `python -m bench.search --chunks {asked.chunks}` first: it builds it.")
+    if not at.built.exists():
+        command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]
+        subprocess.run([*command, "--data", str(asked.data)], check=True)
     warm_up = min(WARM_UP, asked.queries)
     queries = at.prepared.queries[: warm_up + asked.queries]
     took: dict[str, list[float]] = {name: [] for name in OPTIONS}

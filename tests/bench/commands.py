@@ -15,7 +15,7 @@ from tests.unit.extract.test_pdf_maker import PdfMaker
 
 CHUNKS = "300"
 # By what the documents call them: the module and its subcommand, then the options. DATA, PLACE and
-# RESULTS stand for folders of the test. In this order: the first builds the library of the next.
+# RESULTS stand for folders of the test.
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
     "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from bench.page import BROWSERS
 from tests.bench.commands import QUICK, write_data
+from tests.bench.results import results
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,6 +21,8 @@ ROOT = Path(__file__).parents[2]
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("bench")
     data = write_data(place / "data")
+    (place / "results").mkdir()  # for bench.report, whether or not bench.compare ran before it
+    (place / "results" / "results.json").write_text(json.dumps(results()), encoding="utf-8")
     return {"DATA": data, "PLACE": place / "place", "RESULTS": place / "results"}
 
 

@@ -179,7 +179,7 @@ def _say_removed(shell: Shell, uris: list[str]) -> None:
 
 
 def _say_queued(shell: Shell, job: Job) -> None:
-    from trivium.cli.jobs import job_as_json
+    from trivium.plain import job_as_json
 
     if shell.json:
         shell.emit({"job": job_as_json(job)})

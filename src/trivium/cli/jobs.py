@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.plain import job_as_json, task_as_json
 
 if TYPE_CHECKING:
     from trivium.library import Library
@@ -69,7 +69,7 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
         tasks = library.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
         fates = library.fates(job)
     if shell.json:
-        told = [_task_as_json(task) for task in tasks]
+        told = [task_as_json(task) for task in tasks]
         shell.emit({"job": job_as_json(found), "fates": dict(fates), "tasks": told})
         return
     shell.say(
@@ -191,14 +191,6 @@ def clear_command(shell: Shell) -> None:
 
 
 _NOTHING = "Nothing that failed there can be tried again: add it again."
-
-
-def job_as_json(job: Job) -> dict[str, object]:
-    return {name: value for name, value in asdict(job).items() if name != "options"}
-
-
-def _task_as_json(task: Task) -> dict[str, object]:
-    return {name: value for name, value in asdict(task).items() if name not in ("key", "anew")}
 
 
 def _work(shell: Shell, library: Library) -> None:

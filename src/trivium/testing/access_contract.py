@@ -35,6 +35,26 @@ class AccessContract:
         assert [d.uri for d in store.documents(player)] == ["p.md"]
         assert store.documents(Where(None, collections=frozenset())) == []
 
+    def test_hidden_documents_change_no_score(self, store: Store) -> None:
+        put(store, sample("a.md", "the harbour at night", "take it over there", "a lamp, a die"))
+        player = Where(frozenset())
+        queries = ("takeover", "harbour takeover", "harbr", "die lamp", "harbour -lamp")
+
+        def told() -> list[object]:
+            found = [
+                store.search(signal, probe(query), player, ALL)
+                for signal in Signal
+                for query in queries
+            ]
+            words = ["takeover", "lamp", "harbr", "ha"]
+            spelled = store.spellings(words, player), store.completions("ha", player, 1)
+            return [*found, *spelled, list(store.rarities(words, player))]
+
+        before = told()
+        hidden = "takeover of harbours, harbour lamp"
+        put(store, sample("b.md", hidden, "die harbr", audience="dm-only", language="de"))
+        assert told() == before
+
     def test_documents_are_counted_by_label_as_far_as_they_may_be_seen(self, store: Store) -> None:
         put(
             store,

@@ -4,7 +4,8 @@ import pytest
 
 from trivium.config import Settings, load
 from trivium.errors import BadSetting
-from trivium.library.asking import Options, request_for
+from trivium.library.asking import request_for
+from trivium.options import SearchOptions
 from trivium.presets import PRESETS
 from trivium.search.fuse import Fusion
 from trivium.search.request import SearchRequest
@@ -24,7 +25,7 @@ def settings(preset: str, **more: str) -> Settings:
 
 
 def request(preset: str) -> SearchRequest:
-    return request_for(settings(preset), "all-MiniLM-L6-v2", ("fog",), OWNER, Options())
+    return request_for(settings(preset), "all-MiniLM-L6-v2", ("fog",), OWNER, SearchOptions())
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -64,7 +65,7 @@ def test_team_has_grabdys_weights_and_chunks() -> None:
     assert found.signal_weights() == {V: 0.5, K: 0.3, T: 0.2}
     assert (found.k, found.limit) == (60, 10)
     s = settings("team", **{"search.rerank": "on"})
-    asked = request_for(s, "all-MiniLM-L6-v2", ("fog",), OWNER, Options()).rerank
+    asked = request_for(s, "all-MiniLM-L6-v2", ("fog",), OWNER, SearchOptions()).rerank
     assert asked is not None
     assert (asked.shares, asked.seconds) == (Shares(0.5, 0.3, 0.2), 2.0)
     assert (s.chunk_strategy, s.chunk_size, s.chunk_overlap, s.chunk_minimum) == (

@@ -1,0 +1,224 @@
+"""Attacks a real server with hostile requests and counts what held: a table for docs/security.md.
+
+    python -m bench.attack [--requests 5000] [--seed 1]
+
+`trivium serve` on loopback, over a library in which some documents are hidden from the callers.
+Each request picks a caller (nobody, a token that may search, one that may add, one that may change
+everything but sees little, one that was revoked), a route of the API's own description, and values
+that broke things before: NaN, 1e400, halves of surrogate pairs, hundreds of digits, NUL, deep
+nesting, long names, odd cursors. What holds:
+
+- every answer is typed: JSON with a stable code for what is refused, never `internal`;
+- no answer holds a word that only hidden documents hold;
+- no answer to a caller without a token is a success, except where everyone may ask;
+- afterwards the server is ready, finds what it found before, and takes a new document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.serving import served
+from trivium.library import Library
+
+_OPEN = ("/healthz", "/readyz", "/openapi.json", "/metrics")  # who asks there needs no token
+SECRET = "xylophonist"  # stands in hidden documents only
+DOCUMENTS = {
+    "harbour.md": "# Harbour\n\nThe harbour of Port Amble has seven cranes and one bell.",
+    "bell.md": "# Bell\n\nThe bell is rung when fog comes in from the sea.",
+    "secret.md": f"---\naudience: council\n---\n# Accounts\n\nThe {SECRET} was paid in silver.",
+}
+NASTY: tuple[Any, ...] = (
+    *(
+        float("nan"),
+        float("inf"),
+        1e308,
+        -0.0,
+        2**63,
+        2**64,
+        10**400,
+        -(10**400),
+        0,
+        -1,
+        True,
+        None,
+    ),
+    *("", " ", "\x00", "\ud83d", "\ude00\ud83d", "𝒳", "9" * 400, "a" * 20_000, "../../etc/passwd"),
+    *("'; DROP TABLE documents;--", "<script>alert(1)</script>", "%00", "{{7*7}}", "\u202e", "*"),
+    *(
+        "year>=" + "9" * 400,
+        "(" * 300,
+        "a OR " * 200,
+        '"' * 99,
+        f"{SECRET[:5]}*",
+        "#1",
+        "#3",
+        "1e400",
+    ),
+    *([], {}, [[[[[[[[[[]]]]]]]]]], {"a": {"a": {"a": {}}}}, [None] * 100, {"": ""}, ["x"] * 5_000),
+)
+FIELDS = ("query", "question", "where", "limit", "metadata", "url", "number", "name", "weights")
+
+
+@dataclass
+class Attack:
+    address: str
+    tokens: Mapping[str, str]
+    chance: random.Random
+
+    def run(self, requests: int) -> Counter[tuple[str, str]]:
+        """How often each kind of answer came, by caller."""
+        import httpx2
+
+        counts: Counter[tuple[str, str]] = Counter()
+        with httpx2.Client(base_url=self.address, timeout=120) as client:
+            described = client.get("/openapi.json", headers=self._as("reader")).json()
+            routes = [
+                (method, path, told)
+                for path, methods in sorted(described["paths"].items())
+                for method, told in sorted(methods.items())
+            ]
+            for number in range(requests):
+                caller = self.chance.choice(sorted(self.tokens))
+                method, path, told = self.chance.choice(routes)
+                if (caller, method) == ("keeper", "delete"):
+                    continue  # it may, and then nothing is left to look for afterwards
+                request = self._request(client, method, path, told, caller)
+                try:
+                    answer = client.send(request)
+                except httpx2.HTTPError as error:
+                    counts[caller, f"NO ANSWER: {type(error).__name__}"] += 1
+                    continue
+                outcome = judge(caller, path, answer.status_code, answer.text)
+                counts[caller, outcome] += 1
+                if outcome.split(":")[0].isupper():
+                    print(f"{number} {caller} {method} {request.url}: {outcome}", file=sys.stderr)
+        return counts
+
+    def _as(self, caller: str) -> dict[str, str]:
+        token = self.tokens[caller]
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+    def _request(self, client: Any, method: str, path: str, told: Any, caller: str) -> Any:
+        url = re.sub(r"\{[^}]*\}", lambda _: self._in_path(), path)
+        query = {
+            one["name"]: self._as_text()
+            for one in told.get("parameters", ())
+            if one["in"] == "query" and self.chance.random() < 0.5
+        }
+        headers = self._as(caller)
+        if "requestBody" not in told:
+            return client.build_request(method.upper(), url, params=query, headers=headers)
+        if "multipart/form-data" in told["requestBody"]["content"]:
+            file = (self._as_text()[:300] or "a.md", self._as_text().encode())
+            labels = {name: self._as_text() for name in ("metadata", "category", "audience")}
+            sent = {"files": {"file": file}, "data": labels}
+            return client.build_request(method.upper(), url, params=query, headers=headers, **sent)
+        content = json.dumps(self._body()).encode("utf-8", "surrogatepass")
+        headers["Content-Type"] = "application/json"
+        return client.build_request(
+            method.upper(), url, params=query, headers=headers, content=content
+        )
+
+    def _body(self) -> Any:
+        """Fields that routes take, with values that none of them does."""
+        if self.chance.random() < 0.1:
+            return self.chance.choice(NASTY)
+        body: dict[str, Any]
+        body = {name: self.chance.choice(NASTY) for name in FIELDS if self.chance.random() < 0.4}
+        if self.chance.random() < 0.6:
+            body |= {"query": "harbour bell"}
+        return body
+
+    def _in_path(self) -> str:
+        from urllib.parse import quote
+
+        return quote(self._as_text()[:2_000] or "0", safe="")
+
+    def _as_text(self) -> str:
+        one = self.chance.choice((*NASTY, 1, 2, 3))
+        text = one if isinstance(one, str) else json.dumps(one)
+        return text.encode("utf-8", "replace").decode()[:4_000]
+
+
+def judge(caller: str, path: str, status: int, text: str) -> str:
+    if SECRET in text:
+        return "HIDDEN WORD TOLD"
+    if status >= 500 and status not in (503, 507):
+        return f"FAULT: {status}"
+    if status < 400:
+        guarded = path not in _OPEN and caller in ("nobody", "revoked")
+        return "LET IN" if guarded else "answered"
+    try:
+        code = json.loads(text).get("code", "")
+    except ValueError:
+        return f"UNTYPED: {status}"
+    return f"refused with {status}" if code else f"UNTYPED: {status}"
+
+
+def tokens_of(library: Library) -> dict[str, str]:
+    """A token for each kind of caller; the empty one is nobody's."""
+    reader = library.create_token(audiences=[], rights=["search"])[1]
+    adder = library.create_token(audiences=[], rights=["search", "add"])[1]
+    keeper = library.create_token(audiences=[], rights=["search", "add", "manage"])[1]
+    gone, revoked = library.create_token(audiences=[], rights=["search", "add", "manage"])
+    library.revoke_token(gone.id)
+    return {"reader": reader, "adder": adder, "keeper": keeper, "revoked": revoked, "nobody": ""}
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser()
+    asked.add_argument("--requests", type=int, default=5_000)
+    asked.add_argument("--seed", type=int, default=1)
+    told = asked.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        held = attack(Path(place), told.requests, told.seed)
+    for (caller, outcome), count in sorted(held.items()):
+        print(f"| {caller} | {outcome} | {count:,} |")
+    if any(outcome.split(":")[0].isupper() for _, outcome in held):
+        raise SystemExit(1)
+
+
+def attack(place: Path, requests: int, seed: int) -> Counter[tuple[str, str]]:
+    files = place / "files"
+    files.mkdir()
+    for name, text in DOCUMENTS.items():
+        (files / name).write_text(text)
+    with Library.open(place / "library") as library:
+        library.add(files)
+        tokens = tokens_of(library)
+    quiet = ("--set", "serve.rate=1000000", "--set", "serve.seconds=60")
+    with served(place / "library", quiet) as (address, _):
+        held = Attack(address, tokens, random.Random(seed)).run(requests)
+        held[("afterwards", _afterwards(address, tokens))] += 1
+    return held
+
+
+def _afterwards(address: str, tokens: Mapping[str, str]) -> str:
+    """Whether it still serves, finds and takes documents."""
+    import httpx2
+
+    reader, adder = ({"Authorization": f"Bearer {tokens[name]}"} for name in ("reader", "adder"))
+    with httpx2.Client(base_url=address, timeout=120) as client:
+        ready = client.get("/readyz").status_code == 200
+        found = client.post("/v1/search", json={"query": "seven cranes"}, headers=reader).json()
+        name = {"file": ("new.md", b"# New\n\nA lighthouse was added after the attack.")}
+        added = client.post("/v1/documents?wait=true", files=name, headers=adder)
+        again = client.post("/v1/search", json={"query": "lighthouse"}, headers=reader).json()
+    titles = [one["results"][0]["document"]["title"] for one in (found, again) if one["results"]]
+    held = ready and added.status_code < 300 and titles == ["Harbour", "New"]
+    return "ready, finds, adds" if held else f"BROKEN: {ready} {added.status_code} {titles}"
+
+
+if __name__ == "__main__":
+    main()

@@ -45,7 +45,9 @@ _COPIES = (
     " ON embeddings.hash = chunks.embedding WHERE embeddings.model ="
     " (SELECT value FROM settings WHERE name = 'model')) WHERE name = 'embedded_upto'",
     "UPDATE counters SET value = 1 WHERE name = 'sequence'",
+    "UPDATE counters SET value = (SELECT coalesce(max(id), 0) FROM chunks) WHERE name = 'chunk'",
 )
+_LAYOUT = 2  # of a view; those of another are made again
 
 
 class Chosen:
@@ -81,7 +83,7 @@ class Chosen:
             self.rows = [_as_it_was(dict(row)) for row in connection.execute(query).mappings()]
             held = connection.exec_driver_sql("SELECT name, value FROM settings").all()
             self.ids = [row.pop("chosen") for row in self.rows]
-        said = json.dumps([self.rows, self.ids, sorted(map(tuple, held))], default=str)
+        said = json.dumps([_LAYOUT, self.rows, self.ids, sorted(map(tuple, held))], default=str)
         self.digest = hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 

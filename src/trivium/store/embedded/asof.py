@@ -15,8 +15,8 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -129,10 +129,19 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return row | {name: json.dumps(row[name]) for name in ("metadata", "names")}
 
 
-def place(folder: Path) -> Path:
-    """A new folder for a view that is being made."""
-    (folder / AS_OF).mkdir(exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix="new-", dir=folder / AS_OF))
+@contextmanager
+def place(folder: Path) -> Iterator[Path]:
+    """A new folder for a view that is being made. A failure leaves nothing behind."""
+    views = folder / AS_OF
+    views.mkdir(exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix="new-", dir=views))
+    try:
+        yield made
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        with suppress(OSError):  # there are other views
+            views.rmdir()
+        raise
 
 
 def settle(made: Path, target: Path) -> None:

@@ -121,7 +121,7 @@ class Indexes:
         with suppress(OSError):  # a disk that cannot be written
             self._mark(damage.part).touch()
         if damage.part == WORDS:
-            self._words.abandon()
+            self._words.close()
             self._words = WordIndex(None)
         else:
             self.vectors = None
@@ -312,7 +312,7 @@ class Indexes:
         return held
 
     def close(self) -> None:
-        self._words.abandon()
+        self._words.close()
         if self.vectors is not None:
             self.vectors.close()
 

@@ -129,7 +129,8 @@ class EmbeddedStore(Upkeep):
         self._passing = Passing(self._registry)
         self._indexes = Indexes(self._folder, self._registry)
         if self._behind():
-            with self.writing():
+            # On a disk that cannot be written, what there is can be searched.
+            with suppress(LibraryReadOnly, DiskFull), self.writing():
                 pass  # entering catches up, and rebuilds what is damaged
         for damage in [*self._indexes.damaged.values()]:
             with suppress(IndexDamaged):  # the other signals serve
@@ -451,11 +452,11 @@ class EmbeddedStore(Upkeep):
             while True:
                 target = self._folder / AS_OF / chosen.digest
                 if not target.exists():
-                    made = asof.place(self._folder)
-                    EmbeddedStore(made).close()
-                    asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
-                    EmbeddedStore(made).close()  # opening makes the indexes
-                    asof.settle(made, target)
+                    with asof.place(self._folder) as made:
+                        EmbeddedStore(made).close()
+                        asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
+                        EmbeddedStore(made).close()  # opening makes the indexes
+                        asof.settle(made, target)
                 # A removal since then was not seen: it must not live on in a view.
                 again = Chosen(self._engine, when, where)
                 if again.digest == chosen.digest:

@@ -8,12 +8,14 @@ nothing of SQL: a caller hands in chunks and asks with plans.
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -92,8 +94,26 @@ class WordIndex:
     def __init__(self, folder: Path | None) -> None:
         """Without a folder: an empty index in memory, that stands in for one that is damaged."""
         self._folder = folder
-        self._index = _open(folder)
+        self._links: TemporaryDirectory[str] | None = None
         self._writer: IndexWriter | None = None
+        if folder is None or os.access(folder if folder.exists() else folder.parent, os.W_OK):
+            self._index = _open(folder)
+        else:  # tantivy takes a lock to read, so it reads where it can write
+            self._links = TemporaryDirectory(prefix="trivium-words-")
+            try:
+                self._link()
+                self._index = _open(Path(self._links.name))
+            except BaseException:
+                self._links.cleanup()
+                raise
+
+    def _link(self) -> None:
+        """Links to every file of a folder that cannot be written, in one that can be."""
+        if self._links is not None and self._folder is not None:
+            have = set(os.listdir(self._links.name))
+            for name in os.listdir(self._folder):
+                if name not in have and not name.endswith(".lock"):
+                    os.symlink(self._folder.absolute() / name, Path(self._links.name) / name)
 
     @guarded("words")
     def view(self) -> WordView:
@@ -102,6 +122,7 @@ class WordIndex:
             if self._folder is None or (self._folder / "meta.json").exists():
                 break
             sleep(0.01)
+        self._link()
         self._index.reload()
         return WordView(self._index.searcher(), self._index.schema)
 
@@ -154,6 +175,12 @@ class WordIndex:
             with suppress(OSError, IndexDamaged):
                 self._roll_back(self._writer)
             self._writer = None
+
+    def close(self) -> None:
+        self.abandon()
+        if self._links is not None:
+            self._links.cleanup()
+            self._links = None
 
     @staticmethod
     @guarded("words")

@@ -1,5 +1,6 @@
 """Damaged files of derived indexes: noticed, rebuilt, and never the end of anything."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -148,3 +149,46 @@ def test_a_reader_notices_that_another_has_rebuilt(tmp_path: Path) -> None:
     with reader:
         assert answers(reader) == expected
         assert not reader.search("lantern").notes
+
+
+def rot(place: Path, statement: str) -> None:
+    connection = sqlite3.connect(place / "library.db")
+    assert connection.execute(statement).rowcount == 1
+    connection.commit()
+    connection.close()
+
+
+def wrong(library: Library) -> dict[str, str]:
+    return {one.name: one.message for one in library.examine(deep=True) if not one.ok}
+
+
+def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_path: Path) -> None:
+    text = "A lantern burns in the harbour. " * 200
+    for name in ("a.md", "b.md", "c.md"):
+        (files / name).write_text(f"# {name}\n\n{text}")
+    library.add(files)
+    assert wrong(library) == {}
+    place = tmp_path / "library"
+    rot(place, "UPDATE chunks SET text = replace(text, 'harbour', 'harvour') WHERE id = 2")
+    text_of = "UPDATE interpretations SET text = replace(text, 'b.md', 'd.md') WHERE document = 2"
+    rot(place, text_of)
+    rot(place, "UPDATE chunks SET headings = '[\"other\"]' WHERE id = (SELECT max(id) FROM chunks)")
+    (told,) = wrong(library).values()
+    assert told.startswith("3 passages are not as they were added, of documents #1, #2, #3.")
+    assert "Nothing tells what stood in #3" in told
+    assert "Put the text of 2 passages right." in library.repair()
+    (told,) = wrong(library).values()
+    assert told.startswith("1 passages are not as they were added, of documents #3.")
+    assert "harvour" not in library.text(1)
+    assert library.text(2).startswith("b.md")
+
+
+def test_a_passage_that_cannot_be_read_is_named(
+    library: Library, files: Path, tmp_path: Path
+) -> None:
+    for name in ("a.md", "b.md"):
+        (files / name).write_text(f"# {name}\n\nA lantern burns.")
+    library.add(files)
+    place = tmp_path / "library"
+    rot(place, "UPDATE chunks SET text = CAST(x'41ff42' AS TEXT) WHERE document = 2")
+    assert "of documents #2" in wrong(library)["passages"]

@@ -23,6 +23,7 @@ from pathlib import Path
 from trivium.config import Settings
 from trivium.errors import TriviumError
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY
 
@@ -89,7 +90,7 @@ def look(place: Path) -> dict[str, object]:
                 [[r.found.id, round(r.score, 5), r.found.chunk.text] for r in found]
                 for query in QUERIES
                 for mode in ("keyword", "fuzzy", "semantic")
-                for found in [library.search(query, mode=mode)]
+                for found in [library.search(query, options=SearchOptions(mode=mode))]
             ]
             wrong = [one.name for one in library.examine(deep=True) if not one.ok]
             return {"answers": answers, "wrong": wrong}

@@ -198,7 +198,9 @@ def test_adding_an_unchanged_file_leaves_what_was_restored(past: Library, files:
     past.restore("a.md", 1)
     changed = Library(past._store, TOY, Settings(chunk_size=300))  # as another model may have it
     changed.add(files)
-    assert texts(changed.search("lamp", filters=Filters(source="a.md"))) == ["A lantern lamp burns."]
+    assert texts(changed.search("lamp", filters=Filters(source="a.md"))) == [
+        "A lantern lamp burns."
+    ]
     assert texts(changed.search("lamp", filters=Filters(source="b.md"))) == ["The lamp of fog."]
     (files / "a.md").write_text("# Light\n\nA new lamp burns.")
     changed.add(files)

@@ -9,6 +9,7 @@ import pytest
 from trivium.config import Settings
 from trivium.errors import IndexDamaged
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.store.embedded import indexes
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY, sample
@@ -24,7 +25,10 @@ def opened(place: Path) -> Library:
 
 def answers(library: Library) -> Answers:
     return [
-        [(result.found.id, round(result.score, 6)) for result in library.search(query, mode=mode)]
+        [
+            (result.found.id, round(result.score, 6))
+            for result in library.search(query, options=SearchOptions(mode=mode))
+        ]
         for query in QUERIES
         for mode in ("keyword", "fuzzy", "semantic")
     ]
@@ -128,7 +132,7 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
                 assert note.startswith("Searched without the signals keyword and trigram.")
                 assert "doctor --repair" in note
                 with pytest.raises(IndexDamaged):
-                    reader.search("lantern", mode="keyword")
+                    reader.search("lantern", options=SearchOptions(mode="keyword"))
             assert (place / "words.damaged").exists()
         with writer._store.writing():
             pass  # whoever writes next rebuilds what a reader has marked

@@ -12,6 +12,7 @@ from tests.serving.shelf import client
 from trivium.config import Settings
 from trivium.errors import DiskFull, LibraryReadOnly
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.testing.samples import TOY, sample
 
@@ -62,7 +63,7 @@ def changes(library: Library, folder: Path) -> dict[str, Callable[[], object]]:
         "add": lambda: library.add(file),
         "remove": lambda: library.remove(["3.md"]),
         "restore": lambda: library.restore("7.md", 1),
-        "as of": lambda: library.search("lantern", as_of=1),
+        "as of": lambda: library.search("lantern", options=SearchOptions(as_of=1)),
         "backup": lambda: library.backup(library._store.folder / "backup.tar"),
         "compact": library.compact,
         "rebuild": library.rebuild,

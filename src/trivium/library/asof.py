@@ -22,6 +22,7 @@ _LACKING = (
     " Search one document (`--source`) to embed its passages."
 )
 
+
 class AsOf(Parts):
     """Keeps the views of the last searches open. Not for several threads at once."""
 

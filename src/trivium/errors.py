@@ -410,10 +410,13 @@ class IndexDamaged(LibraryDamaged):
     code = "library.index_damaged"
     fix = "`trivium doctor --repair` rebuilds it from the database; no document is lost."
 
-    def __init__(self, part: str, details: str) -> None:
-        """`part`: words or vectors."""
-        self.part, self.details = part, details
-        super().__init__(f"The index of {part} is damaged: {details}.")
+    part = ""  # words or vectors
+
+    @classmethod
+    def of(cls, part: str, details: str) -> IndexDamaged:
+        damage = cls(f"The index of {part} is damaged: {details}.")
+        damage.part = part
+        return damage
 
 
 class LibraryBusy(StoreError):

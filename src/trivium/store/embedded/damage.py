@@ -51,7 +51,7 @@ def guarded(part: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                     raise refused from error
                 if "LockBusy" in str(error):
                     raise
-                raise IndexDamaged(part, _first_line(error)) from error
+                raise IndexDamaged.of(part, _first_line(error)) from error
 
         return call
 
@@ -82,7 +82,7 @@ def check_sums(files: Iterable[Path]) -> None:
         except FileNotFoundError:  # merged away this instant; one that is missing fails to open
             continue
         if not sound:
-            raise IndexDamaged("words", f"{path.name} does not match its checksum")
+            raise IndexDamaged.of("words", f"{path.name} does not match its checksum")
 
 
 def _is_sound(path: Path) -> bool:

@@ -109,7 +109,7 @@ class Generation:
                 codes.add(rows[start : start + ENCODE_ROWS])
             whole = min(codes.count, used.count) // BLOCK
             if not np.array_equal(codes.blocks(0, whole), used.blocks(0, whole)):
-                raise IndexDamaged("vectors", "its codes do not fit its rows")
+                raise IndexDamaged.of("vectors", "its codes do not fit its rows")
 
     # --- files ----------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class Generation:
             count = int(falls[0])
             ids, rows = ids[:count], rows[:count]
         elif len(falls) or ids[0] < 0:
-            raise IndexDamaged("vectors", "the ids of its rows do not increase")
+            raise IndexDamaged.of("vectors", "the ids of its rows do not increase")
         codes = self._codes
         if codes is None and count > EXACT_ROWS:
             codes = self._encode(rows)
@@ -187,10 +187,10 @@ class Generation:
         except FileNotFoundError:
             return None
         except Exception as error:  # a damaged header: numpy parses it as Python
-            raise IndexDamaged("vectors", f"levels.npy cannot be read ({error})") from error
+            raise IndexDamaged.of("vectors", f"levels.npy cannot be read ({error})") from error
         wide = self._dimensions + -self._dimensions % 4
         if levels.shape != (wide, 4) or not np.isfinite(levels).all():
-            raise IndexDamaged("vectors", "levels.npy does not fit the vectors")
+            raise IndexDamaged.of("vectors", "levels.npy does not fit the vectors")
         return np.asarray(levels)
 
     def save(self, least: int) -> None:

@@ -104,7 +104,7 @@ class Indexes:
         if most is not None and most < generation.count:
             places = sorted(random.sample(places, most))
         if generation.count and generation.ids[-1] > self._registry.last_chunk():
-            raise IndexDamaged(VECTORS, "it holds a passage that never was")
+            raise IndexDamaged.of(VECTORS, "it holds a passage that never was")
         for some in slices(places, 1000):
             ids, rows = generation.rows_at(np.array(some, dtype=np.int64))
             true = self._registry.vectors([int(i) for i in ids], OWNER)
@@ -113,7 +113,7 @@ class Indexes:
                 if vector is None or vector.shape != row.shape:
                     continue  # of a chunk that is active no more, or the model has just changed
                 if vector.astype(row.dtype).tobytes() != row.tobytes():
-                    raise IndexDamaged(VECTORS, f"the vector of passage {id_} has changed")
+                    raise IndexDamaged.of(VECTORS, f"the vector of passage {id_} has changed")
 
     def distrust(self, damage: IndexDamaged) -> None:
         """Use this part no more, and leave a mark for the next writer, of whatever process."""
@@ -131,7 +131,7 @@ class Indexes:
 
     def _check_mark(self, part: str) -> None:
         if self._mark(part).exists():
-            raise IndexDamaged(part, "a search has met damaged files")
+            raise IndexDamaged.of(part, "a search has met damaged files")
 
     def _renew(self) -> None:
         """Rebuild whatever is damaged, aside, and put it in place of the old."""

@@ -193,6 +193,8 @@ class EmbeddedStore(Upkeep):
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
+        if self._indexes.damaged:
+            self._occurrences = Occurrences()  # what was learnt of an empty stand-in
         self._indexes.start_writing()
         self._registry.discard_staged()
         self._registry.drop_other_models()
@@ -479,6 +481,8 @@ class EmbeddedStore(Upkeep):
                 census = census.after(self._registry.changes(census.sequence))
                 indexes = self._indexes.view()
                 if self._registry.sequence() == census.sequence:
+                    if self._indexes.damaged:
+                        self._occurrences = Occurrences()
                     self._view = _View(census, indexes)
                     return self._view
 

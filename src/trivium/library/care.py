@@ -56,7 +56,7 @@ class Care(Parts):
 
     def examine(self, *, deep: bool = False) -> list[Finding]:
         """Everything that can be wrong with a library, looked at; nothing is changed. `deep` checks
-        every byte of the indexes and of all passages, which takes a minute for 100,000 of them."""
+        every byte of the indexes and every passage."""
         return self._store.examine(hash_of if deep else None)
 
     def repair(self, *, on_wait: Waiting | None = None) -> list[str]:

@@ -4,8 +4,8 @@
 
 Every flip hits a fresh copy of a small library, in a process of its own, since what a damaged file
 does to native code cannot be caught from within. Half of the flips go to derived files, half to the
-database. For each the process searches in three modes and runs `examine(deep=True)`. It neither adds
-nor repairs anything. Some 5 to 10 s a flip on two busy cores.
+database. For each the process searches in three modes and runs `examine(deep=True)`; it neither
+adds nor repairs anything. Some 5 to 10 s a flip on two busy cores.
 """
 
 from __future__ import annotations

@@ -40,6 +40,13 @@ test: .venv/test.stamp browser check
 test-quick: .venv/test.stamp check
 	$(BIN)/python -m pytest -n auto --dist loadfile -x tests/unit tests/architecture tests/contract
 
+# New examples for every property test, where `make test` tries the same ones: bounded, some ten minutes.
+EXPLORE_SECONDS ?= 900
+.PHONY: explore
+explore: .venv/test.stamp
+	timeout $(EXPLORE_SECONDS) $(BIN)/python -m pytest -n auto --hypothesis-profile explore \
+	  tests/property tests/contract/test_congruence.py tests/unit/chunk/test_properties.py tests/unit/text
+
 .PHONY: browser
 browser:
 	@for name in $(CHROMIUM); do command -v $$name > /dev/null && exit 0; done; \

@@ -44,6 +44,9 @@ ON_PAGE: dict[type[TriviumError], str] = {
     errors.OriginalDamaged: (
         "The text and the search are not affected; the file can be added again."
     ),
+    errors.IndexDamaged: (
+        "No document is lost. Trivium rebuilds the index when it next adds a document."
+    ),
     errors.DiskFull: (
         "The server's disk is full. Nothing that was added is lost; try again once there is space."
     ),

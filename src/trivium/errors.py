@@ -65,6 +65,7 @@
          ├─ LibraryNotFound        library.not_found
          ├─ LibraryTooNew          library.too_new
          ├─ LibraryDamaged         library.damaged
+         │   └─ IndexDamaged       library.index_damaged
          ├─ LibraryBusy            library.busy
          ├─ LibraryReadOnly        library.read_only
          ├─ ModelChanged           library.model_changed
@@ -401,6 +402,21 @@ class LibraryTooNew(StoreError):
 class LibraryDamaged(StoreError):
     code = "library.damaged"
     fix = "Restore the folder from a backup; `trivium doctor` shows what is wrong."
+
+
+class IndexDamaged(LibraryDamaged):
+    """Files of one derived index. Nothing is lost: the index can be rebuilt from the database."""
+
+    code = "library.index_damaged"
+    fix = "`trivium doctor --repair` rebuilds it from the database; no document is lost."
+
+    part = ""  # words or vectors
+
+    @classmethod
+    def of(cls, part: str, details: str) -> IndexDamaged:
+        damage = cls(f"The index of {part} is damaged: {details}.")
+        damage.part = part
+        return damage
 
 
 class LibraryBusy(StoreError):

@@ -17,6 +17,7 @@ CHUNKS = "300"
 # By what the documents call them: the module and its subcommand, then the options. DATA, PLACE and
 # RESULTS stand for folders of the test.
 QUICK: dict[str, tuple[str, ...]] = {
+    "bench.damage": ("--flips", "2"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
     "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),
     "bench.serving": (

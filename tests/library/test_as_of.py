@@ -7,12 +7,12 @@ import pytest
 
 from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
-from trivium.library import Library, where
+from trivium.library import Library, asof, where
 from trivium.library.asof import instant
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results
 from trivium.store.embedded.store import EmbeddedStore
-from trivium.testing.samples import TOY
+from trivium.testing.samples import OTHER, TOY, embed_beside
 
 
 @pytest.fixture
@@ -163,3 +163,45 @@ def test_times_are_the_registrys() -> None:
     assert instant("2026-11-01T12:00+01:00") == "2026-11-01T11:00:00.000Z"
     whole = datetime.fromisoformat(str(instant("2026-11-01")))
     assert whole.astimezone().strftime("%F %T") == "2026-11-01 23:59:59"
+
+
+def other_model(past: Library) -> Library:
+    """The same library once it has come to another model."""
+    store = past._store
+    store.begin_model(OTHER.fingerprint, {})
+    embed_beside(store, OTHER)
+    store.prepare_model(OTHER.fingerprint)
+    store.switch_model(OTHER.fingerprint)
+    store.drop_other_models()
+    return Library(store, OTHER, Settings())
+
+
+def test_the_past_is_found_by_meaning_after_a_change_of_the_model(past: Library) -> None:
+    changed = other_model(past)
+    then = SearchOptions(mode="semantic", as_of=1)
+    found = changed.search("A lantern lamp burns.", 1, options=then)
+    assert texts(found) == ["A lantern lamp burns."]
+    assert found.notes == ()
+
+
+def test_what_is_too_much_to_embed_at_once_is_told(
+    past: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asof, "_EMBEDDED_AT_ONCE", 0)
+    changed = other_model(past)
+    for mode, told in (("semantic", 1), ("hybrid", 1), ("keyword", 0)):
+        notes = changed.search("lantern", options=SearchOptions(mode=mode, as_of=1)).notes
+        assert sum("can't find all passages" in note for note in notes) == told
+
+
+def test_adding_an_unchanged_file_leaves_what_was_restored(past: Library, files: Path) -> None:
+    past.restore("a.md", 1)
+    changed = Library(past._store, TOY, Settings(chunk_size=300))  # as another model may have it
+    changed.add(files)
+    assert texts(changed.search("lamp", filters=Filters(source="a.md"))) == [
+        "A lantern lamp burns."
+    ]
+    assert texts(changed.search("lamp", filters=Filters(source="b.md"))) == ["The lamp of fog."]
+    (files / "a.md").write_text("# Light\n\nA new lamp burns.")
+    changed.add(files)
+    assert texts(changed.search("lamp", filters=Filters(source="a.md"))) == ["A new lamp burns."]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from trivium.chunk.outline import Outline
+from trivium.chunk.outline import MOST_HEADER, Outline
 from trivium.chunk.recursive import MIN_SIZE, RecursiveChunker
 from trivium.chunk.sections import chunk_part
 from trivium.ports import Tokens
@@ -139,7 +139,7 @@ class GroupingChunker(ABC):
                 end=end,
                 text=extraction.text[start:end],
                 headings=outline.headings(start, end),
-                header=self.header(run, extraction.text),
+                header=self.header(run, extraction.text)[:MOST_HEADER],
                 paragraph=outline.paragraph(start, end),
                 tokens=tokens,
                 place=outline.place(start, end),

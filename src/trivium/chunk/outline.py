@@ -10,6 +10,10 @@ from collections.abc import Iterator
 
 from trivium.types import Element, Extraction, Place
 
+# What is repeated with every chunk below it is cut here: a heading of 1 MB above 1,000 chunks would
+# be 1 GB. No real heading comes near.
+MOST_HEADING = 500  # characters
+MOST_HEADER = 2_000
 TOP_LEVEL = 2  # headings down to this level part a document for good
 
 
@@ -67,14 +71,15 @@ class Outline:
             if element.kind != "heading":
                 break
             path = (*path, self._text[element.start : element.end])
-        return path if not self._title or self._title in path else (self._title, *path)
+        path = path if not self._title or self._title in path else (self._title, *path)
+        return tuple(heading[:MOST_HEADING] for heading in path)
 
     def header(self, start: int, end: int) -> str:
         """The header row of the first table in the range that has none of its own there."""
         for element in self.touched(start, end):
             printed = self._text.startswith(element.header, element.start)
             if element.header and not (printed and start <= element.start):
-                return element.header
+                return element.header[:MOST_HEADER]
         return ""
 
     def paragraph(self, start: int, end: int) -> int | None:

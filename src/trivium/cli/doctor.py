@@ -39,14 +39,16 @@ class Check:
 
 @click.command("doctor")
 @click.option("--repair", is_flag=True, help="Mend what is wrong, where that can be mended.")
+@click.option("--deep", is_flag=True, help="Check every byte of the indexes and all passages.")
 @click.option("--rebuild", is_flag=True, help="Make the search indexes anew from the database.")
 @shared_options
 @pass_shell
-def doctor_command(shell: Shell, repair: bool, rebuild: bool) -> None:
+def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> None:
     """Check versions, model, database, indexes and archive. Exit code 1 if something is wrong.
 
     \b
     trivium doctor
+    trivium doctor --deep         check every byte of the indexes and all passages
     trivium doctor --repair       mend what the checks say can be mended
     trivium doctor --rebuild      make the indexes anew, whatever the checks say
     """
@@ -59,7 +61,7 @@ def doctor_command(shell: Shell, repair: bool, rebuild: bool) -> None:
         with spinner(shell, "Mending"):
             repaired = _repair(settings, shell)
     with spinner(shell, "Looking"):
-        facts, checks = _examine(settings)
+        facts, checks = _examine(settings, deep)
     if shell.json:
         shell.emit(
             {
@@ -77,9 +79,9 @@ def doctor_command(shell: Shell, repair: bool, rebuild: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _examine(settings: Settings) -> tuple[dict[str, Mapping[str, object]], list[Check]]:
+def _examine(settings: Settings, deep: bool) -> tuple[dict[str, Mapping[str, object]], list[Check]]:
     model, model_check = _model(settings)
-    library, indexes, library_checks = _library(settings, model["fingerprint"])
+    library, indexes, library_checks = _library(settings, model["fingerprint"], deep)
     facts: dict[str, Mapping[str, object]] = {
         "versions": versions(),
         "platform": {
@@ -141,9 +143,10 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
 
 
 def _library(
-    settings: Settings, fingerprint: object
+    settings: Settings, fingerprint: object, deep: bool
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
     from trivium.errors import LibraryNotFound, TriviumError
+    from trivium.ingest.hashes import hash_of
     from trivium.library import blobs_for
     from trivium.store.embedded.store import EmbeddedStore
 
@@ -154,7 +157,7 @@ def _library(
         store = EmbeddedStore(settings.library, create=False, blobs=blobs_for(settings))
         try:
             manifest, health = store.manifest(), dict(store.health())
-            findings = store.examine()
+            findings = store.examine(hash_of if deep else None)
         finally:
             store.close()
     except LibraryNotFound as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import queue
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from trivium.errors import FileDamaged, FileTimeout, FileTooLarge, ReadError, Tr
 from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import MAX_BYTES
 from trivium.extract.process import Answer, Failure, Limits, Lost, Worker
+from trivium.extract.scratch import Scratch
 from trivium.extract.wire import Order, unpack
 from trivium.ports import Blob
 from trivium.text.values import clean_text
@@ -81,7 +81,7 @@ class Sandbox:
         self._slots: queue.LifoQueue[_Slot] = queue.LifoQueue()  # the warm worker first
         for _ in range(workers):
             self._slots.put(_Slot())
-        self._folder = tempfile.TemporaryDirectory(prefix="trivium-read-")
+        self._folder = Scratch("trivium-read-")
         # Linux kills a child when the thread that made it ends, so one that lasts makes them all.
         self._starter = ThreadPoolExecutor(1, "trivium-sandbox")
 
@@ -185,7 +185,7 @@ class Sandbox:
         return worker
 
     def _start(self) -> Worker:
-        worker = Worker(self._order, self._limits, self._folder.name)
+        worker = Worker(self._order, self._limits, str(self._folder.path))
         with self._lock:
             self._alive.add(worker)
             if self._closed:

@@ -5,6 +5,7 @@ What a fault of ours looks like inside stays in the log; the request id leads th
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -52,6 +53,7 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.LibraryBusy, 503),
     (errors.LibraryNotFound, 503),
     (errors.ModelError, 503),
+    (errors.LibraryReadOnly, 503),
     (errors.DiskFull, 507),
 )
 _LATER = (429, 503)
@@ -153,6 +155,12 @@ def explained(app: FastAPI) -> None:
         after = getattr(error, "retry_after", RETRY_SECONDS)
         return problem(error, request.scope, retry_after=after)
 
+    @app.exception_handler(OSError)
+    async def disk(request: Request, error: Exception) -> JSONResponse:
+        if not _is_full(error):
+            raise error
+        return problem(errors.DiskFull("The server's disk is full."), request.scope)
+
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
@@ -169,6 +177,8 @@ def explained(app: FastAPI) -> None:
         refused = request.scope.get("state", {}).get(REFUSED)
         if refused is not None:  # FastAPI calls whatever happens to a body a bad request
             return problem(refused, request.scope)
+        if _is_full(error.__cause__):  # where the server keeps the body meanwhile
+            return problem(errors.DiskFull("The server's disk is full."), request.scope)
         kind = errors.NoSuchRoute if error.status_code in (404, 405) else errors.RequestInvalid
         where = f"{request.method} {request.url.path}"
         said = f"There is nothing at {where}." if kind is errors.NoSuchRoute else str(error.detail)
@@ -176,6 +186,10 @@ def explained(app: FastAPI) -> None:
         answer = problem(kind(said), request.scope, status=status)
         answer.headers.update(error.headers or {})
         return answer
+
+
+def _is_full(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

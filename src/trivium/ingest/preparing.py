@@ -176,14 +176,17 @@ class Preparer:
         """Settle what is to be done where these bytes were met before; else they must be read.
 
         Compared with what was last seen at the source, not with the active text: that may be an
-        older one which somebody restored. The model has no part in this: vectors are kept by model
-        and text, and change without a new interpretation."""
+        older one which somebody restored, and which stays even where the bytes would be read in
+        another way by now, as after a change of the model. Vectors have no part in this: they are
+        kept by model and text, and change without a new interpretation."""
         item, digest, before = one.item, one.digest, one.before
         if before is None:
             if one.blob is not None:  # without any, its source says what it is
                 same = alike.get(digest, ())
                 one.found = recognise(self._store, same, item, digest, labels, self._is_current)
-        elif before.seen_hash == digest and self._is_current(before.seen_fingerprint):
+        elif before.seen_hash == digest and (
+            before.content_hash != digest or self._is_current(before.seen_fingerprint)
+        ):
             self._rearchive(before, one)
             settled = _relabelled(item, before, labels)
             audience = before.audience if isinstance(settled, Outcome) else settled.audience

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from datetime import UTC, date, datetime, time
 
 from trivium.errors import BadSetting
+from trivium.ingest.embedding import Embedding
 from trivium.library.assembly import generator_for, reranker_for
 from trivium.library.parts import Parts
 from trivium.options import When
@@ -15,14 +16,21 @@ from trivium.store.embedded.store import EmbeddedStore
 from trivium.text.values import check_scalar
 from trivium.types import Where
 
+_EMBEDDED_AT_ONCE = 256  # passages: 16 s at 16 a second (256 tokens each, two cores), once a view
+_LACKING = (
+    "The vector signal can't find all passages of that time: today's model has not embedded them."
+    " Search one document (`--source`) to embed its passages."
+)
+
 
 class AsOf(Parts):
     """Keeps the views of the last searches open. Not for several threads at once."""
 
     _views: OrderedDict[str, EmbeddedStore]
 
-    def _as_of(self, when: When, where: Where) -> tuple[EmbeddedStore, Searcher]:
-        """A store that holds the documents that pass `where` as they were, and its searcher."""
+    def _as_of(self, when: When, where: Where) -> tuple[EmbeddedStore, Searcher, str]:
+        """A store that holds the documents that pass `where` as they were, its searcher, and what
+        the vector signal cannot find in it."""
         digest, make = self._store.as_of(instant(when), where)
         view = self._views.pop(digest, None)
         if view is None:
@@ -30,8 +38,23 @@ class AsOf(Parts):
         self._views[digest] = view
         while len(self._views) > MOST:
             self._views.popitem(last=False)[1].close()
+        note = _LACKING if self._embed_lacking(view) else ""
         reranker = reranker_for(self._settings, self._embedder, view)
-        return view, Searcher(view, self._embedder, generator_for(self._settings), reranker)
+        searcher = Searcher(view, self._embedder, generator_for(self._settings), reranker)
+        return view, searcher, note
+
+    def _embed_lacking(self, view: EmbeddedStore) -> int:
+        """Embed passages of the past that the model of today has not met, where there are few: a
+        change of the model embeds active passages only. How many are left comes back."""
+        model = view.manifest().model
+        if not model:
+            return 0
+        lacking = view.count_unembedded(model)
+        if not lacking or lacking > _EMBEDDED_AT_ONCE or model != self._embedder.fingerprint:
+            return lacking
+        embedding = Embedding(view, self._embedder)
+        view.embed_missing(model, lambda texts: embedding.embed(texts).vectors)
+        return view.count_unembedded(model)
 
     def _close_views(self) -> None:
         while self._views:

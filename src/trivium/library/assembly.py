@@ -45,7 +45,7 @@ from trivium.ports import (
 )
 from trivium.store.blobs import FolderBlobs
 from trivium.text.summary import ExtractiveSummariser
-from trivium.text.tokens import Cl100kTokens, StricterTokens
+from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
 from trivium.types import OWNER
 
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
@@ -186,7 +186,7 @@ def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> C
         room = max(MIN_SIZE, s.embed_max_tokens - _CONTEXT_TOKENS - _MARKS)
         size, ceiling = min(size, room), min(ceiling, room)
     return AutoChunker(
-        tokens,
+        SlicedTokens(tokens),
         size,
         min(s.chunk_overlap, size // 4),
         min(s.chunk_minimum, size // 4),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from trivium.errors import TargetExists
 from trivium.ingest.embedding import Embedding
+from trivium.ingest.hashes import hash_of
 from trivium.library.parts import Parts
 from trivium.ports import Embedder, Waiting
 from trivium.store.embedded.backup import Backup, Progress
@@ -53,9 +54,10 @@ class Care(Parts):
         path.parent.mkdir(parents=True, exist_ok=True)
         return self._store.backup(path, on_progress)
 
-    def examine(self) -> list[Finding]:
-        """Everything that can be wrong with a library, looked at; nothing is changed."""
-        return self._store.examine()
+    def examine(self, *, deep: bool = False) -> list[Finding]:
+        """Everything that can be wrong with a library, looked at; nothing is changed. `deep` checks
+        every byte of the indexes and every passage."""
+        return self._store.examine(hash_of if deep else None)
 
     def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
         """Mend what `examine` finds, where that can be mended; what was done comes back."""
@@ -66,7 +68,7 @@ def repaired(
     store: EmbeddedStore, embedder: Embedder | None, on_wait: Waiting | None = None
 ) -> list[str]:
     """Mend a store; without an embedder nothing is embedded. What was done comes back."""
-    done = store.repair(on_wait)
+    done = store.repair(on_wait, hash_of)
     if embedder is None:
         return done
     embedding = Embedding(store, embedder)

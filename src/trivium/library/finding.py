@@ -14,6 +14,7 @@ from trivium.options import Filters, SearchOptions
 from trivium.ports import Store
 from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
+from trivium.search.request import MODES
 from trivium.search.suggest import suggest
 from trivium.text.values import check_scalar
 from trivium.types import (
@@ -26,6 +27,7 @@ from trivium.types import (
     Granularity,
     Label,
     Neighbours,
+    Signal,
     StoredChunk,
     Where,
 )
@@ -54,15 +56,18 @@ class Finding(AsOf):
             options = replace(options, limit=limit)
 
         def search() -> Results:
-            store, searcher = self._store, self._searcher
+            store, searcher, note = self._store, self._searcher, ""
             if options.as_of is not None:
                 # With a source, only that: the view of one document is made in no time.
                 asked = filtered(Filters(audiences=filters.audiences, source=filters.source))
                 seen_then = within.held_by(asked.audiences).access.narrowed(asked.condition)
-                store, searcher = self._as_of(options.as_of, seen_then)
+                store, searcher, note = self._as_of(options.as_of, seen_then)
             seen = self._within(within, filters, store)
             request = request_for(self._settings, searcher.model, queries, seen, options)
-            return searcher.search(request)
+            found = searcher.search(request)
+            if note and Signal.VECTOR in MODES[request.mode]:
+                return replace(found, notes=(*found.notes, note))
+            return found
 
         return self._following(search)
 

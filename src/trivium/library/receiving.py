@@ -21,6 +21,7 @@ from trivium.library.report import Report
 from trivium.library.workshop import spool_of
 from trivium.sources.spool import Spool, SpoolSource
 from trivium.sources.web import Fetched, fetch
+from trivium.store.embedded.database import translated
 from trivium.text.values import check_labels
 from trivium.types import Compare, Document, Labels, Metadata
 from trivium.work import UPLOAD, Job, Priority
@@ -104,7 +105,8 @@ class Receiving(Adding):
     ) -> tuple[Job, bytes]:
         labels = self._labels(caller, uri, wanted)
         self._store.check_there()  # keeping the file would make the folder again
-        key = self._spool.keep(file, uri, name)
+        with translated(self._store.folder):  # a full disk is no fault of ours
+            key = self._spool.keep(file, uri, name)
         try:
             source = SpoolSource(self._spool, [key])
             what, first = f"add {name}", Priority.INTERACTIVE

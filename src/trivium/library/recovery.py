@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -14,6 +15,8 @@ from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backup import Backup, Progress, read_backup
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.store import ARCHIVE, EmbeddedStore
+
+_MADE, _REPLACED = ".recovering-", ".replaced-"
 
 
 def recover(
@@ -32,7 +35,7 @@ def recover(
         raise TargetExists(f"{folder} holds something already.")
     with translated(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f"{folder.name}.recovering-", dir=folder.parent))
+        made = Path(tempfile.mkdtemp(prefix=f"{folder.name}{_MADE}", dir=folder.parent))
     try:
         blobs = blobs_for(settings) or FolderBlobs(made / ARCHIVE)
         with translated(folder):
@@ -42,6 +45,7 @@ def recover(
         on_progress("indexes", 1, 1)
         with translated(folder):
             _swap(made, folder)
+            _clear(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return about
@@ -51,7 +55,15 @@ def _swap(made: Path, folder: Path) -> None:
     if not folder.exists():
         made.rename(folder)
         return
-    old = Path(tempfile.mkdtemp(prefix=f"{folder.name}.replaced-", dir=folder.parent))
+    old = Path(tempfile.mkdtemp(prefix=f"{folder.name}{_REPLACED}", dir=folder.parent))
     folder.rename(old / folder.name)
     made.rename(folder)
     shutil.rmtree(old)
+
+
+def _clear(folder: Path) -> None:
+    """Delete what earlier calls for this folder left that were killed. Only once a whole library is
+    in its place: until then one of these may be the only copy of the old one."""
+    for ending in (_MADE, _REPLACED):
+        for path in folder.parent.glob(f"{glob.escape(folder.name)}{ending}*"):
+            shutil.rmtree(path, ignore_errors=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from trivium.errors import ModelUnavailable
+from trivium.errors import IndexDamaged, ModelUnavailable
 from trivium.ports import Embedder, Store
 from trivium.search.progress import Progress
 from trivium.types import Hit, Probe, Query, Signal, Where
@@ -24,6 +25,30 @@ class Asked:
     query: Query  # as typed
     words: Query  # with misspelled words replaced by what they were meant to be
     meaning: str  # what is embedded
+
+
+class _Damaged:
+    """The signals that cannot answer because files of their index are damaged."""
+
+    def __init__(self) -> None:
+        self._signals: list[Signal] = []
+        self._reason: IndexDamaged | None = None
+
+    @contextmanager
+    def left_out(self, signal: Signal) -> Iterator[None]:
+        try:
+            yield
+        except IndexDamaged as reason:
+            self._signals.append(signal)
+            self._reason = self._reason or reason
+
+    def tell(self, progress: Progress, *, alone: bool) -> None:
+        """A note; an error where no other signal could answer."""
+        if self._reason is not None:
+            if alone:
+                raise self._reason
+            names = " and ".join(signal.value for signal in self._signals)
+            progress.tell(f"Searched without the signals {names}. {self._reason}")
 
 
 class Signals:
@@ -64,12 +89,17 @@ class Signals:
             if signal in worded
         }
         lists: dict[Signal, list[Hit]] = {}
+        damaged = _Damaged()
         if Signal.VECTOR in wanted:
             vector = self._embed(asked.meaning, progress, alone=not running)
             if vector is not None:
                 probe = Probe(asked.query, vector, threshold, self._embedder.fingerprint)
-                lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
-        lists |= {signal: future.result() for signal, future in running.items()}
+                with damaged.left_out(Signal.VECTOR):
+                    lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
+        for signal, future in running.items():
+            with damaged.left_out(signal):
+                lists[signal] = future.result()
+        damaged.tell(progress, alone=not lists)
         progress.clock.skip()
         return lists
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 VOCABULARY_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+_SLICE = 20_000  # characters: 5 ms, and three times what a chunk of 400 tokens can have
 # As in tiktoken_ext.openai_public, which cannot be asked for it without asking for the download.
 PATTERN = (
     r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"""
@@ -70,6 +71,22 @@ class StricterTokens:
         if self._second is self._first:
             return self._first.count(text)
         return max(self._first.count(text), self._second.count(text))
+
+
+class SlicedTokens:
+    """Counts a long text slice by slice. Tokenisers keep much about every character: one run of
+    10 MB took 2.1 GB, and 14 s in which no other thread of the process moved. What a slice more
+    says is at most a token more for each, in texts that must be cut in any case."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.name = tokens.name
+        self._tokens = tokens
+
+    def count(self, text: str) -> int:
+        if len(text) <= _SLICE:
+            return self._tokens.count(text)
+        starts = range(0, len(text), _SLICE)
+        return sum(self._tokens.count(text[start : start + _SLICE]) for start in starts)
 
 
 def _load() -> Encoding:

@@ -15,8 +15,8 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,9 @@ _COPIES = (
     " ON embeddings.hash = chunks.embedding WHERE embeddings.model ="
     " (SELECT value FROM settings WHERE name = 'model')) WHERE name = 'embedded_upto'",
     "UPDATE counters SET value = 1 WHERE name = 'sequence'",
+    "UPDATE counters SET value = (SELECT coalesce(max(id), 0) FROM chunks) WHERE name = 'chunk'",
 )
+_LAYOUT = 2  # of a view; those of another are made again
 
 
 class Chosen:
@@ -81,7 +83,7 @@ class Chosen:
             self.rows = [_as_it_was(dict(row)) for row in connection.execute(query).mappings()]
             held = connection.exec_driver_sql("SELECT name, value FROM settings").all()
             self.ids = [row.pop("chosen") for row in self.rows]
-        said = json.dumps([self.rows, self.ids, sorted(map(tuple, held))], default=str)
+        said = json.dumps([_LAYOUT, self.rows, self.ids, sorted(map(tuple, held))], default=str)
         self.digest = hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
@@ -127,10 +129,19 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return row | {name: json.dumps(row[name]) for name in ("metadata", "names")}
 
 
-def place(folder: Path) -> Path:
-    """A new folder for a view that is being made."""
-    (folder / AS_OF).mkdir(exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix="new-", dir=folder / AS_OF))
+@contextmanager
+def place(folder: Path) -> Iterator[Path]:
+    """A new folder for a view that is being made. A failure leaves nothing behind."""
+    views = folder / AS_OF
+    views.mkdir(exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix="new-", dir=views))
+    try:
+        yield made
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        with suppress(OSError):  # there are other views
+            views.rmdir()
+        raise
 
 
 def settle(made: Path, target: Path) -> None:

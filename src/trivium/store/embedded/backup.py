@@ -13,11 +13,13 @@ when no one writes; making them anew takes about a millisecond a chunk on a busy
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import io
 import json
 import os
 import re
+import shutil
 import sqlite3
 import tarfile
 import tempfile
@@ -57,7 +59,13 @@ def write_backup(
 ) -> Backup:
     """Write the file, whole or not at all. Others may search and add meanwhile: it holds the state
     of one instant at its beginning."""
-    with translated(target.parent), tempfile.TemporaryDirectory(dir=target.parent) as folder:
+    unfinished = f".{target.name}.new-"
+    for left in target.parent.glob(f"{glob.escape(unfinished)}*"):  # by one that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with (
+        translated(target.parent),
+        tempfile.TemporaryDirectory(prefix=unfinished, dir=target.parent) as folder,
+    ):
         copy = Path(folder) / DATABASE
         size = database.stat().st_size
         on_progress("database", 0, size)

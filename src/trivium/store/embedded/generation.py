@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trivium.errors import IndexDamaged
 from trivium.store.embedded.codes import BLOCK, Codes, fit_levels
+from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.gate import Gate
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class Generation:
     def count(self) -> int:
         return len(self.ids)
 
+    @guarded("vectors")
     def search(
         self, vector: Vector, k: int, allowed: NDArray[np.bool_] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -86,6 +89,28 @@ class Generation:
             self.grow()
             self.save(least=ENCODE_ROWS)
 
+    def rows_at(
+        self, positions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float16]]:
+        """Ids and vectors, for checks."""
+        with self._gate.shared():
+            return self.ids[positions], self._rows.take(positions, axis=0)
+
+    @guarded("vectors")
+    def check_codes(self) -> None:
+        """Compute all codes once more (14 µs a row) and compare the saved ones. Raises
+        IndexDamaged."""
+        with self._gate.shared():
+            rows, used = self._rows, self._codes
+            if used is None:
+                return
+            codes = Codes(used.levels)
+            for start in range(0, len(rows), ENCODE_ROWS):
+                codes.add(rows[start : start + ENCODE_ROWS])
+            whole = min(codes.count, used.count) // BLOCK
+            if not np.array_equal(codes.blocks(0, whole), used.blocks(0, whole)):
+                raise IndexDamaged.of("vectors", "its codes do not fit its rows")
+
     # --- files ----------------------------------------------------------------------------------
 
     def is_whole(self) -> bool:
@@ -111,6 +136,7 @@ class Generation:
 
     # --- rows and codes in memory ---------------------------------------------------------------
 
+    @guarded("vectors")
     def grow(self) -> None:
         """Map the rows that are stored by now and bring the codes up to them."""
         count = self.stored()
@@ -119,6 +145,13 @@ class Generation:
         shape = (count, self._dimensions)
         rows = np.asarray(np.memmap(self.folder / "rows.f16", np.float16, "r", shape=shape))
         ids = np.asarray(np.memmap(self.folder / "ids.i64", np.int64, "r", shape=(count,)))
+        fresh = np.concatenate([self.ids[-1:], ids[self.count :]])
+        falls = np.flatnonzero(np.diff(fresh) <= 0) + 1 + self.count - len(self.ids[-1:])
+        if len(falls) and not ids[falls[0] :].any():  # a power cut can leave zeros
+            count = int(falls[0])
+            ids, rows = ids[:count], rows[:count]
+        elif len(falls) or ids[0] < 0:
+            raise IndexDamaged.of("vectors", "the ids of its rows do not increase")
         codes = self._codes
         if codes is None and count > EXACT_ROWS:
             codes = self._encode(rows)
@@ -132,9 +165,8 @@ class Generation:
 
     def _encode(self, rows: NDArray[np.float16]) -> Codes:
         """Codes for all rows: the saved ones read back (2 ms for 100k), the others computed."""
-        try:
-            levels = np.load(self.folder / "levels.npy")
-        except FileNotFoundError:
+        levels = self._levels()
+        if levels is None:
             # From the first rows alone. Codes fitted to one narrow cluster of 2,000 still found
             # .998 of 100k, but levels blind to the mean only .86 if the model's cosines are high.
             levels = fit_levels(rows[:: max(1, len(rows) // ENCODE_ROWS)])
@@ -148,6 +180,19 @@ class Generation:
             codes.add(rows[start : start + ENCODE_ROWS])
         return codes
 
+    def _levels(self) -> NDArray[np.float32] | None:
+        """The saved ones."""
+        try:
+            levels = np.load(self.folder / "levels.npy")
+        except FileNotFoundError:
+            return None
+        except Exception as error:  # a damaged header: numpy parses it as Python
+            raise IndexDamaged.of("vectors", f"levels.npy cannot be read ({error})") from error
+        wide = self._dimensions + -self._dimensions % 4
+        if levels.shape != (wide, 4) or not np.isfinite(levels).all():
+            raise IndexDamaged.of("vectors", "levels.npy does not fit the vectors")
+        return np.asarray(levels)
+
     def save(self, least: int) -> None:
         """Append the codes of whole blocks to their file. Lost ones cost time, not answers. Only
         for the one that appends."""
@@ -157,7 +202,7 @@ class Generation:
         if not levels.exists():
             np.save(levels.with_suffix(".new.npy"), self._codes.levels)
             levels.with_suffix(".new.npy").replace(levels)
-        elif not np.array_equal(np.load(levels), self._codes.levels):
+        elif not np.array_equal(np.asarray(self._levels()), self._codes.levels):
             return  # made as a reader, before the writer of that time saved its own
         with (self.folder / self._codes.file).open("ab") as file:
             saved = file.tell() // self._codes.block_bytes

@@ -7,22 +7,27 @@ lacks, since ids rise and are never used again. Knows nothing of who may see wha
 from __future__ import annotations
 
 import hashlib
+import logging
+import random
 import shutil
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from trivium.errors import IndexDamaged
+from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.generation import Generation
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.embedded.vocabulary import VocabularyFile
-from trivium.store.embedded.words import WordIndex, WordView
+from trivium.store.embedded.words import WordIndex, WordView, check
 from trivium.store.sql.models import ModelRegistry
 from trivium.store.sql.reader import IndexedChunk
-from trivium.store.sql.statements import EMBEDDED_UPTO
+from trivium.store.sql.statements import EMBEDDED_UPTO, slices
 from trivium.text import normalise
 from trivium.text.trigrams import Vocabulary
 from trivium.types import ChunkId
@@ -30,8 +35,14 @@ from trivium.types import ChunkId
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-VECTORS = "vectors"
+    from trivium.types import Vectors
+
+T = TypeVar("T")
+WORDS, VECTORS = "words", "vectors"
 _BATCH = 2000  # chunks read from the registry at a time
+_ROWS = 500  # vectors that are compared with the database when opened: 10 ms of 4,000
+_SAMPLE = 16 << 20  # bytes of words that are checked when opened: 8 ms
+log = logging.getLogger("trivium.store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +58,129 @@ class Indexes:
     """What is written here can be found after the next `view`."""
 
     def __init__(self, folder: Path, registry: ModelRegistry) -> None:
+        """Damage keeps nothing closed: a damaged part is empty, and named in `damaged`, until a
+        writer has rebuilt it."""
         self._folder = folder
         self._registry = registry
-        self._words = WordIndex(folder / "words")
         self._vocabulary = VocabularyFile(folder / "vocabulary.txt")
         self._writing = False
         self._opening = threading.Lock()
         self._model = ""
+        self.damaged: dict[str, IndexDamaged] = {}
         self.vectors: VectorIndex | None = None  # until there is a first vector
-        self._open_vectors()
+        self._words = WordIndex(None)
+        try:
+            check(folder / WORDS, _SAMPLE)  # first: tantivy may abort on what it finds
+            self._words = WordIndex(folder / WORDS)
+            self._check_mark(WORDS)
+        except IndexDamaged as damage:
+            self.distrust(damage)
+        try:
+            self._open_vectors()
+            self._check_mark(VECTORS)
+            self._check_rows(_ROWS)
+        except IndexDamaged as damage:
+            self.distrust(damage)
 
-    @staticmethod
-    def discard_damaged(folder: Path) -> None:
-        """Clear the way for new ones where the old cannot be opened."""
-        shutil.rmtree(folder / "words", ignore_errors=True)
+    # --- damage
+
+    def check(self) -> None:
+        """Hold every byte of every index against its checksum, or against the database. Raises
+        IndexDamaged; a vocabulary is damaged where `lack` says so."""
+        check(self._folder / WORDS)
+        for part in (WORDS, VECTORS):
+            self._check_mark(part)
+        self._check_rows(None)
+        if self.vectors is not None:
+            self.vectors.generation.check_codes()
+
+    def _check_rows(self, most: int | None) -> None:
+        """Hold vectors against the database: all of them, or so many chosen at random. The database
+        has the same bytes, so that there is no need for checksums."""
+        if self.vectors is None:
+            return
+        generation = self.vectors.generation
+        places: Sequence[int] = range(generation.count)
+        if most is not None and most < generation.count:
+            places = sorted(random.sample(places, most))
+        if generation.count and generation.ids[-1] > self._registry.last_chunk():
+            raise IndexDamaged.of(VECTORS, "it holds a passage that never was")
+        for some in slices(places, 1000):
+            ids, rows = generation.rows_at(np.array(some, dtype=np.int64))
+            true = self._registry.vectors_of(self._model, [int(i) for i in ids])
+            for id_, row in zip(ids, rows, strict=True):
+                vector = true.get(int(id_))  # none: of a chunk that is gone
+                if vector is not None and vector != row.tobytes():
+                    raise IndexDamaged.of(VECTORS, f"the vector of passage {id_} has changed")
+
+    def distrust(self, damage: IndexDamaged) -> None:
+        """Use this part no more, and leave a mark for the next writer, of whatever process."""
+        self.damaged[damage.part] = damage
+        with suppress(OSError):  # a disk that cannot be written
+            self._mark(damage.part).touch()
+        if damage.part == WORDS:
+            self._words.close()
+            self._words = WordIndex(None)
+        else:
+            self.vectors = None
+
+    def _mark(self, part: str) -> Path:
+        return self._folder / f"{part}.damaged"
+
+    def _check_mark(self, part: str) -> None:
+        if self._mark(part).exists():
+            raise IndexDamaged.of(part, "a search has met damaged files")
+
+    def _renew(self) -> None:
+        """Rebuild whatever is damaged, aside, and put it in place of the old."""
+        for part in (WORDS, VECTORS):
+            if part in self.damaged or self._mark(part).exists():
+                log.warning("%s Rebuilding it from the database.", self._told(part))
+                if part == WORDS:
+                    self._renew_words()
+                else:
+                    self._renew_vectors()
+                self.damaged.pop(part, None)
+                self._mark(part).unlink(missing_ok=True)
+                log.warning("Rebuilt the index of %s. No document was lost.", part)
+
+    def _told(self, part: str) -> str:
+        damage = self.damaged.get(part)
+        return damage.message if damage else f"The index of {part} is damaged."
+
+    def _renew_words(self) -> None:
+        """A reader that looks in between two renames finds no index, and looks again."""
+        place, fresh, old = (self._folder / name for name in (WORDS, "words.new", "words.old"))
+        for path in (fresh, old):
+            shutil.rmtree(path, ignore_errors=True)
+        words = WordIndex(fresh)
+        for chunks in self._registry.indexed_chunks(0, _BATCH):
+            self._learn(words.add(chunks))
+        words.commit()
+        words.stop_writing()
+        if place.exists():
+            place.rename(old)
+        fresh.rename(place)
+        shutil.rmtree(old, ignore_errors=True)
+        self._words = WordIndex(place)
+
+    def _renew_vectors(self) -> None:
+        manifest = self._registry.manifest()
+        if manifest.dimensions:
+            place = self._vectors_of(manifest.model)
+            vectors = VectorIndex(place, manifest.dimensions, damaged=True)
+            vectors.rebuild(self._registry.vector_rows(manifest.model, 0))
+            vectors.start_writing()
+            self._model, self.vectors = manifest.model, vectors
+
+    def _surely(self, act: Callable[[], T]) -> T:
+        """Do this, on rebuilt indexes if those that are there turn out to be damaged."""
+        try:
+            return act()
+        except IndexDamaged as damage:
+            self.distrust(damage)
+            self._renew()
+            return act()
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -68,35 +188,48 @@ class Indexes:
 
     def view(self) -> IndexView:
         """Refresh everything; what there is as of now."""
-        words = self._words.view()
+        try:
+            words = self._words.view()
+        except IndexDamaged as damage:
+            self.distrust(damage)
+            words = self._words.view()
         self._vocabulary.refresh()
-        self._open_vectors()
-        if self.vectors is None:
-            return IndexView(words, self._model, None)
-        self.vectors.refresh()
-        return IndexView(words, self._model, self.vectors.generation)
+        try:
+            self._open_vectors()
+            if self.vectors is not None:
+                self.vectors.refresh()
+        except IndexDamaged as damage:
+            self.distrust(damage)
+        vectors = None if self.vectors is None else self.vectors.generation
+        return IndexView(words, self._model, vectors)
 
     def lack(self, words: WordView, last_active: ChunkId) -> bool:
         """Whether the registry calls chunks active that an index does not hold."""
-        is_behind = words.last_chunk() < last_active or self._vocabulary.is_lost
-        return is_behind or self._lack_vectors()
+        is_behind = words.last_chunk() < last_active and WORDS not in self.damaged
+        return is_behind or self._vocabulary.is_lost or self._lack_vectors()
 
     def _lack_vectors(self) -> bool:
+        if VECTORS in self.damaged:
+            return False
         held = 0 if self.vectors is None or not self.vectors.count else self.vectors.ids[-1]
         return bool(held < int(self._registry.setting(EMBEDDED_UPTO) or 0))
 
     # --- writing: by one process at a time
 
     def start_writing(self) -> None:
-        self._open_vectors()
+        self._renew()
         self._writing = True
+        self._surely(self._start_writing)
+        self._tidy()
+
+    def _start_writing(self) -> None:
+        self._open_vectors()
         if self.vectors is not None:
             self.vectors.start_writing()
-        self._tidy()
 
     def stop_writing(self) -> None:
         self._writing = False
-        self._words.stop_writing()
+        self._surely(self._words.stop_writing)
         if self.vectors is not None:
             self.vectors.stop_writing()
 
@@ -108,19 +241,31 @@ class Indexes:
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
         """Durably, before it returns."""
+        self._surely(lambda: self._write_words(chunks))
+        self._surely(lambda: self._add_vectors(chunks))
+
+    def _write_words(self, chunks: Sequence[IndexedChunk]) -> None:
         self._add_words(chunks)
         self._words.commit()
-        self._add_vectors(chunks)
 
     def drop(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
         """Words only: vectors are masked until `rebuild_vectors`."""
+        ranges = list(ranges)
+        self._surely(lambda: self._drop(ranges))
+
+    def _drop(self, ranges: Sequence[tuple[ChunkId, int]]) -> None:
         self._words.drop(ranges)
         self._words.commit()
 
     def catch_up(self) -> None:
+        self._surely(self._catch_up)
+
+    def _catch_up(self) -> None:
         if self._vocabulary.is_lost:
+            self._vocabulary.begin_anew()
             for chunks in self._registry.indexed_chunks(0, _BATCH):
                 self._learn(normalise.words(chunk.text) for chunk in chunks)
+            self._vocabulary.finish_anew()
         for chunks in self._registry.indexed_chunks(self._words.view().last_chunk(), _BATCH):
             self._add_words(chunks)
         self._words.commit()
@@ -129,13 +274,16 @@ class Indexes:
 
     def rebuild(self) -> None:
         """Everything anew. Readers see the old words until the end."""
+        self._surely(self._rebuild_words)
+        self.rebuild_vectors()
+
+    def _rebuild_words(self) -> None:
         self._words.clear()
         self._vocabulary.begin_anew()
         for chunks in self._registry.indexed_chunks(0, _BATCH):
             self._add_words(chunks)
         self._words.commit()
         self._vocabulary.finish_anew()
-        self.rebuild_vectors()
 
     def tidy(self) -> None:
         """Delete files that only views of before still looked at."""
@@ -145,7 +293,7 @@ class Indexes:
     def rebuild_vectors(self) -> None:
         """Readers have the old ones until the end."""
         self._open_vectors()
-        if self.vectors is not None:
+        if self.vectors is not None:  # the old rows are not read
             self.vectors.rebuild(self._registry.vector_rows(self._model, 0))
 
     def build_beside(self, model: str, dimensions: int, *, anew: bool = False) -> NDArray[np.int64]:
@@ -162,7 +310,7 @@ class Indexes:
         return held
 
     def close(self) -> None:
-        self._words.abandon()
+        self._words.close()
         if self.vectors is not None:
             self.vectors.close()
 
@@ -171,7 +319,7 @@ class Indexes:
         with self._opening:
             manifest = self._registry.manifest()
             known = self.vectors is not None and self._model == manifest.model
-            if known or not manifest.dimensions:
+            if known or VECTORS in self.damaged or not manifest.dimensions:
                 return
             if self.vectors is not None:
                 self.vectors.stop_writing()
@@ -204,7 +352,13 @@ class Indexes:
             self._open_vectors()
             assert self.vectors is not None
             ids = np.array([id_ for id_, _ in embedded], dtype=np.int64)
-            self.vectors.append(ids, np.stack([vector for _, vector in embedded]))
+            self._append(self.vectors, ids, np.stack([vector for _, vector in embedded]))
+
+    @staticmethod
+    @guarded(VECTORS)
+    def _append(index: VectorIndex, ids: NDArray[np.int64], vectors: Vectors) -> None:
+        """Ids that do not fit behind those that are there mean that these are wrong."""
+        index.append(ids, vectors)
 
 
 def _digest(model: str) -> str:

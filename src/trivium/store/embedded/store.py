@@ -18,15 +18,22 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from filelock import FileLock
 
-from trivium.errors import LibraryBusy, LibraryNotFound, ModelChanged
+from trivium.errors import (
+    DiskFull,
+    IndexDamaged,
+    LibraryBusy,
+    LibraryNotFound,
+    LibraryReadOnly,
+    ModelChanged,
+)
 from trivium.ports import Blobs, Waiting
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded import asof
@@ -34,7 +41,7 @@ from trivium.store.embedded.asof import AS_OF, Chosen
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import check_not_lost, open_database, translated
-from trivium.store.embedded.indexes import Indexes, IndexView
+from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
 from trivium.store.embedded.locks import held
 from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.visible import Occurrences, Visible
@@ -57,6 +64,7 @@ if TYPE_CHECKING:
 
     from trivium.types import Vector
 
+T = TypeVar("T")
 ARCHIVE = "archive"
 # Chunks that hold a word for it to be common: bounds the cost of large libraries (1M chunks:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
@@ -119,18 +127,14 @@ class EmbeddedStore(Upkeep):
             with self._exclusive(None):
                 self._registry.migrate()
         self._passing = Passing(self._registry)
-        self._indexes = self._open_indexes()
+        self._indexes = Indexes(self._folder, self._registry)
         if self._behind():
-            with self.writing():
-                pass  # entering catches up
-
-    def _open_indexes(self) -> Indexes:
-        try:
-            return Indexes(self._folder, self._registry)
-        except ValueError:  # tantivy's, damaged beyond opening: it is only derived
-            with self._exclusive(None):
-                Indexes.discard_damaged(self._folder)
-                return Indexes(self._folder, self._registry)
+            # On a disk that cannot be written, what there is can be searched.
+            with suppress(LibraryReadOnly, DiskFull), self.writing():
+                pass  # entering catches up, and rebuilds what is damaged
+        for damage in [*self._indexes.damaged.values()]:
+            with suppress(IndexDamaged):  # the other signals serve
+                self._mend(damage)
 
     @property
     def folder(self) -> Path:
@@ -189,6 +193,8 @@ class EmbeddedStore(Upkeep):
 
     def _recover(self) -> None:
         """Undo what a dead writer left half done, and index what the indexes lack."""
+        if self._indexes.damaged:
+            self._occurrences = Occurrences()  # what was learnt of an empty stand-in
         self._indexes.start_writing()
         self._registry.discard_staged()
         self._registry.drop_other_models()
@@ -224,7 +230,33 @@ class EmbeddedStore(Upkeep):
     def _behind(self) -> bool:
         view = self._current()
         active = np.flatnonzero(view.census.owner)
-        return len(active) > 0 and self._indexes.lack(view.words, int(active[-1]))
+        try:
+            return len(active) > 0 and self._indexes.lack(view.words, int(active[-1]))
+        except IndexDamaged as damage:
+            self._indexes.distrust(damage)
+            self._view = None
+            return False
+
+    def _mend(self, damage: IndexDamaged) -> None:
+        """Rebuild a damaged index here and now; raises the damage where that cannot be, because
+        another process writes, or nobody can."""
+        self._indexes.distrust(damage)
+        self._view = None
+        try:
+            with self.writing(patience=0):
+                pass  # entering rebuilds it
+        except (LibraryBusy, LibraryReadOnly, DiskFull) as reason:
+            raise damage from reason
+
+    def _mended(self, look: Callable[[], T]) -> T:
+        """What a look at the indexes gives, on rebuilt ones where they turn out to be damaged, and
+        on an empty one in their place where they cannot be rebuilt now."""
+        try:
+            return look()
+        except IndexDamaged as damage:
+            with suppress(IndexDamaged):
+                self._mend(damage)
+            return look()
 
     def rebuild(self) -> None:
         """Make every derived index anew from SQLite."""
@@ -267,6 +299,10 @@ class EmbeddedStore(Upkeep):
 
     def health(self) -> dict[str, int]:
         """How many active chunks the truth and each derived index hold: equal when all is well."""
+        with self._translated():
+            return self._mended(self._health)
+
+    def _health(self) -> dict[str, int]:
         view = self._current()
         active = np.flatnonzero(view.census.owner)
         words = np.isin(view.words.chunk_ids(), active)
@@ -282,37 +318,57 @@ class EmbeddedStore(Upkeep):
     # --- searching ------------------------------------------------------------------------------
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
+        """Raises IndexDamaged where this signal's index is damaged and cannot be rebuilt now."""
         with self._translated():
-            view = self._view or self._current()
-            vocabulary, languages, index = self._seen(view, where)
-            words = plan_keywords(probe.query, languages)
-            if signal is Signal.VECTOR:
-                return self._nearest(view, probe, words.excluded, where, k)
-            allowed = self._allowed(view, where)
-            if signal is Signal.KEYWORD:
-                return index.keyword(words, allowed, k)
-            common = index.rarity_of(_COMMON)
-            plan = plan_spellings(probe.query.words, vocabulary, languages, index.rarity, common)
-            return index.trigram(plan, words.excluded, allowed, k)
+            try:
+                return self._search(signal, probe, where, k)
+            except IndexDamaged as damage:
+                self._mend(damage)
+                return self._search(signal, probe, where, k)
+
+    def _search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
+        view = self._view or self._current()
+        damage = self._indexes.damaged.get(VECTORS if signal is Signal.VECTOR else WORDS)
+        if damage is not None:
+            raise damage
+        vocabulary, languages, index = self._seen(view, where)
+        words = plan_keywords(probe.query, languages)
+        if signal is Signal.VECTOR:
+            return self._nearest(view, probe, words.excluded, where, k)
+        allowed = self._allowed(view, where)
+        if signal is Signal.KEYWORD:
+            return index.keyword(words, allowed, k)
+        common = index.rarity_of(_COMMON)
+        plan = plan_spellings(probe.query.words, vocabulary, languages, index.rarity, common)
+        return index.trigram(plan, words.excluded, allowed, k)
 
     def rarities(self, words: Sequence[str], where: Where) -> Sequence[float]:
-        with self._translated():
+        def look() -> list[float]:
             _, _, index = self._seen(self._view or self._current(), where)
             return [index.rarity((word,)) for word in words]
 
-    def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
         with self._translated():
+            return self._mended(look)
+
+    def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
+        def look() -> Mapping[str, tuple[Spelled, ...]]:
             view, holding = self._counting(where)
             vocabulary, languages, _ = self._seen(view, where)
             return spell(words, vocabulary, languages, holding)
 
-    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
         with self._translated():
+            return self._mended(look)
+
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        def look() -> tuple[Spelled, ...]:
             view, holding = self._counting(where)
             vocabulary, _, _ = self._seen(view, where)
             looked_at = LOOKED_AT if where.access == OWNER else None
             held = view.words.held
             return complete(beginning, vocabulary, held, holding, most, looked_at=looked_at)
+
+        with self._translated():
+            return self._mended(look)
 
     def _seen(
         self, view: _View, where: Where
@@ -398,11 +454,11 @@ class EmbeddedStore(Upkeep):
             while True:
                 target = self._folder / AS_OF / chosen.digest
                 if not target.exists():
-                    made = asof.place(self._folder)
-                    EmbeddedStore(made).close()
-                    asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
-                    EmbeddedStore(made).close()  # opening makes the indexes
-                    asof.settle(made, target)
+                    with asof.place(self._folder) as made:
+                        EmbeddedStore(made).close()
+                        asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
+                        EmbeddedStore(made).close()  # opening makes the indexes
+                        asof.settle(made, target)
                 # A removal since then was not seen: it must not live on in a view.
                 again = Chosen(self._engine, when, where)
                 if again.digest == chosen.digest:
@@ -425,6 +481,8 @@ class EmbeddedStore(Upkeep):
                 census = census.after(self._registry.changes(census.sequence))
                 indexes = self._indexes.view()
                 if self._registry.sequence() == census.sequence:
+                    if self._indexes.damaged:
+                        self._occurrences = Occurrences()
                     self._view = _View(census, indexes)
                     return self._view
 

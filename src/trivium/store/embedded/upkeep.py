@@ -5,20 +5,21 @@ Part of the store in one folder. Readers go on all the while.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from filelock import FileLock
 from sqlalchemy import Engine
 
-from trivium.errors import OriginalDamaged, OriginalMissing
+from trivium.errors import IndexDamaged, OriginalDamaged, OriginalMissing
 from trivium.ports import Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.locks import is_held
 from trivium.store.embedded.switching import Switching
 
+Hash = Callable[[str], str]
 # Bytes that another process has archived and not yet registered are younger than this.
 SETTLED_SECONDS = 3600.0
 
@@ -96,12 +97,44 @@ class Upkeep(Switching):
 
     # --- examining ------------------------------------------------------------------------------
 
-    def examine(self) -> list[Finding]:
-        """Everything that can be wrong, looked at; nothing is changed."""
+    def examine(self, hash_of: Hash | None = None) -> list[Finding]:
+        """Everything that can be wrong, looked at; nothing is changed. With the function that
+        hashes what is embedded, every byte of indexes and passages is checked as well."""
         with self._translated():
-            return [*self._examine_rows(), *self._examine_indexes(), *self._examine_archive()]
+            found = [*self._examine_rows(), *self._examine_indexes(), *self._examine_archive()]
+            return [*found, *self._examine_bytes(hash_of)] if hash_of else found
 
-    def repair(self, waiting: Waiting | None = None) -> list[str]:
+    def _examine_bytes(self, hash_of: Hash) -> Iterator[Finding]:
+        try:
+            self._indexes.check()
+            yield Finding("checksums", True, "Every byte of the indexes is as it was written.")
+        except IndexDamaged as damage:
+            yield Finding("checksums", False, damage.message, "Rebuild the index.")
+        rotten = self._registry.rotten(hash_of)
+        lost = sorted({one.document for one in rotten if one.text is None})
+        told = "Every passage is as it was added."
+        if rotten:
+            of = _first(sorted({one.document for one in rotten}))
+            told = f"{len(rotten):,} passages are not as they were added, of documents {of}."
+        if lost:
+            told += f" Nothing tells what stood in {_first(lost)}: remove and add these again."
+        mendable = len(rotten) > sum(one.text is None for one in rotten)
+        yield Finding("passages", not rotten, told, "Put their text right." if mendable else "")
+
+    def _mend_bytes(self, hash_of: Hash) -> Iterator[str]:
+        try:
+            self._indexes.check()
+        except IndexDamaged as damage:
+            self._indexes.distrust(damage)
+            self._indexes.start_writing()
+            yield f"Rebuilt the index of {damage.part}."
+        mendable = [one for one in self._registry.rotten(hash_of) if one.text is not None]
+        if mendable:
+            self._registry.mend(mendable)
+            self.rebuild()
+            yield f"Put the text of {len(mendable):,} passages right."
+
+    def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         """Mend what can be mended without a model; what was done comes back."""
         done = []
         unfinished = self._registry.staged()
@@ -115,6 +148,8 @@ class Upkeep(Switching):
             if orphans:
                 self._originals.drop(orphans)
                 done.append(f"Deleted {len(orphans):,} originals that no document refers to.")
+            if hash_of:
+                done += self._mend_bytes(hash_of)
             if not all(finding.ok for finding in self._examine_indexes()):
                 self.rebuild()
                 done.append("Made the search indexes anew.")

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.store.embedded.codes import BLOCK
+from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.generation import Generation
 
 if TYPE_CHECKING:
@@ -55,12 +56,14 @@ _NONE = "none"  # a folder that is never there, so without rows
 class VectorIndex:
     """The vectors of one model, in one folder. Threads may search while one of them writes."""
 
-    def __init__(self, folder: Path, dimensions: int) -> None:
-        """The index in this folder; empty if there is none, or one of other dimensions."""
+    def __init__(self, folder: Path, dimensions: int, *, damaged: bool = False) -> None:
+        """The index in this folder; empty if there is none, or one of other dimensions. One that
+        is damaged is not read, and `rebuild` replaces it."""
         self._folder, self._dimensions, self._writable = folder, dimensions, False
         self._growing = threading.Lock()  # one thread at a time appends or refreshes
         self.generation = self._named("")
-        self.refresh()
+        if not damaged:
+            self.refresh()
 
     @classmethod
     def open(cls, folder: Path, dimensions: int, *, writable: bool) -> VectorIndex:
@@ -69,6 +72,7 @@ class VectorIndex:
             index.start_writing()
         return index
 
+    @guarded("vectors")
     def start_writing(self) -> None:
         """Become the one that appends; the caller sees to it that no other process does."""
         with self._growing:
@@ -114,6 +118,7 @@ class VectorIndex:
         with self._growing:
             self.generation.append(ids, vectors)
 
+    @guarded("vectors")
     def refresh(self) -> None:
         """See the rows that any process has added. Costs two `stat` calls when there are none."""
         with self._growing:
@@ -130,6 +135,7 @@ class VectorIndex:
     def rebuild(self, batches: Iterable[tuple[NDArray[np.int64], Vectors]]) -> None:
         """Only these rows, and codes that fit them: half a minute for 1M."""
         with self._growing:
+            self._folder.mkdir(parents=True, exist_ok=True)
             generation = self._fresh()
             for ids, vectors in batches:
                 generation.append(ids, vectors)
@@ -154,7 +160,8 @@ class VectorIndex:
 
     def _fresh(self) -> Generation:
         """A new generation that nobody knows of yet."""
-        taken = [int(path.name.split("-")[0]) for path in self._folder.glob("*-*")]
+        numbers = (path.name.split("-")[0] for path in self._folder.glob("*-*"))
+        taken = [int(number) for number in numbers if number.isdecimal()]
         name = f"{max(taken, default=0) + 1}-{self._dimensions}"
         return Generation.create(self._folder / name, self._dimensions)
 

@@ -1,17 +1,22 @@
 """The distinct spellings of a library in a file that only grows, one word a line.
 
 Derived like the word index, and allowed to know words that are gone: they resemble a query word
-and then find nothing. A line cut off by a crash is completed by the next word's line break. Made
-anew it is another file that takes the name of the old one.
+and then find nothing. A line cut off by a crash is completed by the next word's line break. Behind
+the words of each write stands `=CHECKSUM LENGTH` of them, which every reader verifies: no word
+begins with that sign. Made anew it is another file that takes the name of the old one.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
 from trivium.text.trigrams import Vocabulary
+
+_SUM = re.compile(rb"^=([0-9a-f]{8}) (\d{1,12})\n", re.MULTILINE)
 
 
 class VocabularyFile:
@@ -22,12 +27,13 @@ class VocabularyFile:
         self._read = 0
         self._file = 0  # its inode
         self._anew: VocabularyFile | None = None
+        self._damaged = False
         self.words = Vocabulary()
 
     @property
     def is_lost(self) -> bool:
-        """Whoever appends leaves a file, though no word be in it."""
-        return not self._path.exists()
+        """Whether words are missing from it. Whoever appends leaves a file, even without words."""
+        return self._damaged or not self._path.exists()
 
     def refresh(self) -> None:
         try:
@@ -37,13 +43,18 @@ class VocabularyFile:
             size, file = 0, 0
         if size < self._read or file != self._file:  # it was begun anew
             self._read, self._file, self.words = 0, file, Vocabulary()
+            self._damaged = False
         if size == self._read:
             return
         with self._path.open("rb") as stream:
             stream.seek(self._read)
             tail = stream.read(size - self._read)
-        whole = tail.rfind(b"\n") + 1  # another process may be in the middle of a line
-        self.words.add(tail[:whole].decode("utf-8", "replace").split())
+            whole = tail.rfind(b"\n") + 1  # another process may be in the middle of a line
+            for line in _SUM.finditer(tail, 0, whole):
+                length = int(line[2])
+                stream.seek(max(0, self._read + line.start() - length))
+                self._damaged |= zlib.crc32(stream.read(length)) != int(line[1], 16)
+        self.words.add(_SUM.sub(b"", tail[:whole]).decode("utf-8", "replace").split())
         self._read += whole
 
     def append(self, words: Iterable[str]) -> None:
@@ -54,6 +65,7 @@ class VocabularyFile:
         fresh = self.words.add(words)
         if fresh or self.is_lost:
             lines = ("\n" + "\n".join(fresh) + "\n").encode()
+            lines += b"=%08x %d\n" % (zlib.crc32(lines), len(lines))
             with self._path.open("ab") as stream:
                 stream.write(lines)
                 stream.flush()
@@ -72,7 +84,7 @@ class VocabularyFile:
             self._anew.refresh()
             self._anew._path.replace(self._path)
             self.words, self._read = self._anew.words, self._anew._read
-            self._file, self._anew = self._anew._file, None
+            self._file, self._anew, self._damaged = self._anew._file, None, False
 
     def abandon(self) -> None:
         """The old file stays."""

@@ -7,17 +7,24 @@ nothing of SQL: a caller hands in chunks and asks with plans.
 
 from __future__ import annotations
 
+import json
+import os
+import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import sleep
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from trivium.errors import IndexDamaged
 from trivium.store.bm25 import K1, B, idf
 from trivium.store.embedded.census import Allowed
+from trivium.store.embedded.damage import check_sums, guarded
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.normalise import words
 from trivium.text.spelling import PlannedWord
@@ -37,6 +44,8 @@ _FILTERED_INSIDE = 1000
 _EVERY = "chunk"  # a word that every chunk holds: how often it stands there counts them all
 _FEW = 50  # documents: a filter of so few costs nearly nothing
 _UNFILTERED = 4000  # hits to look through before a filter is worth its price: 2 ms
+_ENDINGS = ("fast", "fieldnorm", "idx", "pos", "store", "term")  # of a segment's files
+_LOOKS = 50  # .5 s; the time between two renames is far below
 _DEEPER = 8  # each time a fetch did not yield enough
 _LAST_CHUNK = 2**63 - 1
 _AVERAGE = re.compile(r'"value": ([\d.e+-]+),\s*"description": "avgdl')
@@ -49,19 +58,75 @@ Counts: TypeAlias = "NDArray[np.int32]"
 _NO_CHUNKS = np.empty(0, dtype=np.int32)
 
 
+@guarded("words")
+def check(folder: Path, most: int | None = None) -> None:
+    """Hold an index's files against their checksums: all of them, or `most` bytes of them, chosen
+    at random. Raises IndexDamaged."""
+    files = [(path, path.stat().st_size) for path in _files(folder) if path.exists()]
+    random.shuffle(files)
+    chosen, bytes_ = [], 0
+    for path, size in files:
+        if most is None or bytes_ + size <= most:
+            chosen.append(path)
+            bytes_ += size
+    check_sums(chosen)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Those that the last commit names. Others may be half written."""
+    try:
+        described = json.loads((folder / "meta.json").read_bytes())
+    except FileNotFoundError:
+        return
+    for segment in described["segments"]:
+        name = segment["segment_id"].replace("-", "")
+        for ending in _ENDINGS:
+            yield folder / f"{name}.{ending}"
+        if segment["deletes"]:
+            yield folder / f"{name}.{segment['deletes']['opstamp']}.del"
+
+
 class WordIndex:
-    """The index on disk. One process writes, any number hold a `WordView`."""
+    """The index on disk. One process writes, any number hold a `WordView`. Damaged files raise
+    IndexDamaged, from every method here and of the view."""
 
-    def __init__(self, folder: Path) -> None:
+    @guarded("words")
+    def __init__(self, folder: Path | None) -> None:
+        """Without a folder: an empty index in memory, that stands in for one that is damaged."""
         self._folder = folder
-        self._index = _open(folder)
+        self._links: TemporaryDirectory[str] | None = None
         self._writer: IndexWriter | None = None
+        if folder is None or os.access(folder if folder.exists() else folder.parent, os.W_OK):
+            self._index = _open(folder)
+        else:  # tantivy takes a lock to read, so it reads where it can write
+            self._links = TemporaryDirectory(prefix="trivium-words-")
+            try:
+                self._link()
+                self._index = _open(Path(self._links.name))
+            except BaseException:
+                self._links.cleanup()
+                raise
 
+    def _link(self) -> None:
+        """Links to every file of a folder that cannot be written, in one that can be."""
+        if self._links is not None and self._folder is not None:
+            have = set(os.listdir(self._links.name))
+            for name in os.listdir(self._folder):
+                if name not in have and not name.endswith(".lock"):
+                    os.symlink(self._folder.absolute() / name, Path(self._links.name) / name)
+
+    @guarded("words")
     def view(self) -> WordView:
         """What is committed now, unchanged by later commits."""
+        for _ in range(_LOOKS):  # a rebuilt index takes the place of the old by two renames
+            if self._folder is None or (self._folder / "meta.json").exists():
+                break
+            sleep(0.01)
+        self._link()
         self._index.reload()
         return WordView(self._index.searcher(), self._index.schema)
 
+    @guarded("words")
     def add(self, chunks: Iterable[IndexedChunk]) -> list[list[str]]:
         """Write chunks; the spellings of each come back, for the vocabulary."""
         from tantivy import Document
@@ -81,6 +146,7 @@ class WordIndex:
             found.append(spellings)
         return found
 
+    @guarded("words")
     def drop(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
         from tantivy import FieldType, Query
 
@@ -90,10 +156,12 @@ class WordIndex:
             )
             self._writing().delete_documents_by_query(query)
 
+    @guarded("words")
     def commit(self) -> None:
         if self._writer:
             self._writer.commit()
 
+    @guarded("words")
     def stop_writing(self) -> None:
         """Let merges finish and release tantivy's lock."""
         if self._writer:
@@ -103,14 +171,28 @@ class WordIndex:
     def abandon(self) -> None:
         """Drop what is not committed and release tantivy's lock, whatever went wrong before."""
         if self._writer:
-            with suppress(ValueError):  # a full disk refuses even this; the lock goes all the same
-                self._writer.rollback()
+            # A full disk refuses even this; the lock goes all the same.
+            with suppress(OSError, IndexDamaged):
+                self._roll_back(self._writer)
             self._writer = None
 
+    def close(self) -> None:
+        self.abandon()
+        if self._links is not None:
+            self._links.cleanup()
+            self._links = None
+
+    @staticmethod
+    @guarded("words")
+    def _roll_back(writer: IndexWriter) -> None:
+        writer.rollback()
+
+    @guarded("words")
     def collect_garbage(self) -> None:
         """Delete the files that neither the index nor a view in this process needs."""
         self._writing().garbage_collect_files()
 
+    @guarded("words")
     def clear(self) -> None:
         """Drop everything, with the next commit."""
         self._writing().delete_all_documents()
@@ -133,6 +215,7 @@ class WordView:
     def count(self) -> int:
         return int(self.searcher.num_docs)
 
+    @guarded("words")
     def last_chunk(self) -> ChunkId:
         """The highest chunk id inside, 0 if there is none."""
         from tantivy import Query
@@ -140,6 +223,7 @@ class WordView:
         found = self.searcher.search(Query.all_query(), 1, count=False, order_by_field="chunk").hits
         return int(found[0][0]) if found else 0
 
+    @guarded("words")
     def chunk_ids(self) -> list[ChunkId]:
         """All of them, ascending: for checks and repairs."""
         from tantivy import Order, Query
@@ -150,12 +234,14 @@ class WordView:
         ).hits
         return [int(key) for key, _ in hits]
 
+    @guarded("words")
     def rarity(self, run: Run, field: str = "spellings") -> float:
         """BM25's idf, summed over the words of a run, as tantivy itself reckons it: over dropped
         chunks too, until their segment is merged away."""
         total = self._total()
         return sum(idf(self.searcher.doc_freq(field, word), total) for word in run)
 
+    @guarded("words")
     def rarity_of(self, holding: int) -> float:
         """The rarity of a word that so many chunks hold."""
         total = self._total()
@@ -164,6 +250,7 @@ class WordView:
     def _total(self) -> int:
         return int(self.searcher.doc_freq("every", _EVERY))
 
+    @guarded("words")
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         from tantivy import Occur, Query
 
@@ -177,6 +264,7 @@ class WordView:
         parts += [(Occur.MustNot, self._run("stems", run)) for run in plan.excluded]
         return self._best(Query.boolean_query(parts), allowed, k, 1.0)
 
+    @guarded("words")
     def holding(self, runs: Sequence[Run]) -> list[ChunkId]:
         """Every chunk that holds one of these runs of stems, in no order."""
         from tantivy import Occur, Query
@@ -188,6 +276,7 @@ class WordView:
         ids = self.searcher.fast_field_values("chunk", [address for _, address in found])
         return [int(i) for i in ids if i is not None]
 
+    @guarded("words")
     def trigram(
         self, plan: Sequence[PlannedWord], excluded: Sequence[Run], allowed: Allowed, k: int
     ) -> list[Hit]:
@@ -210,6 +299,7 @@ class WordView:
         parts += [(Occur.MustNot, self._run("stems", run)) for run in excluded]
         return self._best(Query.boolean_query(parts), allowed, k, 1 / most)
 
+    @guarded("words")
     def occurrences(self, field: str, run: Run, after: ChunkId) -> tuple[Ids, Counts]:
         """The chunks above `after` that hold a run, rising, and how often each does. Some 1.5 µs a
         chunk."""
@@ -230,6 +320,7 @@ class WordView:
         order = np.argsort(ids)
         return ids[order], counts[order]
 
+    @guarded("words")
     def lengths(self, after: ChunkId) -> tuple[Ids, Counts]:
         """The chunks above `after` and how many words each has."""
         from tantivy import Query
@@ -253,10 +344,12 @@ class WordView:
         values = self.searcher.fast_field_values(field, addresses)
         return np.array(values, dtype=np.int32)
 
+    @guarded("words")
     def held(self, word: str) -> int:
         """Chunks that hold this spelling, dropped ones too until their segment is merged away."""
         return int(self.searcher.doc_freq("spellings", word))
 
+    @guarded("words")
     def count_holding(self, run: Run, allowed: Allowed, most: int) -> int:
         """How many allowed chunks hold the spellings of a run, counted up to `most`."""
         held = min(self.searcher.doc_freq("spellings", word) for word in run)
@@ -341,10 +434,11 @@ def _idf(holding: int, total: int) -> float:
     return float(np.log(np.float32(1) + x))
 
 
-def _open(folder: Path) -> Index:
+def _open(folder: Path | None) -> Index:
     from tantivy import Index, SchemaBuilder, TextAnalyzerBuilder, Tokenizer
 
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     builder = SchemaBuilder()
     builder.add_unsigned_field("chunk", indexed=True, fast=True)
     builder.add_unsigned_field("document", indexed=True)
@@ -352,7 +446,7 @@ def _open(folder: Path) -> Index:
     for name in ("stems", "spellings"):
         builder.add_text_field(name, tokenizer_name="blanks", index_option="position")
     builder.add_text_field("every", tokenizer_name="blanks", index_option="basic")
-    index = Index(builder.build(), path=str(folder))
+    index = Index(builder.build(), path=None if folder is None else str(folder))
     index.register_tokenizer("blanks", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
     index.config_reader("manual")
     return index

@@ -7,7 +7,7 @@ and the change is still wanted, both asked within the statement that adds it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from trivium.store.sql.statements import (
     active,
     set_setting,
     setting,
+    slices,
     take,
     vector_bytes,
 )
@@ -139,6 +140,20 @@ class ModelRegistry(RegistryReader):
             stored = np.frombuffer(b"".join(row.vector for row in rows), dtype=STORED)
             yield ids, stored.reshape(len(ids), -1).astype(np.float32)
             after = rows[-1].id
+
+    def vectors_of(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, bytes]:
+        """The stored vectors of these chunks, active or not, as they lie in the database."""
+        found: dict[ChunkId, bytes] = {}
+        with self._engine.connect() as connection:
+            for some in slices(ids):
+                held = select(chunks.c.id, chunks.c.embedding).where(chunks.c.id.in_(some))
+                hashes = {row.id: row.embedding for row in connection.execute(held)}
+                known = select(embeddings.c.hash, embeddings.c.vector).where(
+                    embeddings.c.model == model, embeddings.c.hash.in_(set(hashes.values()))
+                )
+                vectors = {row.hash: row.vector for row in connection.execute(known)}
+                found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
+        return found
 
     def dimensions_of(self, model: str) -> int:
         """0 where there is no vector of it."""

@@ -250,6 +250,12 @@ class RegistryReader:
         with self._engine.connect() as connection:
             return list(connection.scalars(query))
 
+    def last_chunk(self) -> ChunkId:
+        """The highest id that was ever given to a chunk."""
+        query = select(counters.c.value).where(counters.c.name == "chunk")
+        with self._engine.connect() as connection:
+            return int(connection.scalar(query) or 0)
+
     def indexed_chunks(self, after: ChunkId, size: int) -> Iterator[list[IndexedChunk]]:
         """Every active chunk with an id above `after`, in order, a batch at a time."""
         model = self.manifest().model

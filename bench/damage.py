@@ -1,0 +1,123 @@
+"""Flips bytes of a library's files and counts what held: a table for docs/security.md.
+
+    python -m bench.damage [--flips 60] [--seed 1]
+
+Every flip hits a fresh copy of a small library, in a process of its own, since what a damaged file
+does to native code cannot be caught from within. Half of the flips go to derived files, half to the
+database. For each the process searches in three modes and runs `examine(deep=True)`; it neither
+adds nor repairs anything. Some 5 to 10 s a flip on two busy cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from trivium.config import Settings
+from trivium.errors import TriviumError
+from trivium.library import Library
+from trivium.options import SearchOptions
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
+
+QUERIES = ("lantern", "harbour 7", "lanterm", "signal -harbour")
+DATABASE = "library.db"
+SECONDS = 120  # for one copy, on a busy machine
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser()
+    asked.add_argument("--flips", type=int, default=60)
+    asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--look", type=Path, help="only look at the library in this folder")
+    told = asked.parse_args()
+    if told.look:
+        print(json.dumps(look(told.look)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, counts in attack(Path(folder), told.flips, told.seed).items():
+            for outcome, count in sorted(counts.items()):
+                print(f"| {kind} | {outcome} | {count} |")
+
+
+def attack(folder: Path, flips: int, seed: int) -> dict[str, Counter[str]]:
+    """How often each outcome came, for derived files and for the database."""
+    whole = folder / "whole"
+    make(whole, folder / "files")
+    expected = look(whole)["answers"]
+    choose = random.Random(seed)
+    files = [path for path in sorted(whole.rglob("*")) if path.is_file() and path.stat().st_size]
+    derived = [path for path in files if {"words", "vectors", "vocabulary.txt"} & {*path.parts}]
+    counts: dict[str, Counter[str]] = {"derived": Counter(), "database": Counter()}
+    for number in range(flips):
+        kind = ("derived", "database")[number % 2]
+        path = choose.choice(derived) if kind == "derived" else whole / DATABASE
+        copy = folder / "copy"
+        shutil.copytree(whole, copy)
+        target = copy / path.relative_to(whole)
+        data = bytearray(target.read_bytes())
+        at = choose.randrange(len(data))
+        data[at] ^= 1 << choose.randrange(8)
+        target.write_bytes(data)
+        outcome = judge(copy, expected)
+        counts[kind][outcome] += 1
+        print(f"{path.relative_to(whole)} {at}: {outcome}", file=sys.stderr)
+        shutil.rmtree(copy)
+    return counts
+
+
+def make(place: Path, files: Path) -> None:
+    files.mkdir()
+    for n in range(40):
+        text = f"The lantern of harbour {n} burns. " * 40 + f"Signal {n * 7} is word{n}."
+        (files / f"{n}.md").write_text(f"# Note {n}\n\n{text}")
+    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+        library.add(files)
+
+
+def look(place: Path) -> dict[str, object]:
+    """What a person would see of this library. A typed error is an answer too."""
+    try:
+        with Library(EmbeddedStore(place), TOY, Settings()) as library:
+            answers = [
+                [[r.found.id, round(r.score, 5), r.found.chunk.text] for r in found]
+                for query in QUERIES
+                for mode in ("keyword", "fuzzy", "semantic")
+                for found in [library.search(query, options=SearchOptions(mode=mode))]
+            ]
+            wrong = [one.name for one in library.examine(deep=True) if not one.ok]
+            return {"answers": answers, "wrong": wrong}
+    except TriviumError as error:
+        return {"error": error.code}
+
+
+def judge(place: Path, expected: object) -> str:
+    command = [sys.executable, "-m", "bench.damage", "--look", str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [""])[-1]
+        return f"UNTYPED FAILURE: {last[:80]}"
+    seen = json.loads(done.stdout)
+    if "error" in seen:
+        return f"refused with {seen['error']}"
+    if seen["answers"] != expected:
+        return (
+            f"results changed, named by doctor ({', '.join(seen['wrong'])})"
+            if seen["wrong"]
+            else ("RESULTS CHANGED UNNOTICED")
+        )
+    if seen["wrong"]:
+        return "same results, named by doctor"
+    said = "Rebuilt" in done.stderr
+    return "same results, index rebuilt" if said else "same results, nothing to mend"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Damaged files of derived indexes: noticed, rebuilt, and never the end of anything."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from trivium.config import Settings
+from trivium.errors import IndexDamaged
+from trivium.library import Library
+from trivium.options import SearchOptions
+from trivium.store.embedded import indexes
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY, sample
+from trivium.types import Signal
+
+QUERIES = ("lantern", "harbour 7", "lanterm", "paragraph -harbour")
+Answers = list[list[tuple[int, float]]]
+
+
+def opened(place: Path) -> Library:
+    return Library(EmbeddedStore(place), TOY, Settings())
+
+
+def answers(library: Library) -> Answers:
+    return [
+        [
+            (result.found.id, round(result.score, 6))
+            for result in library.search(query, options=SearchOptions(mode=mode))
+        ]
+        for query in QUERIES
+        for mode in ("keyword", "fuzzy", "semantic")
+    ]
+
+
+def fill(place: Path) -> Answers:
+    store = EmbeddedStore(place)
+    for batch in range(3):
+        documents = (
+            sample(f"{batch}-{n}", f"lantern {n} of harbour {batch * n}", f"paragraph word{n}")
+            for n in range(20)
+        )
+        store.put(list(documents), TOY.fingerprint)
+    store.remove([2, 3])
+    store.close()
+    with opened(place) as library:
+        return answers(library)
+
+
+def flip(path: Path, at: float) -> None:
+    data = bytearray(path.read_bytes())
+    data[int(at * (len(data) - 1))] ^= 0x24
+    path.write_bytes(data)
+
+
+def derived(place: Path) -> Iterator[Path]:
+    """Every file that can be made again, locks and empty files apart."""
+    for part in ("words", "vectors", "vocabulary.txt"):
+        for path in [place / part, *sorted((place / part).rglob("*"))]:
+            if path.is_file() and path.stat().st_size and not path.name.startswith("."):
+                yield path
+
+
+@pytest.mark.parametrize("at", [0.3, 1.0])
+def test_one_byte_of_any_index_file_changes_nothing(tmp_path: Path, at: float) -> None:
+    place = tmp_path / "library"
+    expected = fill(place)
+    for number in range(len(list(derived(place)))):
+        path = list(derived(place))[min(number, len(list(derived(place))) - 1)]
+        flip(path, at)
+        with opened(place) as library:
+            assert answers(library) == expected, path
+            library.rebuild()
+            assert answers(library) == expected, path
+            health = library.health()
+            assert health["chunks"] == health["words"] == health["vectors"]
+        assert not list(place.glob("*.damaged"))
+
+
+def test_every_command_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place = tmp_path / "library"
+    fill(place)
+    for act in _commands(tmp_path):
+        for path in (place / "words").glob("*.term"):
+            flip(path, 0.5)
+        caplog.clear()
+        with opened(place) as library:
+            act(library)
+        assert "Rebuilt the index of words. No document was lost." in caplog.messages
+
+
+def _commands(folder: Path) -> list[Callable[[Library], object]]:
+    file = folder / "new.md"
+    file.write_text("A lantern that is new.")
+    return [
+        lambda library: library.search("lantern"),
+        lambda library: library.add(file),
+        lambda library: library.examine(),
+        lambda library: library.repair(),
+        lambda library: library.rebuild(),
+        lambda library: library.compact(),
+        lambda library: library.remove(["0-7"]),
+    ]
+
+
+def test_damage_met_by_a_search_is_mended_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is larger than the sample that is checked at the door."""
+    monkeypatch.setattr(indexes, "_SAMPLE", 0)
+    place = tmp_path / "library"
+    expected = fill(place)
+    for path in (place / "words").glob("*.idx"):
+        path.write_bytes(path.read_bytes()[:-200] + b"\xff" * 200)
+    with opened(place) as library:
+        assert answers(library) == expected
+    assert "Rebuilt the index of words. No document was lost." in caplog.messages
+
+
+def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    expected = fill(place)
+    with opened(place) as writer:
+        with writer._store.writing():
+            for path in (place / "words").glob("*.term"):
+                flip(path, 0.5)
+            with opened(place) as reader:
+                found = reader.search("lantern")
+                assert set(found[0].signals) == {Signal.VECTOR}
+                (note,) = found.notes
+                assert note.startswith("Searched without the signals keyword and trigram.")
+                assert "doctor --repair" in note
+                with pytest.raises(IndexDamaged):
+                    reader.search("lantern", options=SearchOptions(mode="keyword"))
+            assert (place / "words.damaged").exists()
+        with writer._store.writing():
+            pass  # whoever writes next rebuilds what a reader has marked
+        assert not (place / "words.damaged").exists()
+        assert answers(writer) == expected
+
+
+def test_a_reader_notices_that_another_has_rebuilt(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    expected = fill(place)
+    with opened(place) as writer, writer._store.writing():
+        for path in (place / "words").glob("*.term"):
+            flip(path, 0.5)
+        reader = opened(place)
+        assert reader.search("lantern").notes
+    with opened(place):
+        pass
+    with reader:
+        assert answers(reader) == expected
+        assert not reader.search("lantern").notes
+
+
+def rot(place: Path, statement: str) -> None:
+    connection = sqlite3.connect(place / "library.db")
+    assert connection.execute(statement).rowcount == 1
+    connection.commit()
+    connection.close()
+
+
+def wrong(library: Library) -> dict[str, str]:
+    return {one.name: one.message for one in library.examine(deep=True) if not one.ok}
+
+
+def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_path: Path) -> None:
+    text = "A lantern burns in the harbour. " * 200
+    for name in ("a.md", "b.md", "c.md"):
+        (files / name).write_text(f"# {name}\n\n{text}")
+    library.add(files)
+    assert wrong(library) == {}
+    place = tmp_path / "library"
+    rot(place, "UPDATE chunks SET text = replace(text, 'harbour', 'harvour') WHERE id = 2")
+    text_of = "UPDATE interpretations SET text = replace(text, 'b.md', 'd.md') WHERE document = 2"
+    rot(place, text_of)
+    rot(place, "UPDATE chunks SET headings = '[\"other\"]' WHERE id = (SELECT max(id) FROM chunks)")
+    (told,) = wrong(library).values()
+    assert told.startswith("3 passages are not as they were added, of documents #1, #2, #3.")
+    assert "Nothing tells what stood in #3" in told
+    assert "Put the text of 2 passages right." in library.repair()
+    (told,) = wrong(library).values()
+    assert told.startswith("1 passages are not as they were added, of documents #3.")
+    assert "harvour" not in library.text(1)
+    assert library.text(2).startswith("b.md")
+
+
+def test_a_passage_that_cannot_be_read_is_named(
+    library: Library, files: Path, tmp_path: Path
+) -> None:
+    for name in ("a.md", "b.md"):
+        (files / name).write_text(f"# {name}\n\nA lantern burns.")
+    library.add(files)
+    place = tmp_path / "library"
+    rot(place, "UPDATE chunks SET text = CAST(x'41ff42' AS TEXT) WHERE document = 2")
+    assert "of documents #2" in wrong(library)["passages"]

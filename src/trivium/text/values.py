@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import islice
 from math import isfinite
 
@@ -132,9 +133,7 @@ def check_labels(labels: Labels) -> Labels:
     check_text("collection", labels.collection, LONGEST_TEXT)
     check_text("category", labels.category, LONGEST_TEXT)
     check_text("audience", labels.audience, LONGEST_TEXT)
-    return Labels(
-        labels.collection, labels.category, labels.audience, check_metadata(labels.metadata)
-    )
+    return replace(labels, metadata=check_metadata(labels.metadata))
 
 
 def clean_metadata(metadata: Mapping[str, object]) -> tuple[Metadata, tuple[str, ...]]:

@@ -18,6 +18,7 @@ CHUNKS = "300"
 # RESULTS stand for folders of the test.
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
+    "bench.attack": ("--requests", "30"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
     "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),
     "bench.serving": (

@@ -79,7 +79,7 @@ class _Reader:
         self.out = Composer(name)
         self.page = 1
         self.paged = paged
-        self._styles = Styles(package.xml("word/styles.xml"))
+        self._styles = Styles(package.parts("word/styles.xml", "style", type="paragraph"))
         self._numbering = Numbering(package.xml("word/numbering.xml"))
         self._notes = {
             kind: _texts(package.xml(f"word/{kind}s.xml")) for kind in ("footnote", "endnote")

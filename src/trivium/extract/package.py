@@ -11,14 +11,17 @@ import lzma
 import posixpath
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from trivium.errors import FileDamaged, FileLocked, FileTooLarge
 from trivium.ports import Blob
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 MAX_MEMBERS = 50_000
 MAX_UNPACKED = 1 << 30  # of all members together, most of them pictures that nobody unpacks
@@ -102,6 +105,13 @@ class Package:
         data = self.read(name)
         return None if data is None else parse_xml(data, f"{self._name} ({name})")
 
+    def parts(self, name: str, tag: str, **having: str) -> list[ElementTree.Element]:
+        """The elements right below the root of a member that have this tag and these attributes.
+        Nothing else of it becomes an object of Python: of a styles.xml of 350 kB, which Word and
+        python-docx write into every file, 35 ms became 5."""
+        data = self.read(name)
+        return [] if data is None else _parts(data, f"{self._name} ({name})", tag, having)
+
     def stream(self, name: str) -> IO[bytes] | None:
         info = self._info(name, MAX_STREAMED_XML)
         if info is None:
@@ -169,6 +179,36 @@ def parse_xml(data: bytes, name: str) -> ElementTree.Element:
     return root
 
 
+def _parts(
+    data: bytes, name: str, tag: str, having: Mapping[str, str]
+) -> list[ElementTree.Element]:
+    from lxml import etree
+
+    refuse_entities(data[:65536], name)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError, LookupError) as reason:
+        raise FileDamaged(f"{name} is damaged: it is not well-formed XML.") from reason
+    found = []
+    for element in root.iterchildren(f"{{*}}{tag}"):
+        attributes = {_short_attribute(key): value for key, value in element.items()}
+        if all(attributes.get(key) == value for key, value in having.items()):
+            found.append(_copied(element))
+    return found
+
+
+def _copied(node: _Element) -> ElementTree.Element:
+    """An element of lxml as those of `parse_xml`. libxml2 itself refuses more than 256 levels."""
+    attributes = {_short_attribute(key): value for key, value in node.items()}
+    element = ElementTree.Element(_short(node.tag), attributes)
+    element.text = node.text
+    element.extend([_copied(child) for child in node])
+    return element
+
+
 def refuse_entities(head: bytes, name: str) -> None:
     if b"<!ENTITY" in head.replace(b"\x00", b""):  # also when written in UTF-16
         raise FileDamaged(f"{name} defines XML entities, which documents never do.", fix="")
@@ -179,10 +219,13 @@ def shorten(element: ElementTree.Element) -> None:
     there `text:p` and `draw:p` differ."""
     if isinstance(element.tag, str):
         element.tag = _short(element.tag)
-    if element.attrib:
-        element.attrib = {_short(key, relation="r:"): v for key, v in element.attrib.items()}
+    if attributes := element.attrib:
+        element.attrib = {_short_attribute(key): v for key, v in attributes.items()}
 
 
+# A document uses some 200 names, each thousands of times: looking them up took half of the time
+# that Office files took. A bound, because a hostile file may invent a million of them.
+@lru_cache(maxsize=8192)
 def _short(name: str, relation: str = "") -> str:
     if not name.startswith("{"):
         return name
@@ -192,6 +235,11 @@ def _short(name: str, relation: str = "") -> str:
     if space.endswith("/relationships"):
         return f"{relation}{local}"
     return local
+
+
+@lru_cache(maxsize=8192)
+def _short_attribute(name: str) -> str:
+    return _short(name, "r:")
 
 
 def _check_depth(root: ElementTree.Element, name: str) -> None:

@@ -1,7 +1,7 @@
 """Lists the letters beyond ASCII that each language uses, most frequent first.
 
-Only `charsets` asks: bytes decoded by the wrong table give letters that their language lacks, or has
-but seldom uses. Knows nothing of bytes.
+Only `charsets` asks: bytes decoded by the wrong table give letters that their language lacks, or
+seldom uses. Knows nothing of bytes.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ COMMON = {
     "何电数安少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便空决治"
     "展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交"
     "规万取拉格望觉术领共确传师观清今切院让识候带导争运",
-    "zh-Hant": "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下"
-    "自之年過發後作裡用道行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其些主樣"
+    "zh-Hant": "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著"
+    "下自之年過發後作裡用道行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其些主樣"
     "理心她本前開但因只從想實日軍者意無力它與長把機十民第公此已工使情明性知全三又關點正業外將兩高"
     "間由問很最重並物手應戰向頭文體政美相見被利什二等產或新己制身果加西斯月話合回特代內信表化老給"
     "世位次度門任常先海通教兒原東聲提立及比員解水名真論處走義各入幾口認條平系氣題活爾更別打女變四"

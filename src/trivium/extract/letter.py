@@ -163,7 +163,7 @@ def _parameters(part: Message, header: str) -> list[tuple[str, _Value]]:
     probe = Message()
     try:
         probe[header] = _readable(_raw(part, header)).replace("\n", " ").replace("\r", " ")
-        return list(probe.get_params(failobj=[], header=header))  # type: ignore[arg-type]
+        return list(probe.get_params(failobj=[], header=header))
     except (ValueError, LookupError, TypeError):
         return []
 

@@ -40,7 +40,7 @@ _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re
 class MailExtractor:
     """Takes what begins with the fields of a message; names help only with few fields."""
 
-    version = "mail/1"
+    version = "mail/2"
 
     def accepts(self, blob: Blob) -> bool:
         if blob.data.startswith(BOMS):
@@ -61,7 +61,7 @@ class MailExtractor:
 class MailboxExtractor:
     """Takes files that begin with the envelope line of a mailbox."""
 
-    version = "mailbox/1"
+    version = "mailbox/2"
 
     def accepts(self, blob: Blob) -> bool:
         if not _ENVELOPE_START.match(blob.data[:HEAD_BYTES]):

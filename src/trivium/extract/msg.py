@@ -35,7 +35,7 @@ MAX_NESTED = 5
 class MsgExtractor:
     """Takes compound files with the properties of a message."""
 
-    version = "msg/1"
+    version = "msg/2"
 
     def accepts(self, blob: Blob) -> bool:
         return has_stream(blob, "__properties_version1.0")

@@ -20,7 +20,7 @@ MAX_TITLE_CHARS = 100  # a longer first line is a paragraph, not a title
 class TextExtractor:
     """Takes everything that is text: list it last."""
 
-    version = "text/1"
+    version = "text/2"
 
     def accepts(self, blob: Blob) -> bool:
         return not binary_kind(blob.data)

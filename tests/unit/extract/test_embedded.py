@@ -1,4 +1,4 @@
-"""What lies within Office files is handed on; words of boxes, drawings and foreign parts are read."""
+"""What lies within Office files is handed on; boxes, drawings and foreign parts are read."""
 
 import struct
 
@@ -142,7 +142,8 @@ def test_boxes_over_a_sheet_and_files_in_a_workbook() -> None:
 def test_tables_of_html_in_markdown_keep_their_cells() -> None:
     source = (
         "# Boats\n\n<table>\n  <tr>\n    <th>Name</th>\n\n    <th>Length</th>\n  </tr>\n\n"
-        "  <tr><td>Ferry</td><td>40</td></tr>\n</table>\n\nAfter.\n\n```\n<table>\n\n</table>\n```\n"
+        "  <tr><td>Ferry</td><td>40</td></tr>\n</table>\n\nAfter.\n\n"
+        "```\n<table>\n\n</table>\n```\n"
     )
     found = read(Blob("boats.md", source.encode()))
     assert pieces(found) == [

@@ -183,6 +183,8 @@ def _guess(sample: bytes) -> str:
         if not names:
             continue
         text = str(match)
+        if not text.strip():  # blanks beyond ASCII, and nothing else
+            continue
         likely = language_scores(text)
         for name in names:
             languages, handicap = _TABLES[name]

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trivium.errors import FileEmpty
 from trivium.extract.composer import Composer
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.extract.html_tree import TreeReader, parse_html
@@ -183,7 +184,10 @@ def _looks_like_markdown(blob: Blob) -> bool:
     """Front matter, or two headings that stand alone: comments of scripts seldom do."""
     if not blob.data.strip():
         return False
-    text = decode(blob)
+    try:
+        text = decode(blob)
+    except FileEmpty:
+        return False
     if text.startswith("#!"):
         return False
     return bool(split_front_matter(text)[0]) or len(_HEADING_LINE.findall(text)) >= 2

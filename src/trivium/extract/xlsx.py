@@ -36,15 +36,13 @@ class XlsxExtractor:
     version = "xlsx/2"
 
     def accepts(self, blob: Blob) -> bool:
-        return bool(member_names(blob) & {_MAIN, "xl/workbook.bin"})
+        return _MAIN in member_names(blob)
 
     def extract(self, blob: Blob) -> Extraction:
         package = Package(blob)
         root = package.xml(_MAIN)
         if root is None:
-            raise FileDamaged(
-                f"{blob.name} is a binary Excel workbook (XLSB).", fix="Save it as XLSX."
-            )
+            raise FileDamaged(f"{blob.name} is a workbook without a list of its sheets.")
         relations = package.relations(_MAIN)
         targets = [
             (sheet.get("name", ""), relations.get(sheet.get("r:id", ""), ("", "")))

@@ -9,6 +9,7 @@ import json
 import struct
 import tarfile
 import zipfile
+from pathlib import Path
 import zlib
 from collections.abc import Mapping
 
@@ -282,6 +283,7 @@ _SLIDE_BODY = (
 )
 
 SEEDS: dict[str, bytes] = {
+    "lantern.xlsb": (Path(__file__).parents[1] / "golden" / "files" / "workbook.xlsb").read_bytes(),
     "a.txt": f"Lanterns\n\n{SENTENCE}\n\n{SENTENCE} Grüße.\n".encode(),
     "a16.txt": f"Lanterns\n\n{SENTENCE}".encode("utf-16"),
     "a.md": (

@@ -33,6 +33,7 @@ RATIO_FREE = 16 << 20  # below this size no ratio is dangerous
 _OPEN_DOCUMENT = ":opendocument:xmlns:"
 # OpenDocument's usual prefixes, where the namespace is called otherwise.
 _PREFIXES = {"drawing": "draw", "svg-compatible": "svg"}
+MAX_NAMES = 8192  # of elements and attributes, that are remembered
 MAX_DEPTH = 200  # of nested elements: Word stays below 60, and readers recurse
 
 # zipfile raises any of these on damaged input, also NotImplementedError for unknown methods.
@@ -174,8 +175,11 @@ def parse_xml(data: bytes, name: str) -> ElementTree.Element:
     except (ElementTree.ParseError, ValueError, LookupError) as reason:
         raise FileDamaged(f"{name} is damaged: it is not well-formed XML.") from reason
     _check_depth(root, name)
-    for element in root.iter():
-        shorten(element)
+    for element in root.iter():  # `shorten`, without a call for each
+        if isinstance(element.tag, str):
+            element.tag = _TAGS[element.tag]
+        if element.attrib:
+            element.attrib = {_ATTRIBUTES[key]: value for key, value in element.attrib.items()}
     return root
 
 
@@ -194,7 +198,7 @@ def _parts(
         raise FileDamaged(f"{name} is damaged: it is not well-formed XML.") from reason
     found = []
     for element in root.iterchildren(f"{{*}}{tag}"):
-        attributes = {_short_attribute(key): value for key, value in element.items()}
+        attributes = {_ATTRIBUTES[key]: value for key, value in element.items()}
         if all(attributes.get(key) == value for key, value in having.items()):
             found.append(_copied(element))
     return found
@@ -202,8 +206,8 @@ def _parts(
 
 def _copied(node: _Element) -> ElementTree.Element:
     """An element of lxml as those of `parse_xml`. libxml2 itself refuses more than 256 levels."""
-    attributes = {_short_attribute(key): value for key, value in node.items()}
-    element = ElementTree.Element(_short(node.tag), attributes)
+    attributes = {_ATTRIBUTES[key]: value for key, value in node.items()}
+    element = ElementTree.Element(_TAGS[node.tag], attributes)
     element.text = node.text
     element.extend([_copied(child) for child in node])
     return element
@@ -218,15 +222,29 @@ def shorten(element: ElementTree.Element) -> None:
     """Take the namespaces out of an element's names. OpenDocument's keep their prefix, because
     there `text:p` and `draw:p` differ."""
     if isinstance(element.tag, str):
-        element.tag = _short(element.tag)
-    if attributes := element.attrib:
-        element.attrib = {_short_attribute(key): v for key, v in attributes.items()}
+        element.tag = _TAGS[element.tag]
+    if element.attrib:
+        element.attrib = {_ATTRIBUTES[key]: value for key, value in element.attrib.items()}
 
 
-# A document uses some 200 names, each thousands of times: looking them up took half of the time
-# that Office files took. A bound, because a hostile file may invent a million of them.
-@lru_cache(maxsize=8192)
-def _short(name: str, relation: str = "") -> str:
+class _Names(dict[str, str]):
+    """Short names by their long ones. A document uses some 200, each thousands of times: working
+    them out took half of the time that Office files took."""
+
+    def __init__(self, relation: str = "") -> None:
+        self._relation = relation
+
+    def __missing__(self, name: str) -> str:
+        if len(self) >= MAX_NAMES:  # a hostile file may invent a million of them
+            self.clear()
+        self[name] = _short(name, self._relation)
+        return self[name]
+
+
+_TAGS, _ATTRIBUTES = _Names(), _Names("r:")
+
+
+def _short(name: str, relation: str) -> str:
     if not name.startswith("{"):
         return name
     space, _, local = name[1:].partition("}")
@@ -235,11 +253,6 @@ def _short(name: str, relation: str = "") -> str:
     if space.endswith("/relationships"):
         return f"{relation}{local}"
     return local
-
-
-@lru_cache(maxsize=8192)
-def _short_attribute(name: str) -> str:
-    return _short(name, "r:")
 
 
 def _check_depth(root: ElementTree.Element, name: str) -> None:

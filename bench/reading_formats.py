@@ -13,7 +13,7 @@ CPU ms       processor time of one reading in one process, the best of three, af
              not count; start and imports excluded.
 --peers      the interpreter of an environment with kreuzberg and markitdown, which are then asked
              the same in the same run.
---charsets   texts of the Declaration of Human Rights in 26 languages, cut to four words, to a
+--charsets   texts of the Declaration of Human Rights in 24 languages, cut to four words, to a
              paragraph and to several, written in the tables of their language and in UTF-16 without
              a mark: how many are read exactly, by us, by charset-normalizer alone, and as
              Windows-1252, which is what all of them were taken for until now.

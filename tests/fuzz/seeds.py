@@ -9,9 +9,9 @@ import json
 import struct
 import tarfile
 import zipfile
-from pathlib import Path
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 
 from tests.unit.extract.making import compound
 from tests.unit.extract.making_legacy import doc, msg, ppt, xls

@@ -38,7 +38,7 @@ def test_a_file_is_read_by_the_service_once_it_is_there(tmp_path: Path, files: P
             assert not library.add(files).failed
             (document,) = library.documents()
             assert "Resource not found" in str(document.metadata["not_read_by"])
-            assert library.search("printed words").queries
+            assert len(library.search("printed words"))
             is_there = True
             report = library.add(files)
             assert report.count(Fate.UPDATED) == 1

@@ -69,7 +69,7 @@ class RemoteReading:
             outcome.add_note(reason)
             return outcome
         # A reader that nobody knows is never current: added again, the file is read again.
-        metadata = {**outcome.metadata, NOT_READ_BY: f"{self._service.name}: {reason}"}
+        metadata = {**outcome.metadata, NOT_READ_BY: reason}
         return replace(outcome, metadata=metadata, reader=f"{outcome.reader}+fallback")
 
 

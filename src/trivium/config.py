@@ -142,6 +142,16 @@ class Settings:
     read_seconds: float = _setting("read.seconds", 60.0, "time for reading a file, or a step of it")
     read_memory: int = _setting("read.memory", 2 << 30, "bytes of memory for reading a file")
     read_max_bytes: int = _setting("read.max_bytes", 100 * 1024 * 1024, "greatest size of a file")
+    read_url: str = _setting(
+        "read.url",
+        "",
+        "address of an Azure Document Intelligence resource that reads PDF and images",
+    )
+    read_model: str = _setting("read.model", "prebuilt-layout", "model behind read.url")
+    read_key_file: Path | None = _setting("read.key_file", None, "file with the key of read.url")
+    read_key_header: str = _setting(
+        "read.key_header", "Ocp-Apim-Subscription-Key", "header for the key of read.url"
+    )
     archive_keep: bool = _setting("archive.keep", True, "keep the bytes of what is added")
     archive_folder: Path | None = _setting(
         "archive.folder", None, "folder for those bytes; empty: `archive` in the library's folder"

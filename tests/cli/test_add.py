@@ -42,7 +42,7 @@ def test_json_of_every_fate(notes: Path, place: Path) -> None:
     assert first.code == 0
     assert set(first.json) == {
         "job", "added", "updated", "relabelled", "moved", "duplicate", "unchanged", "failed",
-        "cancelled",
+        "cancelled", "unread",
         "failures", "chunks", "seconds", "embedding_seconds", "notes",
     }  # fmt: skip
     assert counts(first.json) == {"added": 3}

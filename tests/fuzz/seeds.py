@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 
 from tests.unit.extract.making import compound
 from tests.unit.extract.making_legacy import doc, msg, ppt, xls
@@ -282,6 +283,7 @@ _SLIDE_BODY = (
 )
 
 SEEDS: dict[str, bytes] = {
+    "lantern.xlsb": (Path(__file__).parents[1] / "golden" / "files" / "workbook.xlsb").read_bytes(),
     "a.txt": f"Lanterns\n\n{SENTENCE}\n\n{SENTENCE} Grüße.\n".encode(),
     "a16.txt": f"Lanterns\n\n{SENTENCE}".encode("utf-16"),
     "a.md": (

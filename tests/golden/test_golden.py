@@ -12,8 +12,8 @@ from trivium.ports import Blob
 FILES = files()
 # product.md, section 1: every format that it names.
 FORMATS = """
-    .pdf .docx .pptx .xlsx .csv .tsv .html .md .txt .json .jsonl .eml .msg .mbox .epub .odt .ods
-    .odp .rtf .doc .xls .ppt .ipynb .js .png .bib .csl.json .zip .tar
+    .pdf .docx .pptx .xlsx .xlsb .csv .tsv .html .md .txt .json .jsonl .eml .msg .mbox .epub .odt
+    .ods .odp .rtf .doc .xls .ppt .ipynb .js .png .bib .csl.json .zip .tar
 """.split()  # noqa: SIM905 - one look at them all
 
 

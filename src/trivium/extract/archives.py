@@ -35,6 +35,7 @@ _COMPRESSED = (
     (b"BZh", "application/x-bzip2"),
     (b"\xfd7zXZ\x00", "application/x-xz"),
 )
+ARCHIVES = frozenset({"application/zip", "application/x-tar", *(kind for _, kind in _COMPRESSED)})
 _STREAM_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
 

@@ -32,6 +32,7 @@ from trivium.extract.sniff import binary_kind
 from trivium.extract.structured import JsonExtractor
 from trivium.extract.tables import TableExtractor
 from trivium.extract.text import TextExtractor
+from trivium.extract.xlsb import XlsbExtractor
 from trivium.extract.xlsx import XlsxExtractor
 from trivium.ports import Blob, Extractor
 from trivium.types import Extraction
@@ -43,6 +44,7 @@ BUILT_IN: tuple[Extractor, ...] = (
     DocxExtractor(),
     PptxExtractor(),
     XlsxExtractor(),
+    XlsbExtractor(),
     OdfExtractor(),
     EpubExtractor(),
     SlackExportExtractor(),

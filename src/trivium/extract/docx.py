@@ -11,16 +11,20 @@ from xml.etree.ElementTree import Element
 
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
+from trivium.extract.embedded import diagram, embedded
+from trivium.extract.html import decode_html
+from trivium.extract.html_tree import TreeReader, parse_html
+from trivium.extract.letter import parse_letter
 from trivium.extract.numbering import Numbering
 from trivium.extract.omml import equation
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
 from trivium.extract.word_styles import Style, Styles, outline_level, value
 from trivium.ports import Blob
-from trivium.types import Extraction, Place
+from trivium.types import ElementKind, Enclosed, Extraction, Place
 
 _MAIN = "word/document.xml"
-_SKIPPED = frozenset({"del", "moveFrom", "pPr", "rPr", "sectPr", "instrText", "Fallback", "pict"})
+_SKIPPED = frozenset({"del", "moveFrom", "pPr", "rPr", "sectPr", "instrText", "Fallback"})
 _TYPEWRITER = frozenset(
     {"courier new", "courier", "consolas", "menlo", "monaco", "lucida console", "cascadia code"}
     | {"dejavu sans mono", "liberation mono", "source code pro", "cascadia mono", "andale mono"}
@@ -32,7 +36,7 @@ _WHITE = {"tab": "\t", "cr": "\n", "noBreakHyphen": "‑", "softHyphen": ""}
 class DocxExtractor:
     """Takes zip archives with a Word document inside."""
 
-    version = "docx/1"
+    version = "docx/2"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)
@@ -50,7 +54,7 @@ class DocxExtractor:
         if body is None:
             raise FileDamaged(f"{blob.name} is a Word document without a body.")
         metadata = dict(office_properties(package))
-        reader = _Reader(blob.name, package, paged=_is_laid_out(body, metadata.get("pages")))
+        reader = _Reader(blob.name, package, name, paged=_is_laid_out(body, metadata.get("pages")))
         reader.blocks(body)
         reader.flush_code()
         if reader.paged:
@@ -61,6 +65,7 @@ class DocxExtractor:
             media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
             language=str(metadata.pop("language", "")),
             metadata=describe(metadata),
+            enclosed=[*reader.chunks, *embedded(package, charted=False)],
         )
 
 
@@ -75,17 +80,22 @@ def _is_laid_out(body: Element, pages: object) -> bool:
 
 
 class _Reader:
-    def __init__(self, name: str, package: Package, *, paged: bool) -> None:
+    def __init__(self, name: str, package: Package, main: str, *, paged: bool) -> None:
         self.out = Composer(name)
+        self.chunks: list[Enclosed] = []  # whole documents that stand in for a part of this one
+        self._package = package
+        self._relations = package.relations(main)
         self.page = 1
         self.paged = paged
-        self._styles = Styles(package.xml("word/styles.xml"))
+        self._styles = Styles(package.parts("word/styles.xml", "style", type="paragraph"))
         self._numbering = Numbering(package.xml("word/numbering.xml"))
         self._notes = {
             kind: _texts(package.xml(f"word/{kind}s.xml")) for kind in ("footnote", "endnote")
         }
         self._comments = _texts(package.xml("word/comments.xml"), with_author=True)
-        self._after: list[tuple[str, str]] = []  # kind and text of what hangs on a paragraph
+        self._after: list[
+            tuple[ElementKind, str]
+        ] = []  # kind and text of what hangs on a paragraph
         self._boxes: list[Element] = []  # text boxes anchored in the paragraph
         self._code: list[str] = []
         self._code_page = 1
@@ -99,6 +109,9 @@ class _Reader:
             elif block.tag == "tbl":
                 self.flush_code()
                 self._table(block)
+            elif block.tag == "altChunk":
+                self.flush_code()
+                self._foreign(block)
             elif block.tag not in _SKIPPED:
                 self.blocks(block)  # content controls, insertions, custom XML
 
@@ -117,6 +130,24 @@ class _Reader:
             self.flush_code()
             self._place_text(text, style, properties, self._place(first))
         self._hanging(self._place(self.page))
+
+    def _foreign(self, block: Element) -> None:
+        """A part in another format: pages are read in place, documents as what lies within."""
+        target = self._relations.get(block.get("r:id", ""), ("", ""))[1]
+        data = self._package.read(target)
+        if not data:
+            return
+        name = target.rsplit("/", 1)[-1]
+        page = data
+        if name.lower().endswith((".mht", ".mhtml")) or data[:13].lower() == b"mime-version:":
+            letter = parse_letter(data)
+            page = (letter.html or letter.text).encode()
+        elif not name.lower().endswith((".html", ".htm", ".xhtml", ".txt")):
+            self.chunks.append(Enclosed(name, data))
+            return
+        root = parse_html(decode_html(Blob(name, page))) if page.strip() else None
+        if root is not None:
+            TreeReader(self.out, self._place(self.page)).read(root)
 
     def _place_text(
         self, text: str, style: Style, properties: Element | None, place: Place
@@ -161,13 +192,21 @@ class _Reader:
             return f" {equation(part)} "
         if part.tag in ("footnoteReference", "endnoteReference"):
             return self._note(part, part.tag.removesuffix("Reference"))
+        if part.tag in ("txbxContent", "relIds", "commentReference"):
+            self._hang(part)
+        elif part.tag not in _SKIPPED:
+            return self.text(part)
+        return ""
+
+    def _hang(self, part: Element) -> None:
+        """What stands beside the text, to follow its paragraph."""
         if part.tag == "txbxContent":
             self._boxes.append(part)
         elif part.tag == "commentReference":
             self._after.append(("quote", self._comments.get(part.get("id", ""), "")))
-        elif part.tag not in _SKIPPED:
-            return self.text(part)
-        return ""
+        else:
+            target = self._relations.get(part.get("r:dm", ""), ("", ""))[1]
+            self._after += [("list_item", line) for line in diagram(self._package.xml(target))]
 
     def _line_or_page(self, part: Element) -> str:
         if part.tag == "br":
@@ -194,7 +233,7 @@ class _Reader:
         for box in boxes:
             self.blocks(box)
         for kind, text in after:
-            self.out.add("quote" if kind == "quote" else "paragraph", text, place=place)
+            self.out.add(kind, text, place=place)
 
     def _table(self, table: Element) -> None:
         first = self.page

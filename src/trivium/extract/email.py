@@ -40,7 +40,7 @@ _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re
 class MailExtractor:
     """Takes what begins with the fields of a message; names help only with few fields."""
 
-    version = "mail/1"
+    version = "mail/2"
 
     def accepts(self, blob: Blob) -> bool:
         if blob.data.startswith(BOMS):
@@ -61,7 +61,7 @@ class MailExtractor:
 class MailboxExtractor:
     """Takes files that begin with the envelope line of a mailbox."""
 
-    version = "mailbox/1"
+    version = "mailbox/2"
 
     def accepts(self, blob: Blob) -> bool:
         if not _ENVELOPE_START.match(blob.data[:HEAD_BYTES]):
@@ -92,7 +92,7 @@ class MailboxExtractor:
                 {
                     "messages": len(letters),
                     "threads": len(threads),
-                    "authors": [letter.sender for letter in letters][:200],
+                    "authors": [name for letter in letters for name in letter.senders][:200],
                     "date": dates[0] if dates else "",
                     "last": dates[-1] if dates else "",
                 }
@@ -105,7 +105,7 @@ class MailboxExtractor:
 def letter_document(blob: Blob, letter: Letter, media_type: str) -> Extraction:
     """One message as a document."""
     out = Composer(blob.name)
-    place = Place(authors=(letter.sender,) if letter.sender else (), time=letter.time)
+    place = Place(authors=letter.senders, time=letter.time)
     if letter.html:
         root = parse_html(letter.html)
         if root is not None:
@@ -120,14 +120,15 @@ def letter_document(blob: Blob, letter: Letter, media_type: str) -> Extraction:
         out.add("paragraph", "\n".join(line for line in lines if line), place=place)
     if not out:
         raise FileEmpty(f"{blob.name} is a message without subject, text or attachments.")
+    first = letter.addresses[0] if letter.addresses else ""
     return out.finish(
         blob,
         title=letter.subject or stem(blob),
         media_type=media_type,
         metadata=describe(
             {
-                "authors": [letter.sender],
-                "from": letter.address,
+                "authors": letter.senders,
+                "from": letter.addresses if len(letter.addresses) > 1 else first,
                 "to": letter.recipients,
                 "date": letter.time,
                 "message_id": letter.id,
@@ -152,8 +153,9 @@ def add_message(out: Composer, letter: Letter) -> None:
         text = body.text
     names = [f"[{part.name}]" for part in letter.attachments]
     text = "\n".join(part for part in (text.strip(), *names) if part) or letter.subject
-    authors = (letter.sender,) if letter.sender else ()
-    out.add("message", text, place=Place(authors=authors, time=letter.time, link=letter.link))
+    out.add(
+        "message", text, place=Place(authors=letter.senders, time=letter.time, link=letter.link)
+    )
 
 
 def bare_subject(subject: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from trivium.errors import FileEmpty
+from trivium.extract.charsets import named
 from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, main_part, parse_html
 from trivium.extract.properties import iso
@@ -46,13 +47,13 @@ _DATES = (
 class HtmlExtractor:
     """Takes files that begin as HTML does, and texts named so."""
 
-    version = "html/1"
+    version = "html/2"
 
     def accepts(self, blob: Blob) -> bool:
         if _BEGINNING.match(_narrow(blob.data[:_HEAD_BYTES])):
             return True
-        named = PurePath(blob.name).suffix.lower() in SUFFIXES
-        return named and not binary_kind(blob.data)
+        is_named = PurePath(blob.name).suffix.lower() in SUFFIXES
+        return is_named and not binary_kind(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
         root = parse_html(decode_html(blob))
@@ -74,9 +75,8 @@ def decode_html(blob: Blob) -> str:
     """The characters of a page: by its mark, its declaration, else as any text."""
     declared = _CHARSET.search(blob.data[:_HEAD_BYTES])
     if declared and not blob.data.startswith(BOMS):
-        name = declared[1].decode("ascii").lower()
-        # Browsers read these as Windows does; "utf-16" in readable bytes is a mistake.
-        name = {"iso-8859-1": "cp1252", "latin1": "cp1252", "ascii": "cp1252"}.get(name, name)
+        name = named(declared[1].decode("ascii"))
+        # "utf-16" in readable bytes is a mistake.
         if not name.startswith(("utf-8", "utf8", "utf-16", "utf-32")):
             try:
                 return blob.data.decode(name, "replace")
@@ -114,5 +114,7 @@ def meta_tags(root: _Element) -> Metadata:
 
 
 def _narrow(head: bytes) -> bytes:
-    """UTF-16 with a mark as bytes that can be looked at."""
-    return head[2:].replace(b"\x00", b"") if head.startswith(BOMS) else head
+    """UTF-16, with a mark or without, as bytes that can be looked at."""
+    if head.startswith(BOMS):
+        return head[2:].replace(b"\x00", b"")
+    return head.replace(b"\x00", b"") if b"\x00" in head[:2] else head

@@ -10,12 +10,13 @@ import io
 import re
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
-from trivium.extract.ole import has_stream, locked, open_ole, stream
+from trivium.extract.ole import has_stream, is_ole, locked, open_ole, stream
 from trivium.extract.properties import iso, real_authors, real_title
 from trivium.extract.text import stem
 from trivium.extract.word97 import Word97, WordLocked
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from xlrd.book import Book
     from xlrd.sheet import Sheet
 
+# Excel 2 to 5 also wrote workbooks without a compound file around them: the record that begins one.
+_BARE_WORKBOOK = tuple(
+    bytes.fromhex(record) for record in ("09000400", "09020600", "09040600", "09080800", "09081000")
+)
 MAX_PROPERTIES = 100  # of a summary; Office writes some twenty
 
 _FIELD_CODE = re.compile("\x13[^\x13\x14\x15]*\x14|\x13[^\x13\x14\x15]*\x15|[\x13-\x15]")
@@ -156,18 +161,18 @@ def _properties(data: bytes) -> dict[int, str]:
 class XlsExtractor:
     """Takes compound files with a workbook in them."""
 
-    version = "xls/1"
+    version = "xls/2"
 
     def accepts(self, blob: Blob) -> bool:
-        return has_stream(blob, "Workbook", "Book")
+        if blob.data.startswith(_BARE_WORKBOOK):
+            return True
+        return has_stream(blob, "Workbook", "Book") or _is_damaged_workbook(blob.data)
 
     def extract(self, blob: Blob) -> Extraction:
         import xlrd
 
         try:
-            book = xlrd.open_workbook(
-                file_contents=blob.data, on_demand=True, logfile=io.StringIO()
-            )
+            book = _book(blob)
         except xlrd.XLRDError as reason:
             if "encrypted" in str(reason).lower() or "password" in str(reason).lower():
                 raise locked(blob.name) from reason
@@ -178,7 +183,9 @@ class XlsExtractor:
         names = book.sheet_names()
         for index, name in enumerate(names):
             write_sheet(out, blob.name, name, _rows(blob, book, index), alone=len(names) == 1)
-        with open_ole(blob) as ole:
+        metadata = {}
+        # xlrd reads what olefile does not; then there is no summary.
+        with suppress(FileDamaged), open_ole(blob) as ole:
             metadata = dict(summary(ole))
         return out.finish(
             blob,
@@ -187,6 +194,32 @@ class XlsExtractor:
             metadata={**metadata, "sheets": len(names)},
             kind=Kind.TABLE,
         )
+
+
+def _book(blob: Blob) -> Book:
+    import xlrd
+
+    try:
+        return xlrd.open_workbook(file_contents=blob.data, on_demand=True, logfile=io.StringIO())
+    except xlrd.compdoc.CompDocError:  # two streams claim one sector: Excel opens such files
+        return xlrd.open_workbook(
+            file_contents=blob.data,
+            on_demand=True,
+            logfile=io.StringIO(),
+            ignore_workbook_corruption=True,
+        )
+
+
+def _is_damaged_workbook(data: bytes) -> bool:
+    """A compound file that olefile does not open, with a workbook in its directory. xlrd has a
+    reader of its own, which takes more."""
+    if not is_ole(data) or "Workbook".encode("utf-16-le") not in data:
+        return False
+    try:
+        with open_ole(Blob("", data)):
+            return False
+    except FileDamaged:
+        return True
 
 
 def _rows(blob: Blob, book: Book, index: int) -> Iterator[tuple[int, list[str]]]:

@@ -14,13 +14,18 @@ from email.header import decode_header
 from email.message import Message
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import PurePath
+from typing import TypeAlias
 
+from trivium.extract.charsets import decode_text, named
 from trivium.extract.composer import clean
 from trivium.types import Enclosed
 
 MAX_PARTS = 1000
 MAX_DEPTH = 20
+MAX_SENDERS = 20
 MAX_FIELD = 10_000  # characters; the library's decoder is quadratic: 2.8 million took four minutes
+
+_Value: TypeAlias = str | tuple[str | None, str | None, str]  # the latter: charset, language, text
 
 _ENCODED = re.compile(r"=\?[^?]*\?[bBqQ]\?[^?]*\?=")
 _ID = re.compile(r"<[^<>\s]+>")
@@ -30,8 +35,8 @@ _SUFFIXES = {"text/html": ".html", "text/plain": ".txt", "message/rfc822": ".eml
 @dataclass(frozen=True, slots=True)
 class Letter:
     subject: str = ""
-    sender: str = ""  # the name, else the address
-    address: str = ""
+    senders: tuple[str, ...] = ()  # their names, else their addresses
+    addresses: tuple[str, ...] = ()  # of the senders
     recipients: tuple[str, ...] = ()
     time: str = ""  # ISO 8601
     id: str = ""
@@ -48,15 +53,15 @@ def parse_letter(data: bytes) -> Letter:
     message = message_from_bytes(data)
     parts = _Parts()
     parts.collect(message, 0)
-    sender, address = _person(message, "From", "Sender", "Reply-To")
+    senders = _people(message, "From", "Sender", "Reply-To")
     recipients = _addresses(message, "To") + _addresses(message, "Cc")
     ids = _ID.findall(_field(message, "In-Reply-To"))
     own = _ID.search(_field(message, "Message-ID"))
     archived = _ID.search(_field(message, "Archived-At"))
     return Letter(
         subject=_field(message, "Subject"),
-        sender=sender,
-        address=address,
+        senders=tuple(name or address for name, address in senders),
+        addresses=tuple(address for _, address in senders if "@" in address),
         recipients=tuple(name or mail for name, mail in recipients if name or mail)[:200],
         time=_time(_field(message, "Date")),
         id=own[0] if own else "",
@@ -132,41 +137,70 @@ def _text(part: Message) -> str:
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return ""
-    declared = part.get_content_charset() or "utf-8"
-    for charset in (declared, "utf-8"):
+    declared = part.get_content_charset()
+    for charset in (named(declared), "utf-8") if declared else ():
         try:
             return clean(data.decode(charset))
         except (LookupError, UnicodeDecodeError, ValueError):
             continue
-    try:
-        return clean(data.decode("cp1252"))
-    except UnicodeDecodeError:
-        return clean(data.decode("latin-1"))
+    return clean(decode_text(data))
 
 
 def _name(part: Message) -> str:
+    """The name of an attachment. Of two forms the one with a charset counts (RFC 6266)."""
+    found: dict[bool, str] = {}
+    for header, wanted in (("Content-Disposition", "filename"), ("Content-Type", "name")):
+        for key, value in _parameters(part, header):
+            if key.lower() == wanted and value:
+                found.setdefault(isinstance(value, tuple), _parameter(value))
+    name = found.get(True) or found.get(False) or ""
+    return PurePath(name.replace("\\", "/").strip()).name[:200]
+
+
+def _parameters(part: Message, header: str) -> list[tuple[str, _Value]]:
+    """What stands behind the semicolons of a header. Parsed from its raw text: the library turns
+    bytes beyond ASCII into question marks before it looks."""
+    probe = Message()
     try:
-        name = part.get_filename() or ""
+        probe[header] = _readable(_raw(part, header)).replace("\n", " ").replace("\r", " ")
+        return list(probe.get_params(failobj=[], header=header))
     except (ValueError, LookupError, TypeError):
-        return ""
-    return PurePath(decode_words(name).replace("\\", "/").strip()).name[:200]
+        return []
+
+
+def _parameter(value: _Value) -> str:
+    """A parameter as RFC 2231 writes it, in a charset, or with words as in a subject."""
+    if isinstance(value, str):
+        return decode_words(value)
+    charset, _, text = value
+    raw = text.encode("raw-unicode-escape")
+    try:
+        return clean(raw.decode(named(charset))) if charset else clean(decode_text(raw))
+    except (LookupError, UnicodeDecodeError):
+        return clean(decode_text(raw))
 
 
 def _field(message: Message, name: str) -> str:
     """A header in readable characters, on one line."""
+    return " ".join(decode_words(_raw(message, name)).split())
+
+
+def _raw(message: Message, name: str) -> str:
     # The raw items: `get` replaces bytes that are no ASCII by question marks.
     values = (value for key, value in message.raw_items() if key.lower() == name.lower())
-    return " ".join(decode_words(str(next(values, ""))[:MAX_FIELD]).split())
+    return str(next(values, ""))[:MAX_FIELD]
+
+
+def _readable(text: str) -> str:
+    """Bytes that the parser kept as they were become characters."""
+    if not any("\udc80" <= character <= "\udcff" for character in text):
+        return text
+    return decode_text(text.encode("utf-8", "surrogateescape"))
 
 
 def decode_words(text: str) -> str:
-    """=?utf-8?q?W=C3=B6rter?= as Wörter; raw bytes as UTF-8 or Latin."""
-    if any("\udc80" <= character <= "\udcff" for character in text):
-        raw = text.encode("utf-8", "surrogateescape")
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            text = raw.decode("latin-1")
+    """=?utf-8?q?W=C3=B6rter?= as Wörter; raw bytes by the table that they look like."""
+    text = _readable(text)
     if not _ENCODED.search(text):
         return clean(text)
     try:
@@ -179,25 +213,30 @@ def decode_words(text: str) -> str:
             parts.append(piece)
             continue
         try:
-            parts.append(piece.decode(charset or "ascii", "replace"))
+            parts.append(piece.decode(named(charset or "ascii"), "replace"))
         except LookupError:
-            parts.append(piece.decode("latin-1"))
+            parts.append(decode_text(piece))
     return clean("".join(parts))
 
 
 def _addresses(message: Message, field: str) -> list[tuple[str, str]]:
+    """Names and addresses. Taken apart before they are decoded: a name may hold a comma."""
+    raw = " ".join(_readable(_raw(message, field)).split())
+    if not _ENCODED.search(raw):
+        raw = clean(raw)
     try:
-        return getaddresses([_field(message, field)])
+        return [(decode_words(name), decode_words(mail)) for name, mail in getaddresses([raw])]
     except (RecursionError, ValueError, IndexError):  # thousands of open brackets
         return []
 
 
-def _person(message: Message, *fields: str) -> tuple[str, str]:
+def _people(message: Message, *fields: str) -> list[tuple[str, str]]:
+    """Who stands in the first of these fields that names anybody."""
     for field in fields:
-        for name, address in _addresses(message, field)[:1]:
-            if name or address:
-                return name.strip("'\" ") or address, address
-    return "", ""
+        people = [(name.strip("'\" "), mail) for name, mail in _addresses(message, field)]
+        if named_ones := [(name, mail) for name, mail in people if name or mail]:
+            return named_ones[:MAX_SENDERS]
+    return []
 
 
 def _time(date: str) -> str:

@@ -12,8 +12,10 @@ from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trivium.errors import FileEmpty
 from trivium.extract.composer import Composer
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
+from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.sniff import binary_kind
 from trivium.extract.text import decode, stem
 from trivium.ports import Blob
@@ -34,10 +36,14 @@ _LINE_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?tr|/?h[1-6])\b[^<>]*>", re.I)
 _TAG = re.compile(r"</?[a-z][^<>]*>", re.I)
 
 
+# A blank line ends a block of HTML, also amid a table. Fenced code comes first: it stays as it is.
+_TABLE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)|<table\b.*?</table\s*>", re.S | re.M | re.I)
+
+
 class MarkdownExtractor:
     """Takes files named as Markdown, and nameless texts that clearly are."""
 
-    version = "markdown/2"
+    version = "markdown/3"
 
     def accepts(self, blob: Blob) -> bool:
         suffix = PurePath(blob.name).suffix.lower()
@@ -53,7 +59,7 @@ class MarkdownExtractor:
         if metadata is None:  # no YAML after all: then it is something to read
             reader.out.add("paragraph", block)
             metadata = {}
-        reader.read(_parser().parse(body))
+        reader.read(_parser().parse(_TABLE.sub(_without_blank_lines, body)))
         # A file of nothing but front matter still has something to find.
         if not reader.out and metadata:
             reader.out.add("paragraph", block)
@@ -97,11 +103,19 @@ class _Reader:
                 self._block(visible_text(token))
             elif token.type in ("fence", "code_block"):
                 self.out.add("code", token.content)
+            elif token.type == "html_block" and "<table" in token.content.lower():
+                self._page(token.content)
             elif token.type == "html_block":
                 self._block(_strip_html(token.content))
             else:
                 self._nest(token)
             position += 1
+
+    def _page(self, source: str) -> None:
+        """A table written as HTML keeps its rows and cells."""
+        root = parse_html(source)
+        if root is not None:
+            TreeReader(self.out).read(root)
 
     def _nest(self, token: Token) -> None:
         if token.type in ("bullet_list_open", "ordered_list_open") and not self._lists:
@@ -138,6 +152,10 @@ class _Reader:
         return position
 
 
+def _without_blank_lines(table: re.Match[str]) -> str:
+    return table[0] if table[1] else re.sub(r"\n\s*\n", "\n", table[0])
+
+
 def visible_text(inline: Token) -> str:
     """What a person reads of an inline token: link texts, image descriptions, no markup."""
     parts: list[str] = []
@@ -166,7 +184,10 @@ def _looks_like_markdown(blob: Blob) -> bool:
     """Front matter, or two headings that stand alone: comments of scripts seldom do."""
     if not blob.data.strip():
         return False
-    text = decode(blob)
+    try:
+        text = decode(blob)
+    except FileEmpty:
+        return False
     if text.startswith("#!"):
         return False
     return bool(split_front_matter(text)[0]) or len(_HEADING_LINE.findall(text)) >= 2

@@ -13,6 +13,7 @@ from email.utils import format_datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from trivium.extract.charsets import decode_text
 from trivium.extract.composer import clean
 from trivium.extract.email import letter_document
 from trivium.extract.letter import Letter
@@ -34,7 +35,7 @@ MAX_NESTED = 5
 class MsgExtractor:
     """Takes compound files with the properties of a message."""
 
-    version = "msg/1"
+    version = "msg/2"
 
     def accepts(self, blob: Blob) -> bool:
         return has_stream(blob, "__properties_version1.0")
@@ -69,8 +70,8 @@ class _Message:
         address = self._text(_SMTP) or self._text(_ADDRESS)
         return Letter(
             subject=self._text(_SUBJECT),
-            sender=self._text(_SENDER) or address,
-            address=address if "@" in address else "",
+            senders=(sender,) if (sender := self._text(_SENDER) or address) else (),
+            addresses=(address,) if "@" in address else (),
             recipients=tuple(name.strip() for name in recipients if name.strip()),
             time=self._time(),
             id=self._text(_ID),
@@ -96,10 +97,7 @@ class _Message:
         raw = stream(self._ole, [*self._folder, f"__substg1.0_{_HTML:04X}0102"])
         if not raw:
             return self._text(_HTML)
-        try:
-            return raw.decode("utf-8")
-        except UnicodeDecodeError:
-            return raw.decode("cp1252", "replace")
+        return decode_text(raw)
 
     def _time(self) -> str:
         for number in (_SUBMITTED, _DELIVERED):
@@ -139,7 +137,7 @@ def _as_eml(letter: Letter, number: int) -> Enclosed:
     message = EmailMessage()
     one_line = {
         "Subject": letter.subject,
-        "From": letter.sender,
+        "From": ", ".join(letter.senders),
         "To": ", ".join(letter.recipients),
     }
     for name, value in one_line.items():

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
+from trivium.extract.embedded import diagram, embedded
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
 from trivium.extract.text import stem
@@ -24,7 +25,7 @@ SLIDE_LEVEL = 2
 class PptxExtractor:
     """Takes zip archives with a presentation inside."""
 
-    version = "pptx/1"
+    version = "pptx/2"
 
     def accepts(self, blob: Blob) -> bool:
         return _MAIN in member_names(blob)
@@ -44,6 +45,7 @@ class PptxExtractor:
             media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
             language=str(metadata.pop("language", "")),
             metadata=describe(metadata),
+            enclosed=embedded(package, charted=True),
         )
 
 
@@ -123,10 +125,8 @@ class _Reader:
         self.out.table([["", *names], *rows] if any(names) else rows, place=self._place)
 
     def _diagram(self, name: str) -> None:
-        root = self._package.xml(name)
-        for point in root.iter("pt") if root is not None else ():
-            for line in _paragraphs(point):
-                self.out.add("list_item", line, place=self._place)
+        for line in diagram(self._package.xml(name)):
+            self.out.add("list_item", line, place=self._place)
 
     def _notes(self, name: str) -> None:
         root = self._package.xml(name)

@@ -28,7 +28,7 @@ _HEADING = re.compile(r"(?:heading|überschrift|titre) (\d)", re.IGNORECASE)
 class RtfExtractor:
     """Takes what begins as RTF does."""
 
-    version = "rtf/1"
+    version = "rtf/2"
 
     def accepts(self, blob: Blob) -> bool:
         return blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf")
@@ -85,6 +85,7 @@ class _Reader:
         self._default = "cp1252"
         self._cells: list[str] = []
         self._rows: list[list[str]] = []
+        self._columns = 0  # of a row, as it was defined
         self._pending = 0  # characters that stand in for a Unicode one and are to be dropped
         self._collected: list[str] = []
         self._starred = False
@@ -108,6 +109,7 @@ class _Reader:
                 self._symbol(symbol)
             elif plain:
                 self._byte(plain)
+        self._end_row()
         self._end_paragraph()
         self._end_table()
 
@@ -195,14 +197,24 @@ class _Reader:
             self._paragraph.level = self._styles.get(value or 0, 0)
         elif name == "outlinelevel" and value is not None and value < 9:
             self._paragraph.level = value + 1
-        elif name == "intbl":
+        else:
+            self._table_setting(name)
+
+    def _table_setting(self, name: str) -> None:
+        if name == "intbl":
             self._paragraph.in_table = True
+        elif name == "trowd":
+            self._end_row()
+            self._columns = 0
+        elif name == "cellx":
+            self._columns += 1
         elif name in ("cell", "nestcell"):
+            if name == "cell" and self._is_row_full():
+                self._end_row()
             self._cells.append("".join(self._paragraph.text).strip())
             self._paragraph.text = []
         elif name in ("row", "nestrow"):
-            self._rows.append(self._cells)
-            self._cells = []
+            self._end_row()
             self._paragraph.in_table = False
 
     def _symbol(self, symbol: bytes) -> None:
@@ -241,6 +253,8 @@ class _Reader:
     def _end_paragraph(self) -> None:
         self._decode()
         paragraph = self._paragraph
+        if not paragraph.in_table and self._is_row_full():
+            self._end_row()
         if paragraph.in_table or self._cells:
             paragraph.text.append(" ")
             return
@@ -251,6 +265,15 @@ class _Reader:
         else:
             self.out.add("list_item" if paragraph.listed else "paragraph", text)
         self._paragraph = _Paragraph(level=paragraph.level)
+
+    def _is_row_full(self) -> bool:
+        """All its cells are there, though nothing said that the row ends."""
+        return 0 < self._columns <= len(self._cells)
+
+    def _end_row(self) -> None:
+        if self._cells:
+            self._rows.append(self._cells)
+            self._cells = []
 
     def _end_table(self) -> None:
         if self._rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from trivium.extract.charsets import utf16_without_mark
+
 BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")  # UTF-16 and UTF-32, where NUL is normal
 SAMPLE_BYTES = 8192
 # Compressed or encrypted bytes are a tenth such characters (25 of 256); text has hardly any.
@@ -56,7 +58,8 @@ def binary_kind(data: bytes) -> str:
         return next(inside, "a zip archive")
     if data.startswith(BOMS):
         return ""
-    if b"\x00" in data or _control_share(data[:SAMPLE_BYTES]) > MAX_CONTROL_SHARE:
+    is_binary = b"\x00" in data or _control_share(data[:SAMPLE_BYTES]) > MAX_CONTROL_SHARE
+    if is_binary and not utf16_without_mark(data):
         weak = (kind for magic, kind in _WEAK_MAGIC if head.startswith(magic))
         return next(weak, "a video" if head[4:8] == b"ftyp" else "a binary file")
     return ""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -26,14 +25,11 @@ SAMPLE_ROWS = 50
 MAX_FIELD = 10_000_000  # characters of one cell
 MIN_NAMELESS_ROWS = 3  # prose with a comma in every line is seldom that regular
 
-_WIDE = r"[\u3040-\u30ff\u3400-\u9fff]"
-_WIDE_WORD = re.compile(rf"{_WIDE}{{2,}}")
-
 
 class TableExtractor:
     """Takes texts named as tables, and nameless ones whose rows all have the same cells."""
 
-    version = "tables/1"
+    version = "tables/2"
 
     def accepts(self, blob: Blob) -> bool:
         if binary_kind(blob.data):
@@ -49,7 +45,7 @@ class TableExtractor:
         return len(widths) >= MIN_NAMELESS_ROWS and len(set(widths)) == 1 and widths[0] > 2
 
     def extract(self, blob: Blob) -> Extraction:
-        text = _decode(blob)
+        text = decode(blob)
         separator = find_separator(text)
         _check_width(blob.name, text, separator)
         out = Composer(blob.name)
@@ -104,19 +100,3 @@ def _check_width(name: str, text: str, separator: str) -> None:
         raise FileTooLarge(
             f"{name} has a row of {longest + 1:,} columns, the limit is {MAX_COLUMNS:,}."
         )
-
-
-def _decode(blob: Blob) -> str:
-    """As for any text, but Japanese spreadsheets still write Shift JIS."""
-    try:
-        blob.data.decode("utf-8")
-    except UnicodeDecodeError:
-        try:
-            text = blob.data.decode("cp932")
-        except UnicodeDecodeError:
-            return decode(blob)
-        beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-        # Accented letters taken for Shift JIS give ideographs too, but single ones.
-        if sum(map(len, _WIDE_WORD.findall(text))) >= 0.8 * beyond_ascii:
-            return text
-    return decode(blob)

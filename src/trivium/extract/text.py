@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from trivium.errors import FileEmpty, FormatUnknown
+from trivium.extract.charsets import decode_text
 from trivium.extract.sniff import binary_kind
 from trivium.ports import Blob
 from trivium.text.boundaries import paragraphs
@@ -14,14 +15,12 @@ from trivium.text.languages import detect_language
 from trivium.types import Element, Extraction
 
 MAX_TITLE_CHARS = 100  # a longer first line is a paragraph, not a title
-# A file with a few broken bytes among this many times more good sequences is still UTF-8.
-_UTF8_GOOD_PER_BAD = 10
 
 
 class TextExtractor:
     """Takes everything that is text: list it last."""
 
-    version = "text/1"
+    version = "text/2"
 
     def accepts(self, blob: Blob) -> bool:
         return not binary_kind(blob.data)
@@ -46,7 +45,7 @@ def decode(blob: Blob) -> str:
     """The characters of a text file: newlines are \\n, no blank lines or spaces at either end."""
     if kind := binary_kind(blob.data):
         raise FormatUnknown(f"{blob.name} is {kind}, not text.")
-    text = _decode(blob.data)
+    text = decode_text(blob.data)
     if "\x00" in text:
         raise FormatUnknown(f"{blob.name} is a binary file, not text.")
     text = text.replace("\r\n", "\n").replace("\r", "\n").rstrip()
@@ -59,25 +58,6 @@ def decode(blob: Blob) -> str:
 def stem(blob: Blob) -> str:
     """The name of the file without folders and its last suffix."""
     return PurePath(blob.name).stem
-
-
-def _decode(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")):  # before UTF-16: same beginning
-        return data.decode("utf-32", "replace")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", "replace")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8-sig", "replace")
-    bad = text.count("\ufffd")
-    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    if beyond_ascii - bad >= bad * _UTF8_GOOD_PER_BAD:
-        return text
-    try:
-        return data.decode("cp1252")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")  # cp1252 leaves five bytes undefined; this one none
 
 
 def _paragraphs(text: str) -> list[tuple[int, int]]:

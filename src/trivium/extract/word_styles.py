@@ -6,6 +6,7 @@ Reads styles.xml only.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
@@ -40,11 +41,9 @@ class Style:
 
 
 class Styles:
-    def __init__(self, root: Element | None) -> None:
-        self._known: dict[str, Style] = {}
-        for style in root.findall("style") if root is not None else ():
-            if style.get("type") == "paragraph":
-                self._known[style.get("styleId", "")] = _style(style)
+    def __init__(self, styles: Iterable[Element]) -> None:
+        """`styles`: those of paragraphs."""
+        self._known = {style.get("styleId", ""): _style(style) for style in styles}
 
     def __getitem__(self, style_id: str) -> Style:
         """The style with what it inherits; an unknown one is judged by its id."""

@@ -13,12 +13,13 @@ from xml.etree.ElementTree import Element
 
 from trivium.errors import FileDamaged, FileTooLarge
 from trivium.extract.composer import Composer, describe
+from trivium.extract.embedded import drawn_texts, embedded
 from trivium.extract.package import Package, member_names, stream_elements
 from trivium.extract.properties import office_properties
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
 from trivium.extract.text import stem
 from trivium.ports import Blob
-from trivium.types import Extraction, Kind
+from trivium.types import Extraction, Kind, Place
 
 _MAIN = "xl/workbook.xml"
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
@@ -32,18 +33,16 @@ MAX_STRINGS = 5_000_000
 class XlsxExtractor:
     """Takes zip archives with a workbook inside."""
 
-    version = "xlsx/1"
+    version = "xlsx/2"
 
     def accepts(self, blob: Blob) -> bool:
-        return bool(member_names(blob) & {_MAIN, "xl/workbook.bin"})
+        return _MAIN in member_names(blob)
 
     def extract(self, blob: Blob) -> Extraction:
         package = Package(blob)
         root = package.xml(_MAIN)
         if root is None:
-            raise FileDamaged(
-                f"{blob.name} is a binary Excel workbook (XLSB).", fix="Save it as XLSX."
-            )
+            raise FileDamaged(f"{blob.name} is a workbook without a list of its sheets.")
         relations = package.relations(_MAIN)
         targets = [
             (sheet.get("name", ""), relations.get(sheet.get("r:id", ""), ("", "")))
@@ -58,6 +57,9 @@ class XlsxExtractor:
         for name, target in sheets:
             rows = reader.rows(target, f"{blob.name}, sheet {name}")
             write_sheet(out, blob.name, name, rows, alone=len(sheets) == 1)
+            for kind, drawing in package.relations(target).values():
+                for text in drawn_texts(package, drawing) if kind == "drawing" else ():
+                    out.add("paragraph", text, place=Place(sheet=name))
         metadata = dict(office_properties(package))
         metadata.pop("pages", None)
         metadata.pop("language", None)
@@ -67,6 +69,7 @@ class XlsxExtractor:
             media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             metadata=describe({**metadata, "sheets": len(sheets)}),
             kind=Kind.TABLE,
+            enclosed=embedded(package, charted=True),
         )
 
 

@@ -19,6 +19,7 @@ class Fate(StrEnum):
     MOVED = "moved"  # it has another name now
     DUPLICATE = "duplicate"  # the same bytes are there: one more name of that document
     UNCHANGED = "unchanged"
+    UNREAD = "unread"  # it lies within a document, which was added and says so
     FAILED = "failed"
     CANCELLED = "cancelled"
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from trivium.errors import ModelUnavailable
+from trivium.errors import DocumentFailed, ModelUnavailable, ReadError
 from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.faults import failure, is_of_one_document
@@ -30,6 +30,7 @@ from trivium.ingest.preparing import Asked, Found, Relabelling
 from trivium.ingest.quiet import step_back
 from trivium.ingest.way import Offer, Way
 from trivium.ports import SourceItem, Store
+from trivium.text.values import clean_text
 from trivium.types import Extraction, Processed
 from trivium.work import JobId, Offered, Step
 
@@ -218,7 +219,7 @@ class Pipeline:
         except BaseException as error:
             done, within = self._failed(way, error), []
         if done is not None:
-            yield self._end(way, done)
+            yield self._unread(way, done) if _is_unread(way, done) else self._end(way, done)
         elif within:
             way.opened, way.within = True, len(within)
             self._leave(way)
@@ -251,8 +252,18 @@ class Pipeline:
         task = self._ledger.meet(of.job, of.task, Offered(item.uri, item.name, item.size))
         return Way(replace(of, item=item, task=task, anew=False), way, way.depth + 1)
 
+    def _unread(self, way: Way, failed: Outcome) -> Outcome:
+        """A remark on the document it lies in: a message is read, also where its logo is not."""
+        assert way.parent is not None
+        error = failed.error
+        way.parent.unread.append(clean_text(f"{way.offer.item.name}: {error}"))
+        self._ledger.end(way.ending(Fate.UNREAD, error))
+        return self._over(way, replace(failed, fate=Fate.UNREAD, error=None))
+
     def _proceed(self, way: Way) -> Iterator[Outcome]:
         """What it holds is done: now itself."""
+        if way.unread:
+            way.prepared = way.ready.lacking(way.unread)
         item, ready = way.offer.item, way.ready
         if way.offer.anew and ready.is_known:
             same = Outcome(item.uri, Fate.UNCHANGED, ready.before, None, item.size, item.enclosed)
@@ -379,6 +390,12 @@ class Pipeline:
         steps = {way.offer.task: way.steps.now for way in ways if way.steps.now}
         self._cancelled |= self._ledger.look(steps, (way.offer.job for way in ways))
         return True
+
+
+def _is_unread(way: Way, found: Outcome) -> bool:
+    """A fault of ours is no remark: somebody should report it."""
+    is_refused = isinstance(found.error, ReadError) and not isinstance(found.error, DocumentFailed)
+    return found.fate is Fate.FAILED and is_refused and way.is_part
 
 
 def _go_together(group: list[Way], way: Way) -> bool:

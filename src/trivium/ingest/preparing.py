@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -34,6 +34,8 @@ from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, P
 from trivium.work import Step
 
 CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
+UNREAD = "unread"  # metadata: what lies within a document and could not be read, and why
+MOST_UNREAD = 20  # that a document names
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,11 @@ class Prepared:
             before.seen_hash,
             before.seen_fingerprint,
         )
+
+    def lacking(self, unread: Sequence[str]) -> Prepared:
+        """The same, with a remark on what could not be read within it."""
+        metadata = {**self.processed.metadata, UNREAD: tuple(unread[:MOST_UNREAD])}
+        return replace(self, processed=replace(self.processed, metadata=metadata))
 
     def within(self) -> list[SourceItem]:
         """What it encloses and what it names: documents of their own."""
@@ -225,7 +232,7 @@ class Preparer:
         item, extraction, chunks = one.item, one.read, one.chunks
         category, audience, metadata = labelled(labels, extraction.metadata, one.before)
         note = self._chunker.note(extraction, chunks)
-        metadata = {name: value for name, value in metadata.items() if name != CHUNKING}
+        metadata = {n: value for n, value in metadata.items() if n not in (CHUNKING, UNREAD)}
         if note:
             metadata[CHUNKING] = note
         summary, summarised_by = self._summary(one, labels.sender)

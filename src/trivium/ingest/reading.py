@@ -1,37 +1,82 @@
-"""Puts together who reads which file, by the settings: formats, and OCR for pages without text.
+"""Puts together who reads which file: extractors that others registered, then ours.
 
-Here and not in `extract`, which knows nothing of models. The sandbox imports it in its workers.
+An extractor is registered under the entry point group `trivium.extractors`: as one, a sequence of
+them, or a function that makes either of the settings. Ours is registered so too. Here and not in
+`extract`, which knows nothing of models. The sandbox imports it in its workers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
-from trivium.errors import BadSetting, ModelUnavailable
+from trivium.errors import BadSetting, ModelUnavailable, TriviumError
 from trivium.extract.detect import BUILT_IN
 from trivium.extract.images import ImageExtractor
 from trivium.extract.pdf.extractor import PdfExtractor
 from trivium.extract.pdf.scans import OcrMode, Recognise
 from trivium.extract.pulse import still_working
+from trivium.ingest.remote_reading import RemotelyRead
 from trivium.models.ocr import Tesseract
 from trivium.ports import Extractor
 
 OCR_MODES = ("off", "auto", "force")
 FACTORY = "trivium.ingest.reading:extractors"
+GROUP = "trivium.extractors"
+OURS = EntryPoint("trivium", "trivium.ingest.reading:built_in", GROUP)  # as pyproject.toml has it
 
 
 def extractors(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
-    """Every format; the first that accepts a file reads it. `ocr`: off, auto or force; `languages`:
-    tesseract's names, joined by +. Without tesseract images and scans are refused, and say why;
-    who asks for all pages, or for a language, and cannot have it gets ModelUnavailable."""
+    """Every format; the first that accepts a file reads it, and those of others are asked before
+    ours. Loaded on call, in the order of their names."""
+    others = [one for one in entry_points(group=GROUP) if one.value != OURS.value]
+    found = [_loaded(one, settings) for one in (*sorted(others, key=lambda e: e.name), OURS)]
+    return tuple(extractor for some in found for extractor in some)
+
+
+def built_in(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
+    """`ocr`: off, auto or force; `languages`: tesseract's names, joined by +. Without tesseract
+    images and scans are refused, and say why; who asks for all pages, or for a language, and cannot
+    have it gets ModelUnavailable. `remote`: the model of a service that reads before us."""
     mode = settings.get("ocr", "auto")
     if mode not in OCR_MODES:
         raise BadSetting(f"`read.ocr` is {mode!r}.", fix=f"It takes {', '.join(OCR_MODES)}.")
     ocr = cast(OcrMode, mode)
     recognise = None if ocr == "off" else _recognise(ocr, settings.get("languages", ""))
     images = ImageExtractor(recognise, ocr=ocr, vision=settings.get("vision", ""))
-    return (PdfExtractor(recognise, ocr=ocr), images, *BUILT_IN)
+    remote = [RemotelyRead(settings["remote"])] if settings.get("remote") else []
+    return (*remote, PdfExtractor(recognise, ocr=ocr), images, *BUILT_IN)
+
+
+def _loaded(entry: EntryPoint, settings: Mapping[str, str]) -> Sequence[Extractor]:
+    """What an entry point registers. Whatever goes wrong with another's is said with its name."""
+    try:
+        found = entry.load()
+        made = found if _is_extractor(found) or isinstance(found, Sequence) else found(settings)
+        some = [made] if _is_extractor(made) else list(made)
+        if not all(_is_extractor(one) for one in some):
+            raise TypeError("it gives no extractor")
+    except TriviumError:
+        raise
+    except Exception as reason:
+        owner = entry.dist.name if entry.dist else entry.value
+        raise BadSetting(
+            f"The extractor {entry.name} of {owner} cannot be loaded"
+            f" ({type(reason).__name__}: {reason}).",
+            fix=f"Update or uninstall {owner}.",
+        ) from reason
+    return some
+
+
+def _is_extractor(found: object) -> bool:
+    """An object that reads; a class is called to make one."""
+    parts: tuple[Callable[..., object] | None, ...] = (
+        getattr(found, "accepts", None),
+        getattr(found, "extract", None),
+    )
+    has_version = isinstance(getattr(found, "version", None), str)
+    return not isinstance(found, type) and has_version and all(map(callable, parts))
 
 
 def _recognise(ocr: OcrMode, languages: str) -> Recognise | None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from trivium.errors import TriviumError
+from trivium.extract.archives import ARCHIVES
+from trivium.ingest.attached import is_library
 from trivium.ingest.outcomes import Fate
 from trivium.ingest.preparing import Prepared, Preparer
 from trivium.ingest.steps import Steps
 from trivium.ports import SourceItem
+from trivium.store.identity import is_within
 from trivium.text.values import clean_text, is_clean
 from trivium.types import Document, Labels
 from trivium.work import JobId, Priority, TaskEnd, TaskId, TaskState
@@ -50,6 +53,16 @@ class Way:
     number: int = 0  # in the order offered
     opened: bool = False  # what it holds within is under way, or done
     within: int = 0  # documents in it that are not done
+    unread: list[str] = field(default_factory=list)  # what lies in it and cannot be read, and why
+
+    @property
+    def is_part(self) -> bool:
+        """It lies within a document, as an attachment does. The members of an archive are files
+        that somebody added, and so are those that a reference names."""
+        if self.parent is None or not is_within(self.offer.item.uri, self.parent.offer.item.uri):
+            return False
+        holder = self.parent.ready.processed.extraction
+        return holder.media_type not in ARCHIVES and not is_library(holder)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -77,7 +90,8 @@ class Way:
     def ending(
         self, fate: Fate, error: TriviumError | None, document: Document | None = None
     ) -> TaskEnd:
-        state = TaskState.DONE if error is None else TaskState.FAILED
+        is_failed = error is not None and fate is not Fate.UNREAD
+        state = TaskState.FAILED if is_failed else TaskState.DONE
         cancelled = fate is Fate.CANCELLED
         return TaskEnd(
             task=self.offer.task,

@@ -18,12 +18,14 @@ from trivium.extract.images import ImageExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.describing import Describing
 from trivium.ingest.reading import FACTORY, extractors
+from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
 from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
 from trivium.models.cross_encoder import CrossEncoder
+from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
@@ -212,13 +214,30 @@ def summariser_for(settings: Settings, generator: Generator | None) -> Summarise
 
 
 def reader_for(settings: Settings, generator: Generator | None, read: Reader) -> Reader:
-    """With a model that sees, pictures are described too."""
+    """With a service that reads, it is asked first; with a model that sees, pictures are described
+    too."""
+    if settings.read_url:
+        read = RemoteReading(read, remote_reader_for(settings))
     if not settings.generate_vision:
         return read
     if generator is None:
         raise BadSetting("`generate.vision` is on without a model.", fix="Set `generate.url`.")
     images = next(e for e in extractors(reading(settings)) if isinstance(e, ImageExtractor))
     return Describing(read, generator, reader_name(images))
+
+
+def remote_reader_for(settings: Settings) -> DocumentIntelligence:
+    s = settings
+    there = Endpoint(
+        "read",
+        s.read_url,
+        s.read_model,
+        key("read", s.read_key_file),
+        s.read_key_header,
+        s.read_seconds,
+        s.read_seconds * _PATIENCE,
+    )
+    return DocumentIntelligence(Client(there, max_bytes=settings.read_memory))
 
 
 def readers_for(settings: Settings) -> int:
@@ -245,4 +264,9 @@ def blobs_for(settings: Settings) -> Blobs | None:
 def reading(settings: Settings) -> dict[str, str]:
     """What the readers of files are told."""
     vision = settings.generate_model if settings.generate_vision else ""
-    return {"ocr": settings.read_ocr, "languages": settings.read_languages, "vision": vision}
+    return {
+        "ocr": settings.read_ocr,
+        "languages": settings.read_languages,
+        "vision": vision,
+        "remote": settings.read_model if settings.read_url else "",
+    }

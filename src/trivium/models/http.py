@@ -66,6 +66,26 @@ class Client:
                 lambda seconds: self._ask(path, body, seconds), attempts, patience
             )
 
+    def begin(self, address: str, body: Mapping[str, Any], *, answer: str) -> tuple[str, float]:
+        """Send what takes longer than one request: where to ask for it, as the header `answer`
+        says, and how many seconds to wait before."""
+
+        def attempt(seconds: float) -> tuple[str, float]:
+            with self._sent("POST", address, body, seconds) as response:
+                told = response.headers.get("Retry-After", "")
+                return response.headers.get(answer, ""), retry_after(told)
+
+        return self._retrying.persist(attempt, ATTEMPTS, self.endpoint.patience)
+
+    def get(self, address: str) -> tuple[Any, float]:
+        """What stands at an address of the endpoint, as parsed JSON, and how many seconds it asks
+        to wait before the next request."""
+        return self._retrying.persist(
+            lambda seconds: self._read("GET", address, None, seconds),
+            ATTEMPTS,
+            self.endpoint.patience,
+        )
+
     def stream(self, path: str, body: Mapping[str, Any]) -> Iterator[Any]:
         """Server-sent events as they come, as parsed JSON. Tries again until the first one."""
         with self._logged():
@@ -83,9 +103,15 @@ class Client:
             raise
 
     def _ask(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
+        return self._read("POST", self.endpoint.address(path), body, seconds)[0]
+
+    def _read(
+        self, method: str, address: str, body: Mapping[str, Any] | None, seconds: float
+    ) -> tuple[Any, float]:
         until = self._now() + seconds
         data = bytearray()
-        with self._sent(path, body, seconds) as response:
+        with self._sent(method, address, body, seconds) as response:
+            told = response.headers.get("Retry-After", "")
             for piece in response.iter_bytes():
                 data += piece
                 if len(data) > self._max_bytes:
@@ -94,13 +120,13 @@ class Client:
                     )
                 if self._now() > until:  # a read's own limit counts from one piece to the next
                     raise Passing(self.endpoint.late(seconds))
-        return self._parsed(bytes(data))
+        return self._parsed(bytes(data)), retry_after(told)
 
     def _events(
         self, path: str, body: Mapping[str, Any], seconds: float
     ) -> Generator[Any, None, None]:
         until = self._now() + seconds
-        with self._sent(path, body, seconds) as response:
+        with self._sent("POST", self.endpoint.address(path), body, seconds) as response:
             for line in self._lines(response):
                 name, _, value = line.partition(b":")
                 if name == b"data" and value.strip() == b"[DONE]":
@@ -128,18 +154,19 @@ class Client:
 
     @contextmanager
     def _sent(
-        self, path: str, body: Mapping[str, Any], seconds: float
+        self, method: str, address: str, body: Mapping[str, Any] | None, seconds: float
     ) -> Iterator[httpx2.Response]:
         """The answer to one request, its body still to be read. Every error of the library that
         asks becomes one of ours here."""
         import httpx2
 
-        content = encodable(json.dumps(body, ensure_ascii=False)).encode()
-        headers = {"Content-Type": "application/json", **self.endpoint.headers()}
-        address = self.endpoint.address(path)
+        content, headers = b"", self.endpoint.headers()
+        if body is not None:
+            content = encodable(json.dumps(body, ensure_ascii=False)).encode()
+            headers = {"Content-Type": "application/json", **headers}
         try:
             with self._client().stream(
-                "POST", address, content=content, headers=headers, timeout=seconds
+                method, address, content=content, headers=headers, timeout=seconds
             ) as response:
                 if not response.is_success:
                     self._refuse(response)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
 from trivium.errors import ModelUnavailable
+from trivium.text.languages import detect_language
 
 PREFERRED = ("eng", "deu")  # as far as there is data for them, when nobody names others
 # A dense A4 page at 300 dpi takes 2 to 6 seconds of processor time; what takes this long is no page
@@ -30,6 +32,33 @@ CLOCK_FACTOR = 10
 PULSE_SECONDS = 5.0  # between two words to whoever waits
 MIN_CONFIDENCE = 25.0  # below it, on the scans here, stand specks and the edges of pictures
 _WORD_LEVEL = 5
+
+
+# Tesseract's packages by the script that its `osd` data tell, and by the language of a text.
+SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "Cyrillic": ("rus", "ukr", "bul"),
+    "Greek": ("ell",),
+    "Han": ("chi_sim", "chi_tra"),
+    "Japanese": ("jpn",),
+    "Hangul": ("kor",),
+    "Korean": ("kor",),
+    "Arabic": ("ara", "fas"),
+    "Hebrew": ("heb",),
+    "Thai": ("tha",),
+    "Devanagari": ("hin",),
+    "Bengali": ("ben",),
+    "Tamil": ("tam",),
+    "Telugu": ("tel",),
+    "Georgian": ("kat",),
+    "Armenian": ("hye",),
+    "Fraktur": ("deu_latf", "frk"),
+}
+_PACKAGES: Mapping[str, tuple[str, ...]] = {
+    "fr": ("fra",), "es": ("spa",), "it": ("ita",), "pt": ("por",), "nl": ("nld",), "pl": ("pol",),
+    "cs": ("ces",), "sk": ("slk",), "hu": ("hun",), "ro": ("ron",), "tr": ("tur",), "sv": ("swe",),
+    "da": ("dan",), "no": ("nor",), "fi": ("fin",), "hr": ("hrv",), "sl": ("slv",), "vi": ("vie",),
+    "lt": ("lit",), "lv": ("lav",), "et": ("est",), "ru": ("rus",), "el": ("ell",),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +125,34 @@ class Tesseract:
         status, table = self._run([*command, "tsv"], image)
         return parse(table.decode("utf-8", "replace")) if status == 0 else []
 
+    def advice(self, image: bytes, text: str) -> str:
+        """Which data would help to read a page of which it made this text. Which script a page is
+        written in is told by tesseract's `osd` data, where they are installed; a language that
+        shares ours shows in the text."""
+        known = self.languages()
+        script = self._script(image) if "osd" in known else ""
+        wanted = SCRIPTS.get(script) or _PACKAGES.get(detect_language(text), ())
+        missing = [name for name in wanted if name not in known]
+        if wanted and not missing:
+            return f"Set `read.languages` to {wanted[0]}."
+        if missing:
+            names = " or ".join(f"`{name}`" for name in missing)
+            return f"Install tesseract's data {names} and name it in `read.languages`."
+        return (
+            "If it is a page of text, install tesseract's data of its language and name it in"
+            f" `read.languages`; now it reads {self._languages}."
+        )
+
+    def _script(self, image: bytes) -> str:
+        command = [self._program, "stdin", "stdout", "--psm", "0", "-l", "osd"]
+        if self._data:
+            command += ["--tessdata-dir", self._data]
+        try:
+            status, told = self._run(command, image)
+        except TimeoutError:
+            return ""
+        return parse_script(told.decode("utf-8", "replace")) if status == 0 else ""
+
     def _run(self, command: list[str], image: bytes) -> tuple[int, bytes]:
         # From a file: what a pipe has not taken when a wait ends is never written.
         with tempfile.TemporaryFile() as file:
@@ -142,6 +199,12 @@ def _find(program: str) -> tuple[str, str]:
             ) from None
         return found, ""
     return str(TESSERACT_PATH), str(TESSDATA_PREFIX)
+
+
+def parse_script(told: str) -> str:
+    """The script in what tesseract prints of orientation and script."""
+    found = re.search(r"^Script: (\w+)", told, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def parse(table: str) -> list[RecognisedWord]:

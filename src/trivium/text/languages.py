@@ -36,6 +36,15 @@ def detect_language(text: str) -> str:
     return code if len(code) == 2 else ""  # the model also knows languages without such a code
 
 
+def language_scores(text: str) -> dict[str, float]:
+    """The three likeliest languages and how sure the model is of each, for comparing readings of
+    one text; short ones are judged too."""
+    return {
+        found["lang"]: found["score"]
+        for found in _detector().detect(_sample(text), model="lite", k=3)
+    }
+
+
 def _sample(text: str) -> str:
     if len(text) > 3 * SAMPLE_CHARS:
         middle = (len(text) - SAMPLE_CHARS) // 2

@@ -8,7 +8,7 @@ from tests.unit.extract.making import check_offsets, pieces
 from trivium.errors import FileEmpty
 from trivium.extract.email import MailboxExtractor, MailExtractor, bare_subject
 from trivium.ports import Blob
-from trivium.types import Kind
+from trivium.types import Extraction, Kind
 
 
 def message(subject: str, body: str = "Hello.", **fields: str) -> EmailMessage:
@@ -128,3 +128,35 @@ def test_hostile_fields_and_parts_end_soon() -> None:
 @pytest.mark.parametrize("subject", ["Boats", "Re: Boats", "AW: Fwd: Boats", "Re[2]: Boats"])
 def test_bare_subject(subject: str) -> None:
     assert bare_subject(subject) == "Boats"
+
+
+def _with_attachment(disposition: str, sender: str = "a@x.de") -> Extraction:
+    raw = (
+        f"From: {sender}\r\nTo: x@y.z\r\nSubject: s\r\nMIME-Version: 1.0\r\n"
+        "Content-Type: multipart/mixed; boundary=X\r\n\r\n--X\r\nContent-Type: text/plain\r\n\r\n"
+        f"hi\r\n--X\r\nContent-Type: application/pdf\r\nContent-Disposition: {disposition}\r\n\r\n"
+        "data\r\n--X--\r\n"
+    )
+    return MailExtractor().extract(Blob("x.eml", raw.encode()))
+
+
+@pytest.mark.parametrize(
+    ("disposition", "name"),
+    [
+        ("attachment; filename*=UTF-8''na%C3%AFve%20r%C3%A9sum%C3%A9.pdf", "naïve résumé.pdf"),
+        ("attachment; filename*0*=utf-8''%E6%97%A5%E6%9C; filename*1*=%AC.pdf", "日本.pdf"),
+        ("attachment; filename=plain.pdf; filename*=UTF-8''na%C3%AFve.pdf", "naïve.pdf"),
+        ("attachment; filename*=na%C3%AFve.pdf", "naïve.pdf"),
+        ('attachment; filename="naïve.pdf"', "naïve.pdf"),
+        ('attachment; filename="=?UTF-8?Q?na=C3=AFve.pdf?="', "naïve.pdf"),
+    ],
+)
+def test_names_of_attachments_in_every_form(disposition: str, name: str) -> None:
+    assert [part.name for part in _with_attachment(disposition).enclosed] == [name]
+
+
+def test_a_message_from_several_people_names_them_all() -> None:
+    sender = '=?utf-8?q?M=C3=BCller=2C_Anna?= <anna@x.de>, "Bob B" <bob@y.de>'
+    found = _with_attachment("attachment", sender)
+    assert found.metadata["authors"] == ("Müller, Anna", "Bob B")
+    assert found.metadata["from"] == ("anna@x.de", "bob@y.de")

@@ -111,6 +111,9 @@ class Reader:
             for at, text in enumerate(("seen", "on", "the", "image"))
         ]
 
+    def advice(self, image: bytes, text: str) -> str:
+        return "Clean the glass."
+
 
 def scan() -> PdfMaker:
     """A page of text, then a page that is only a picture."""
@@ -162,11 +165,11 @@ def test_letters_without_a_meaning_are_read_as_an_image() -> None:
 
 
 def test_a_scan_that_lies_on_its_side_is_turned() -> None:
-    reader = Reader(upright_at=2)  # the page as it is, and once more small: both poor
+    reader = Reader(upright_at=2)  # the page as it is, and on its head: both poor
     maker = scan()
     del maker.pages[0]
     read = PdfExtractor(reader, dpi=72).extract(Blob("a.pdf", maker.build()))
-    assert reader.images == [(612, 792), (306, 396), (396, 306), (792, 612)]
+    assert reader.images == [(612, 792), (612, 792), (792, 612)]
     box = read.elements[0].place.boxes[0]
     assert 0 <= box.left < box.right <= 612
     assert 0 <= box.top < box.bottom <= 792
@@ -185,3 +188,15 @@ def test_the_version_names_what_changes_the_text() -> None:
     assert PdfExtractor().version == PdfExtractor(Reader(), ocr="off").version
     assert PdfExtractor(Reader()).version != PdfExtractor().version
     assert PdfExtractor(Reader(), ocr="force").version != PdfExtractor(Reader()).version
+
+
+def test_a_page_of_noise_is_reported_as_unread_and_not_indexed() -> None:
+    noise = Reader(upright_at=99)
+    read = PdfExtractor(noise, dpi=100).extract(Blob("a.pdf", scan().build()))
+    assert "seen" not in read.text
+    assert read.metadata["pages_without_text"] == 1
+    assert read.metadata["pages_without_text_advice"] == "Clean the glass."
+    maker = PdfMaker()
+    maker.page().image = (8, 8, bytes(range(64)))
+    with pytest.raises(FileEmpty, match=r"nothing that makes sense. Clean the glass."):
+        PdfExtractor(Reader(upright_at=99), dpi=100).extract(Blob("a.pdf", maker.build()))

@@ -12,11 +12,11 @@ from tests.unit.extract.test_pdf_maker import PdfMaker
 
 from trivium.errors import FileDamaged, FileEmpty, FileTimeout, FileTooLarge, ModelUnavailable
 from trivium.extract import pulse
-from trivium.extract.images import ImageExtractor
+from trivium.extract.images import USUAL_DPI, ImageExtractor
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.pdf.scans import pgm
 from trivium.models import ocr
-from trivium.models.ocr import RecognisedWord, Tesseract, parse
+from trivium.models.ocr import SCRIPTS, RecognisedWord, Tesseract, parse, parse_script
 from trivium.ports import Blob
 
 LINES = [
@@ -147,6 +147,9 @@ def test_a_long_scan_says_at_every_page_that_it_still_works(
             read.append(dpi)
             return Tesseract("eng")(image, dpi=dpi)
 
+        def advice(self, image: bytes, text: str) -> str:
+            return ""
+
     monkeypatch.setattr(pulse, "_listeners", [lambda: steps.append(len(read))])
     PdfExtractor(Reader()).extract(Blob("a.pdf", maker.build()))
     assert set(steps) == {0, 1, 2}
@@ -182,3 +185,39 @@ def test_a_program_that_is_slow_to_take_a_large_image_gets_all_of_it(
     (word,) = slow(bytes(5_000_000), dpi=300)
     assert word.text == "5000000"
     assert waits
+
+
+@pytest.mark.parametrize("quarters", [0, 1, 2])
+def test_a_small_picture_is_enlarged_and_turned(quarters: int) -> None:
+    small = png(picture(quarters, dpi=72))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trivium.extract.images.enlargement", lambda pixels: 1)
+        try:
+            plain = ImageExtractor(Tesseract("eng")).extract(Blob("a.png", small)).text.split()
+        except FileEmpty:
+            plain = []
+    read = ImageExtractor(Tesseract("eng")).extract(Blob("a.png", small))
+    wanted = " ".join(LINES).split()
+    found = set(read.text.split()) & set(wanted)
+    assert len(found) >= 0.9 * len(set(wanted))
+    assert len(found) > len(set(plain) & set(wanted)) or set(plain) >= found
+    assert read.metadata["dpi"] == USUAL_DPI  # of the picture as it is
+
+
+def test_advice_names_the_package_that_is_missing(tmp_path: Path) -> None:
+    assert "`fra`" in Tesseract("eng").advice(
+        b"", "Tous les êtres humains naissent libres et égaux"
+    )
+    assert "of its language" in Tesseract("eng").advice(b"", "xq vv")
+    program = tmp_path / "tesseract"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\n"
+        "if '--list-langs' in sys.argv:\n    print('List\\neng\\nosd\\nell')\n    sys.exit()\n"
+        "print('Page number: 0\\nScript: Cyrillic\\nScript confidence: 3.1')\n"
+    )
+    program.chmod(0o755)
+    ours = Tesseract("eng", program=str(program))
+    assert ours.advice(b"P5 1 1 255\n0", "BcE noDnp").startswith("Install tesseract's data `rus`")
+    assert parse_script("Script: Greek\n") == "Greek"
+    assert parse_script("nothing") == ""
+    assert all(SCRIPTS.values())

@@ -31,7 +31,8 @@ class Found:
     pages: list[Page]
     count: int
     recognised: int = 0  # read as images
-    unread: int = 0  # would have had to be
+    unread: int = 0  # would have had to be, or gave noise
+    advice: str = ""  # what would help to read those
     given_up: int = 0  # took too long
     damaged: int = 0
 
@@ -110,4 +111,6 @@ def _metadata(
         "pages_damaged": found.damaged,
     }
     metadata.update({name: count for name, count in counts.items() if count})
+    if found.advice:
+        metadata["pages_without_text_advice"] = found.advice
     return metadata

@@ -22,6 +22,7 @@ from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.running import drop_line_numbers
 from trivium.extract.pdf.scans import (
     OcrMode,
+    PageUnread,
     Recognise,
     covered,
     is_garbage,
@@ -108,6 +109,10 @@ class PdfExtractor:
                 except TimeoutError:
                     found.given_up += 1
                     return None
+                except PageUnread as reason:
+                    found.unread += 1
+                    found.advice = found.advice or reason.advice
+                    return None
                 found.recognised += 1
                 return recognised
             if image:
@@ -119,5 +124,7 @@ class PdfExtractor:
     def _advice(self, found: Found) -> str:
         if not found.unread:
             return "There is nothing in it to search."
+        if self._recognise is not None:
+            return f"OCR recognised nothing that makes sense. {found.advice}".rstrip()
         reason = "OCR is off" if self._ocr == "off" else "no OCR program is installed"
         return f"Its pages are images and {reason}: set `read.ocr` to auto."

@@ -1,0 +1,165 @@
+"""Finds the files that an Office document holds, and the words in its drawings.
+
+A file is handed on as it is, to be read as a document of its own. Knows the folders of Office
+packages and the wrappers of old programs, nothing of what the files say.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import struct
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element
+
+from trivium.errors import FileDamaged, ReadError
+from trivium.extract.composer import clean
+from trivium.extract.ole import is_ole, open_ole, stream
+from trivium.extract.package import Package
+from trivium.ports import Blob
+from trivium.types import Enclosed
+
+if TYPE_CHECKING:
+    from olefile import OleFileIO
+
+MAX_FILES = 200
+MAX_BYTES = 128 << 20  # of all together: they are in memory at once
+
+_FOLDERS = ("word/embeddings/", "ppt/embeddings/", "xl/embeddings/")
+_CHARTS = ("word/charts/_rels/", "ppt/charts/_rels/", "xl/charts/_rels/")
+_PROGRAMS = (
+    ("WordDocument", ".doc"),
+    ("Workbook", ".xls"),
+    ("Book", ".xls"),
+    ("PowerPoint Document", ".ppt"),
+    ("__properties_version1.0", ".msg"),
+)
+
+
+def embedded(package: Package, *, charted: bool) -> list[Enclosed]:
+    """The files in a document, by the names they had. `charted`: the reader tells what charts show,
+    so the workbooks behind them would say it twice."""
+    behind = _behind_charts(package) if charted else frozenset()
+    found: list[Enclosed] = []
+    size = 0
+    for member in sorted(package.names - behind):
+        if not member.startswith(_FOLDERS) or member.endswith("/"):
+            continue
+        try:
+            data = package.read(member, MAX_BYTES)
+        except ReadError:
+            continue
+        inner = _unwrapped(posixpath.basename(member), data or b"")
+        size += len(inner.data) if inner else 0
+        if size > MAX_BYTES or len(found) == MAX_FILES:
+            break
+        if inner is not None:
+            found.append(_distinct(inner, found))
+    return found
+
+
+def diagram(root: Element | None) -> list[str]:
+    """The words in the boxes of a SmartArt drawing, a line for each."""
+    lines = []
+    for point in root.iter("pt") if root is not None else ():
+        for paragraph in point.iter("p"):
+            text = "".join(part.text or "" for part in paragraph.iter("t")).strip()
+            if text:
+                lines.append(text)
+    return lines
+
+
+def _behind_charts(package: Package) -> frozenset[str]:
+    """The workbooks that charts were drawn from."""
+    found: set[str] = set()
+    for member in package.names:
+        if member.startswith(_CHARTS):
+            folder, name = posixpath.split(member)
+            part = posixpath.join(posixpath.dirname(folder), name.removesuffix(".rels"))
+            try:
+                found.update(target for _, target in package.relations(part).values())
+            except FileDamaged:
+                continue
+    return frozenset(found)
+
+
+def _unwrapped(name: str, data: bytes) -> Enclosed | None:
+    """The file itself: old programs put it into a compound file, as they do with equations and
+    other objects that are no files."""
+    if not is_ole(data):
+        return Enclosed(name, data) if data.strip() else None
+    try:
+        with open_ole(Blob(name, data)) as ole:
+            return _from_compound(name, data, ole)
+    except FileDamaged:
+        return None
+
+
+def _from_compound(name: str, data: bytes, ole: OleFileIO) -> Enclosed | None:
+    base = PurePosixPath(name).stem
+    if packed := stream(ole, "\x01Ole10Native"):
+        return _native(base, packed)
+    for program, suffix in _PROGRAMS:
+        if ole.exists(program):
+            return Enclosed(f"{base}{suffix}", data)
+    for holder in ("Package", "CONTENTS", "EmbeddedOdf"):
+        if inside := stream(ole, holder):
+            return Enclosed(f"{base}{_suffix(inside)}", inside)
+    return None
+
+
+def _native(base: str, packed: bytes) -> Enclosed | None:
+    """What Windows' packager wrapped: label, path, another path, then the bytes ([MS-OLEDS])."""
+    try:
+        end = packed.index(b"\x00", 6)
+        label = packed[6:end]
+        end = packed.index(b"\x00", end + 1)  # behind the path
+        length = struct.unpack_from("<I", packed, end + 5)[0]
+        at = end + 9 + length
+        size = struct.unpack_from("<I", packed, at)[0]
+    except (ValueError, struct.error):
+        return None
+    data = packed[at + 4 : at + 4 + size]
+    try:
+        said = label.decode("utf-8")
+    except UnicodeDecodeError:
+        said = label.decode("cp1252", "replace")
+    name = clean(said).replace("\\", "/").rsplit("/", 1)[-1].strip()[:200]
+    return Enclosed(name or f"{base}{_suffix(data)}", data) if data.strip() else None
+
+
+def _suffix(data: bytes) -> str:
+    if data.startswith(b"%PDF-"):
+        return ".pdf"
+    if not data.startswith(b"PK\x03\x04"):
+        return ".bin"
+    marks = ((b"word/", ".docx"), (b"xl/", ".xlsx"), (b"ppt/", ".pptx"))
+    inside = (suffix for mark, suffix in marks if mark in data[-8192:] or mark in data[:8192])
+    return next(inside, ".zip")
+
+
+def _distinct(inner: Enclosed, others: list[Enclosed]) -> Enclosed:
+    """Two files of one name must stay two documents."""
+    names = {other.name for other in others}
+    path, number = PurePosixPath(inner.name), 1
+    name = inner.name
+    while name in names:
+        number += 1
+        name = f"{path.stem}-{number}{path.suffix}"
+    return Enclosed(name, inner.data)
+
+
+def drawn_texts(package: Package, drawing: str) -> Iterator[str]:
+    """The words of text boxes, shapes and diagrams that lie over a sheet."""
+    root = package.xml(drawing)
+    if root is None:
+        return
+    relations = package.relations(drawing)
+    for part in root.iter():
+        if part.tag == "txBody":
+            paragraphs = ("".join(t.text or "" for t in p.iter("t")) for p in part.iter("p"))
+            yield "\n".join(line.strip() for line in paragraphs if line.strip())
+        elif part.tag == "relIds":
+            target = relations.get(part.get("r:dm", ""), ("", ""))[1]
+            yield from diagram(package.xml(target))

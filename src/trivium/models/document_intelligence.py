@@ -1,0 +1,75 @@
+"""Has Azure Document Intelligence analyse a file: sends it, and asks until there is an answer.
+
+Knows the REST interface of version 2024-11-30, nothing of what the answer says. The key goes to the
+configured address alone, whatever address the service names for the answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from trivium.models.http import Client
+
+VERSION = "2024-11-30"
+PAUSE = 1.0  # seconds between two questions, where the service names none
+MOST_BYTES = 50 << 20  # what goes into one request; the service itself takes up to 500 MB
+
+
+class DocumentIntelligence:
+    """One model behind one address. Threads may share it."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        wait: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._wait = wait
+        self._now = now
+
+    @property
+    def name(self) -> str:
+        return self._client.endpoint.model
+
+    def analyse(self, data: bytes) -> Any:
+        """The `analyzeResult` of a file. Raises ModelUnavailable."""
+        endpoint = self._client.endpoint
+        address = endpoint.address(f"/documentintelligence/documentModels/{endpoint.model}:analyze")
+        if not urlsplit(address).query:
+            address += f"?api-version={VERSION}"
+        body = {"base64Source": base64.b64encode(data).decode("ascii")}
+        place, pause = self._client.begin(address, body, answer="Operation-Location")
+        if _host(place) != _host(address):
+            raise endpoint.nonsense("names another server for its answer, or none")
+        until = self._now() + endpoint.patience
+        while True:
+            self._wait(pause or PAUSE)
+            told, pause = self._client.get(place)
+            status = told.get("status") if isinstance(told, dict) else None
+            if status == "succeeded" and isinstance(told.get("analyzeResult"), dict):
+                return told["analyzeResult"]
+            if status not in ("notStarted", "running"):
+                raise endpoint.failing(f"could not analyse the file ({_reason(told, status)})")
+            if self._now() > until:
+                raise endpoint.late(endpoint.patience)
+
+
+def _host(address: str) -> tuple[str, str]:
+    parts = urlsplit(address)
+    return parts.scheme, parts.netloc
+
+
+def _reason(told: Any, status: object) -> str:
+    """The innermost of the errors, which names the cause."""
+    error = told.get("error") if isinstance(told, dict) else None
+    said = str(status)
+    while isinstance(error, dict):
+        said = str(error.get("message") or error.get("code") or said)
+        error = error.get("innererror")
+    return said

@@ -143,7 +143,7 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
         workers=plan.settings.serve_workers,
         timeout_worker_healthcheck=_START_SECONDS,
         ws="none",
-        http=connections_within(_most_connections(s.serve_connections)),
+        http=Connections(_most_connections(s.serve_connections)),  # type: ignore[arg-type]
         backlog=_BACKLOG,
     )
     if plan.settings.serve_workers == 1:
@@ -163,26 +163,41 @@ def _most_connections(wanted: int) -> int:
     return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft // 2))
 
 
-def connections_within(most: int) -> type[asyncio.Protocol]:
-    """uvicorn's protocol with a cap: one connection more than `most` closes the oldest one that is
-    idle, and is closed itself if none is."""
+class Connections:
+    """Makes uvicorn's protocols, with a cap: one connection more than `most` closes the oldest one
+    that is idle, and is closed itself if none is. Each worker process gets a copy of its own."""
 
-    class Capped(H11Protocol):
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            order.append(self)
-            if len(order) > most:
-                idle = next((one for one in order if _is_idle(one)), self)
-                order.remove(idle)
-                idle.transport.abort()
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: list[H11Protocol] = []  # oldest first
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            super().connection_lost(exc)
-            if self in order:
-                order.remove(self)
+    def __call__(self, **given: Any) -> H11Protocol:
+        return _Counted(self, **given)
 
-    order: list[Capped] = []  # oldest first
-    return Capped
+    def enter(self, connection: H11Protocol) -> None:
+        self._open.append(connection)
+        if len(self._open) > self._most:
+            idle = next((one for one in self._open if _is_idle(one)), connection)
+            self._open.remove(idle)
+            idle.transport.abort()
+
+    def leave(self, connection: H11Protocol) -> None:
+        if connection in self._open:
+            self._open.remove(connection)
+
+
+class _Counted(H11Protocol):
+    def __init__(self, connections: Connections, **given: Any) -> None:
+        super().__init__(**given)
+        self._connections = connections
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._connections.enter(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._connections.leave(self)
 
 
 def _is_idle(connection: H11Protocol) -> bool:

@@ -13,7 +13,7 @@ from trivium.extract.pdf.assemble import assemble
 from trivium.extract.pdf.columns import common_gutter
 from trivium.extract.pdf.flow import join_flow, lift_floats
 from trivium.extract.pdf.headings import Bookmark, HeadingRules, drop_items, set_levels
-from trivium.extract.pdf.layout import fragments_of, read_lines
+from trivium.extract.pdf.layout import fragments_of, head_lines, read_lines
 from trivium.extract.pdf.marks import Block, Line, Page
 from trivium.extract.pdf.paragraphs import build_blocks
 from trivium.extract.pdf.running import drop_running
@@ -64,12 +64,15 @@ def compose(
 def _lines(pages: list[Page]) -> tuple[list[Line], str]:
     """Every line of the document in reading order, and what its first page's margins say."""
     pairs = [(page, fragments_of(page)) for page in pages]
-    kept = drop_running(pairs)
-    left = {id(fragment) for fragment in kept[0]}
+    parted = drop_running(pairs)
+    left = {id(fragment) for fragment in parted[0].text}
     dropped = [fragment.text for fragment in pairs[0][1] if id(fragment) not in left]
-    pairs = [(page, fragments) for (page, _), fragments in zip(pairs, kept, strict=True)]
+    pairs = [(page, part.text) for (page, _), part in zip(pairs, parted, strict=True)]
     shared = common_gutter(pairs)
-    lines = [line for page, fragments in pairs for line in read_lines(page, fragments, shared)]
+    lines: list[Line] = []
+    for (page, fragments), part in zip(pairs, parted, strict=True):
+        lines += read_lines(page, fragments, shared)
+        lines += head_lines(page, part.heads)
     return lines, " ".join(dropped)
 
 

@@ -80,11 +80,11 @@ class PdfExtractor:
             page = self._page(document, index, found)
             if page is None:
                 continue
-            drop_line_numbers(page)
             words += len(page.words)
             if words > MAX_WORDS:
                 raise FileTooLarge(f"{blob.name} has more than {MAX_WORDS:,} words.")
             found.pages.append(page)
+        drop_line_numbers(found.pages)
         if found.damaged == found.count:
             raise FileDamaged(f"{blob.name} has no page that can be read.")
         if found.given_up and not any(page.words for page in found.pages):

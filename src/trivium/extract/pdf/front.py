@@ -43,7 +43,7 @@ _OPENING = re.compile(
 
 def find_title(lines: list[Line], typography: Typography, declared: str) -> tuple[int, int]:
     """The range of the first page's lines that are the title; empty when none stands out."""
-    page = [line for line in lines if line.page == 1]
+    page = [line for line in lines if line.page == 1 and not line.running]
     upper = [
         index
         for index, line in enumerate(page)

@@ -139,7 +139,7 @@ class HeadingRules:
             and line.bold == above.bold
             and line.italic == above.italic
         )
-        if not same or NUMBER.match(text) or KNOWN.match(clean(above.text)):
+        if not same or NUMBER.match(text) or KNOWN.match(clean(above.text)) or _parted(line):
             return False
         reach = 1.3 if KNOWN.match(text) else 1.6
         close = line.base - above.base < reach * max(line.size, above.size)

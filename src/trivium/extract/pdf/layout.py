@@ -58,6 +58,15 @@ def read_lines(page: Page, fragments: list[Fragment], shared: float | None = Non
     return lines
 
 
+def head_lines(page: Page, heads: list[Fragment]) -> list[Line]:
+    """The running heads that stay on this page: behind its text, so that they part no paragraph
+    and open no document."""
+    return [
+        Line(page.number, [head], Column(head.left, head.right), first=True, running=True)
+        for head in heads
+    ]
+
+
 def _apply(fragments: list[Fragment], x: float) -> Gutter | None:
     """The document's gutter on a page that by itself would not show one."""
     total = sum(f.height for f in fragments)

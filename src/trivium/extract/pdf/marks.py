@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Role = Literal[
-    "body", "heading", "caption", "table", "footnote", "list_item", "small", "formula", "title"
+    "body",
+    "heading",
+    "caption",
+    "table",
+    "footnote",
+    "list_item",
+    "small",
+    "formula",
+    "title",
+    "running",
 ]
 
 _LETTER = re.compile(r"[^\W\d_]")
@@ -102,6 +111,7 @@ class Line:
     cells: list[Fragment]
     column: Column
     first: bool = False  # of its column or band
+    running: bool = False  # the first copy of a running head
     left: float = 0.0
     top: float = 0.0
     right: float = 0.0

@@ -45,15 +45,21 @@ def compose(
     if not lines:
         raise FileEmpty(f"{blob.name} has no text.")
     typography = measure(lines)
-    start, end = front.find_title(lines, typography, info.get("Title", ""))
-    title = front.title_text(lines[start:end], typography) if end else ""
-    blocks = _blocks(lines, start, end, typography, marks)
-    text, elements = assemble(blocks, {page.number: page for page in found.pages})
     declared = info.get("Title", "")
+    start, end = front.find_title(lines, typography, declared)
+    printed = front.title_text(lines[start:end], typography) if end else ""
+    title = front.identify(lines, printed, declared)
+    if title != printed:  # what is set largest names no document: no section stands under it
+        start = end = 0
+    blocks = _blocks(lines, start, end, typography, marks)
+    if printed and title != printed:
+        front.clear_cover(blocks, title)
+    title = title or front.first_heading(blocks)
+    text, elements = assemble(blocks, {page.number: page for page in found.pages})
     return Extraction(
         text=text,
         elements=elements,
-        title=title or (declared if front.is_title(declared) else stem(blob)),
+        title=title or stem(blob),
         media_type=media_type,
         language=detect_language(text),
         metadata=_metadata(found, info, front.front_matter(lines, end), margins),

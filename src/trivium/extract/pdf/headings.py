@@ -39,6 +39,7 @@ REFERENCES = re.compile(
     r"|works cited|literature cited|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?)[.:]?$",
     re.I,
 )
+_CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
 _SIGNS = re.compile(r"[\W_]+")
@@ -193,6 +194,8 @@ def set_levels(blocks: list[Block], bookmarks: list[Bookmark], typography: Typog
     by_type: dict[tuple[float, bool, bool], int] = {}
     for block in headings:
         block.level = _numbered_level(block.text, roman=roman)
+        if _CONTENTS.fullmatch(block.text):
+            continue
         if KNOWN.match(block.text):
             block.level = block.level or 1
         if block.level:
@@ -207,6 +210,9 @@ def set_levels(blocks: list[Block], bookmarks: list[Bookmark], typography: Typog
             larger = [level for other, level in by_type.items() if other[0] <= kind[0] + 0.2]
             fallback = by_type.get(kind) or min(larger, default=1)
         block.level = block.level or outlined or fallback
+    for block in headings:
+        if _CONTENTS.fullmatch(block.text):  # a list of sections holds none of them
+            block.level = max(block.level for block in headings)
 
 
 def _numbered_level(text: str, *, roman: bool) -> int:

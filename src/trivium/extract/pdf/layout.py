@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from trivium.extract.pdf.bands import column_sides, find_bands
 from trivium.extract.pdf.columns import Gutter, find_gutter
+from trivium.extract.pdf.direction import in_order, runs_left
 from trivium.extract.pdf.marks import Column, Fragment, Line, Page, Word
 
 WIDE_GAP = 1.0  # in sizes of the font: a wider gap parts cells; justified lines seldom have one
@@ -32,6 +33,8 @@ def fragments_of(page: Page) -> list[Fragment]:
 def _follows(last: Word, word: Word) -> bool:
     size = max(last.style.size, word.style.size)
     gap = word.left - last.right
+    if gap < 0 and runs_left(last.text + word.text):
+        gap = last.left - word.right
     if abs(word.base - last.base) > 0.65 * size and not _overlap(last, word):
         return False
     return -0.6 * size < gap < WIDE_GAP * size
@@ -125,7 +128,7 @@ def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
             shelves.setdefault(shelf, []).append(len(rows))
             rows.append((base, size, [fragment]))
     rows.sort(key=lambda row: (row[0], row[2][0].left))
-    return [sorted(row, key=lambda f: (f.left, f.right)) for _, _, row in rows]
+    return [in_order(sorted(row, key=lambda f: (f.left, f.right))) for _, _, row in rows]
 
 
 def _fits(fragment: Fragment, row: list[Fragment]) -> bool:

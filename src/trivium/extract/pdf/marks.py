@@ -126,7 +126,7 @@ class Line:
 
     def __post_init__(self) -> None:
         words = self.words
-        self.left = self.cells[0].left
+        self.left = min([cell.left for cell in self.cells])
         self.right = max([cell.right for cell in self.cells])
         self.top = min([cell.top for cell in self.cells])
         self.bottom = max([cell.bottom for cell in self.cells])

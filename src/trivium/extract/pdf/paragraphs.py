@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
 from trivium.extract.pdf.marks import Block, Line, Role
 from trivium.extract.pdf.tables import find_tables, is_row, table_block
@@ -104,6 +105,9 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
     """Whether the left edge says that a new paragraph begins: indented, or back from hanging."""
     line, above = lines[at], lines[at - 1]
     em = line.size
+    if runs_left(line.text):  # the edges change places
+        short = above.left > line.column.left + 2 * em and bool(_END.search(above.text))
+        return short or above.right - line.right > 0.5 * em
     shift = line.left - above.left
     ended = above.right < line.column.right - 2 * em
     if at - start >= 2 and lines[start + 1].left - lines[start].left > 0.5 * em:

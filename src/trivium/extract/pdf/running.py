@@ -21,6 +21,8 @@ ZONE = 0.13  # of the page's height, at top and bottom: where heads and feet sta
 FOOT = 0.25  # where a page number may stand: LaTeX's own classes leave wide margins
 ROWS = 3  # the outermost rows that may be heads or feet
 ALIKE = 6  # so many rows from the edge that all repeat are a form or a copied letter
+SMALL = 0.93  # of the size of the page's text
+LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+")
@@ -195,7 +197,10 @@ def _is_running(
     if not words:
         few = 2 if repeated.count <= 4 and repeated.counts_pages(outer) else 3
         return times >= few and _alone(page, fragment, fragments)
-    if times < 3 or len(_LETTER.findall(outer.text)) < 3 or _is_large(fragment, fragments):
+    size = _compared(fragment, fragments)
+    # On all pages of a few it must be small print; else the pages may be copies of a letter.
+    enough = 3 if size > SMALL else min(3, max(2, repeated.count))
+    if times < enough or size > LARGE or len(_LETTER.findall(outer.text)) < 3:
         return False
     if _in_table(fragment, fragments):
         return False
@@ -253,16 +258,16 @@ def _in_table(fragment: Fragment, fragments: list[Fragment]) -> bool:
     )
 
 
-def _is_large(fragment: Fragment, fragments: list[Fragment]) -> bool:
-    """Whether it is set so much larger than the page's text that it must be a title."""
+def _compared(fragment: Fragment, fragments: list[Fragment]) -> float:
+    """How large it is set, as a share of the page's text."""
     sizes = sorted([other.size for other in fragments])
-    return fragment.size > 1.3 * sizes[len(sizes) // 2]
+    return fragment.size / (sizes[len(sizes) // 2] or 1.0)
 
 
 def _outermost(index: int, page: Page, fragments: list[Fragment]) -> list[_Outer]:
     """The fragments of the first and last rows of a page."""
     ordered = sorted(fragments, key=lambda f: f.top + f.bottom)
-    found = []
+    found: list[_Outer] = []
     for side, rising in (("top", ordered), ("bottom", ordered[::-1])):
         row, last = -1, float("-inf")
         for fragment in rising:

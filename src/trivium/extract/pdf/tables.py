@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.extract.composer import cut_header, line_of
+from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.marks import Block, Line, Word, join_words
 from trivium.extract.pdf.typography import clean
 
@@ -22,9 +23,10 @@ MAX_HEADER_ROWS = 6
 _CAPTION = re.compile(r"(?:table|tabelle|tab\.|tableau)\s*[\dIVXA-Z]+", re.I)
 _SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]")
 _MONEY = r"(?:[$€£¥]|US\$|USD|EUR)"
+# Digits and signs without a letter, as 1,234, (40), 12.5%, 50.1±2.4 or 3/4; or the sign for none.
 _FIGURE = re.compile(
-    rf"{_MONEY}?\s*[-+–—−(]*\s*{_MONEY}?\s*\(?(?:\d[\d.,'’]*|\.\d+|[-–—−]+)\s*{_MONEY}?"
-    r"(?:\s*(?:%|x|bps|pts))?\s*\)?\s*%?(?:\s*\(\w{1,2}\)|[*†‡]+)?"
+    rf"[(–—−-]*(?:{_MONEY}\s*)?(?=\D*\d)[\d.,'’±%()+\-–—−/:*†‡<>~]+[€£¥]?(?:x|bps|pts|\(\w{{1,2}}\))?"
+    r"|[$€£¥(]*\s*[-–—−]+\s*[)%]*"
 )
 _NO_FIGURE = re.compile(r"N/?A|nm|NM|n\.m\.")
 _OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
@@ -32,7 +34,9 @@ _CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
 _YEAR = re.compile(r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*\(\w{1,2}\)|[*†‡A-Z])?")
 _LEADER = re.compile(r"[.…·_]{3,}|[.…·]")  # a word of dots; single ones count in a row
 _UNIT = re.compile(r"\(.{3,70}\)")
-_INSIDE_FIGURE = re.compile(r"(?<=[$€£¥(]) +(?=[\d(.–—-])|(?<=\d) +(?=[)%])|(?<=\)) +(?=%)")
+_INSIDE_FIGURE = re.compile(
+    r"(?<=[$€£¥(]) +(?=[\d(.–—-])|(?<=\d) +(?=[)%])|(?<=\)) +(?=%)|(?<=[\d%]) +(?=±)|(?<=±) +(?=\d)"
+)
 
 
 @dataclass(slots=True)
@@ -51,9 +55,14 @@ class Cell:
 
 
 def _cell(words: list[Word]) -> Cell:
-    text = _INSIDE_FIGURE.sub("", clean(join_words(words)))
+    text = _text(words)
     left, right = min([w.left for w in words]), max([w.right for w in words])
     return Cell(words, left, right, text, bool(is_figure(text)))
+
+
+def _text(words: list[Word]) -> str:
+    """What a cell says, without the blanks that white inside a figure leaves."""
+    return _INSIDE_FIGURE.sub("", clean(join_words(words)))
 
 
 def is_figure(text: str) -> bool:
@@ -64,11 +73,15 @@ def is_figure(text: str) -> bool:
 def cells_of(line: Line) -> list[Cell]:
     """The cells of a line: parted by white or dots; money and percent signs are with their figure."""
     parts: list[list[Word]] = []
+    left = right = 0.0  # of the last part
     for fragment in line.cells:
-        if parts and fragment.left - parts[-1][-1].right < 0.6 * fragment.size:
+        # In a row that runs left the neighbour stands to the right.
+        if parts and max(fragment.left - right, left - fragment.right) < 0.6 * fragment.size:
             parts[-1] = [*parts[-1], *fragment.words]  # an index or an accent of its neighbour
+            left, right = min(left, fragment.left), max(right, fragment.right)
         else:
             parts.append(fragment.words)
+            left, right = fragment.left, fragment.right
     cells = [_cell(words) for part in parts for words in _without_leaders(part)]
     cells = [piece for cell in cells for piece in _figures_apart(cell)]
     joined: list[Cell] = []
@@ -106,7 +119,7 @@ def _figures_apart(cell: Cell) -> list[Cell]:
     pieces: list[list[Word]] = [[]]
     for word in cell.words:
         whole = pieces[-1]
-        if whole and not word.glued and is_figure(clean(join_words(whole))):
+        if whole and not word.glued and is_figure(_text(whole)):
             if not _CLOSING.fullmatch(word.text):
                 pieces.append([])
         pieces[-1].append(word)
@@ -130,7 +143,7 @@ def _row(line: Line) -> _Row:
     figures = [cell for cell in cells[1:] if cell.figure]
     if figures and cells[0].figure:
         figures.insert(0, cells[0])
-    white = sum(b.left - a.right for a, b in pairwise(cells))
+    white = sum(max(b.left - a.right, a.left - b.right) for a, b in pairwise(cells))
     celled = (
         len(cells) > 2
         or bool(figures)
@@ -289,7 +302,7 @@ def _justified(rows: list[_Row]) -> bool:
     for row in rows:
         line, column = row.line, row.line.column
         if line.left < column.left + 14 and line.right > column.right - 1.5:
-            widest = max(b.left - a.right for a, b in pairwise(row.cells))
+            widest = max(max(b.left - a.right, a.left - b.right) for a, b in pairwise(row.cells))
             filled += widest < 3 * line.size or all(len(cell.words) == 1 for cell in row.cells)
     return filled > 0.5 * len(rows)
 
@@ -316,7 +329,7 @@ def table_block(lines: list[Line], above: Block | None = None) -> Block:
     before (`above` is the block that ended there) has the header of the part above."""
     rows = _labels_apart([_row(line) for line in lines])
     spans = _columns(rows)
-    grid = [[(_place(cell, spans, rows), cell) for cell in row.cells] for row in rows]
+    grid = [[(_place(cell, spans), cell) for cell in row.cells] for row in rows]
     texts = [_line(cells, len(spans)) for cells in grid]
     header = _header(rows, grid, spans)
     if not header and above is not None and above.header and _goes_on(above, lines, spans):
@@ -345,13 +358,13 @@ def _is_tail(words: list[Word], spans: list[tuple[float, float]]) -> bool:
     left, right = words[0].left, words[-1].right
     if not any(left > a - 3 and right < b + 6 for a, b in spans):
         return False
-    return is_figure(_INSIDE_FIGURE.sub("", clean(join_words(words))))
+    return is_figure(_text(words))
 
 
 def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
     """Where the columns run: figures that stand below each other, words of full rows where no
     figures stand. A long label or a name over several columns makes none."""
-    figures = _joined([(c.left, c.right) for row in rows for c in row.figures])
+    figures = _figure_columns(rows)
     most = max(len(row.cells) for row in rows)
     full = [row for row in rows if len(row.cells) >= 0.7 * most]
     words = []
@@ -366,7 +379,30 @@ def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
             for row in full
             if row.figures[:1] != row.cells[:1]
         ]
-    return sorted(figures + _joined(words))
+    leftward = sum(runs_left(row.line.text) for row in rows) > 0.5 * len(rows)
+    return sorted(figures + _joined(words), reverse=leftward)
+
+
+def _figure_columns(rows: list[_Row]) -> list[tuple[float, float]]:
+    """Figures that overlap, as columns. Two of one row are never in one: then the widest reaches
+    into its neighbour, and does not count."""
+    spans = {(c.left, c.right) for row in rows for c in row.figures}
+    while True:
+        columns = _joined(list(spans))
+        crowded = [
+            (left, right)
+            for left, right in columns
+            if any(
+                sum(left <= c.left and c.right <= right for c in row.figures) > 1 for row in rows
+            )
+        ]
+        if not crowded:
+            return columns
+        left, right = crowded[0]
+        inside = [span for span in spans if left <= span[0] and span[1] <= right]
+        if len(inside) < 3:
+            return columns
+        spans.remove(max(inside, key=lambda span: (span[1] - span[0], span)))
 
 
 def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -380,10 +416,11 @@ def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return joined
 
 
-def _place(cell: Cell, spans: list[tuple[float, float]], rows: list[_Row]) -> int:
+def _place(cell: Cell, spans: list[tuple[float, float]]) -> int:
     """The column of a cell: the one it reaches furthest into, else the nearest; words that begin
     at the left edge are in the first."""
-    if not cell.figure and cell.left < spans[0][1] and cell.left < spans[0][0] + 40:
+    first, last = spans[0], spans[-1]
+    if first <= last and not cell.figure and cell.left < min(first[1], first[0] + 40):
         return 0
     shares = [min(cell.right, right) - max(cell.left, left) for left, right in spans]
     return max(range(len(spans)), key=lambda at: (shares[at], -at))
@@ -402,11 +439,15 @@ def _header(
     """The names of the columns: what the rows above the first row of data say over each; empty
     when the table begins with data, or nothing tells names from data."""
     count = 0
-    while count < min(len(rows), MAX_HEADER_ROWS + 1) and _names_only(grid[count]):
+    while count < len(rows) and _names_only(grid[count]):
         count += 1
-    if count == len(rows) or count > MAX_HEADER_ROWS:  # words only: names must look different
+    labelled = sum(len(row) > 1 and not row[0][0] for row in grid[:count])
+    if labelled > 1 or count > min(MAX_HEADER_ROWS, max(2, len(rows) - count)):
+        # Words below words: names must look different.
         bold = len(rows) > 1 and rows[0].line.bold and not rows[1].line.bold
         count = int(bold and rows[0].celled)
+    elif count == len(rows):
+        count = 0
     while count and not any(at for row in grid[:count] for at, _ in row):
         count -= 1  # a label alone names no column
     while count and rows[count - 1].celled is False and not any(at for at, _ in grid[count - 1]):

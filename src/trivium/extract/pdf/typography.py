@@ -15,6 +15,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BROKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*-$")
 MAX_WORD = 100  # characters; of a paragraph only its end is looked at
 _HYPHENS = "-‐\u00ad"
+# Ideographs, kana, and the signs and wide letters set among them: no blanks part their words.
+_UNSPACED = re.compile(r"[\u2e80-\u303f\u3040-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _SPACES = re.compile(r"[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+")
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
@@ -91,6 +93,8 @@ def join_lines(lines: list[str], words: Counter[str]) -> str:
             text = text[:-1] + ("-" if _keeps_hyphen(text, line, words) else "") + line
         elif text[-1] in "–—/" and not text[-2:-1].isspace():
             text += line  # a dash or slash without a space before it has none behind it
+        elif _UNSPACED.match(text[-1]) and _UNSPACED.match(line):
+            text += line
         else:
             text += " " + line
     return text

@@ -13,22 +13,26 @@ from dataclasses import dataclass, field
 from bench.pdf_writer import SCRIPT, Sheet, build, width
 
 TOP, FOOT = 72.0, 792 - 72.0
-_WORDS = (
-    "the company believes that its results of operations depend on demand for products and services"
-    " in each region where customers buy them under contracts whose terms vary and management"
-    " reviews estimates at least once a quarter because changes in cost or price could affect net"
-    " income while cash from operations remains sufficient to fund planned investment during years"
-    " to come subject to risks described elsewhere in this report including currency and interest"
-).split()
-_LABELS = (
-    "Net sales|Cost of sales|Gross margin|Research and development|Selling, general and"
-    " administrative|Operating income|Interest expense|Other income, net|Income before taxes|"
-    "Provision for income taxes|Net income|Cash and cash equivalents|Accounts receivable, net|"
-    "Inventories|Prepaid expenses and other|Property, plant and equipment|Goodwill|Intangible"
-    " assets|Accounts payable|Accrued liabilities|Deferred revenue|Long-term debt|Retained"
-    " earnings|Depreciation and amortization|Stock-based compensation|Capital expenditures|"
-    "Dividends paid|Repurchases of common stock|Foreign currency translation|Pension obligations"
-).split("|")
+_WORDS_TEXT = (
+    "the company believes that its results of operations depend on demand for products and "
+    "services in each region where customers buy them under contracts whose terms vary and "
+    "management reviews estimates at least once a quarter because changes in cost or price "
+    "could affect net income while cash from operations remains sufficient to fund planned "
+    "investment during years to come subject to risks described elsewhere in this report "
+    "including currency and interest"
+)
+_WORDS = _WORDS_TEXT.split()
+_LABELS_TEXT = (
+    "Net sales|Cost of sales|Gross margin|Research and development|Selling, general and "
+    "administrative|Operating income|Interest expense|Other income, net|Income before "
+    "taxes|Provision for income taxes|Net income|Cash and cash equivalents|Accounts "
+    "receivable, net|Inventories|Prepaid expenses and other|Property, plant and "
+    "equipment|Goodwill|Intangible assets|Accounts payable|Accrued liabilities|Deferred "
+    "revenue|Long-term debt|Retained earnings|Depreciation and amortization|Stock-based "
+    "compensation|Capital expenditures|Dividends paid|Repurchases of common stock|Foreign "
+    "currency translation|Pension obligations"
+)
+_LABELS = _LABELS_TEXT.split("|")
 _WRAPPED = (
     ("Proceeds from the issuance of common stock under", "employee plans, net of taxes withheld"),
     ("Unrealized gains and losses on derivative contracts", "designated as hedges of cash flows"),
@@ -234,7 +238,8 @@ class Report:
         fitting = [x for x in _LABELS if width(x, look.bold, look.size) < first - self.left - 12]
         count = min(count, len(fitting))
         labels = self.random.sample(fitting, count)
-        for at, label in enumerate(labels):
+        for at, name in enumerate(labels):
+            label = name
             if at and at % 5 == 3:  # a label that has no figures
                 self.y += 0.3 * line
                 part = self.random.choice(fitting)

@@ -113,7 +113,7 @@ class SheetWriter:
 
 
 def _could_head(cells: Sequence[str], filled: list[str]) -> bool:
-    """Words, all different, none of them prose; or years, two or more, beside a column of labels."""
+    """Words, all different, none of them prose; or two years or more beside a column of labels."""
     if len(set(filled)) != len(filled) or any(len(cell) > MAX_HEADER_CELL for cell in filled):
         return False
     figures = [cell for cell in filled if _FIGURE.fullmatch(cell.strip())]

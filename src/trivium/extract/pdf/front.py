@@ -24,15 +24,18 @@ _NO_TITLE = re.compile(
     re.I,
 )
 # Words that say what kind of document this is, not which one.
-_FORM_WORDS = frozenset(
-    "form report annual quarterly interim current half-year yearly statement statements schedule"
-    " amendment registration prospectus proxy filing notice letter memo memorandum invoice receipt"
-    " agenda minutes presentation slides draft confidential final version copy document submission"
-    " contents part item section page pursuant act united states securities exchange commission"
-    " washington d.c government department ministry fiscal year quarter period ended month"
-    " and or of the for to a an in on by with from under its no number file financial consolidated"
-    " geschäftsbericht jahresbericht bericht rechnung brief rapport annuel".split()
+_FORMS = (
+    "form report annual quarterly interim current half-year yearly statement statements "
+    "schedule amendment registration prospectus proxy filing notice letter memo memorandum "
+    "invoice receipt agenda minutes presentation slides draft confidential final version "
+    "copy document submission contents part item section page pursuant act united states "
+    "securities exchange commission washington d.c government department ministry fiscal "
+    "year quarter period ended month and or of the for to a an in on by with from under its"
+    " no number file financial consolidated geschäftsbericht jahresbericht bericht rechnung"
+    " brief rapport annuel january february march april may june july august september "
+    "october november december"
 )
+_FORM_WORDS = frozenset(_FORMS.split())
 _FORM = re.compile(
     r"(?:form\s+[\w-]{1,8}(?:/a)?"
     r"|(?:annual|quarterly|half-year|interim|current)\s+report(?:\s+\d{4})?)$",
@@ -40,9 +43,6 @@ _FORM = re.compile(
 )
 _PERIOD = re.compile(
     r"(?:year|quarter|period|months|weeks)\s+ended:?\s*([A-Z][a-z]+\.?\s+\d{1,2},?\s+(?:19|20)\d\d)"
-)
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
 )
 _NAME_CAPTION = re.compile(r"\(\s*(?:exact|full|legal)?\s*name\b", re.I)
 _COMPANY = re.compile(
@@ -131,7 +131,7 @@ def first_heading(blocks: list[Block]) -> str:
 def is_generic(text: str) -> bool:
     """Whether a title could stand on a thousand others: a form's name, an authority's, a date."""
     words = re.findall(r"[^\W\d_][\w.’'-]*", clean(text).casefold())
-    left = [w for w in words if w.rstrip(".") not in _FORM_WORDS and w not in _MONTHS]
+    left = [w for w in words if w.rstrip(".") not in _FORM_WORDS]
     return not any(len(word) > 1 for word in left) or "anonymous" in words
 
 

@@ -71,11 +71,11 @@ def _line_numbers(page: Page) -> set[int]:
     margins: dict[tuple[str, int], list[Word]] = {}
     low, high = MARGIN * page.across, (1 - MARGIN) * page.across
     for word in page.words:
-        if (word.right < low or word.left > high) and len(word.text) <= MAX_DIGITS:
-            if word.text.isdecimal():
-                side = "left" if word.right < low else "right"
-                edge = word.right if side == "left" else word.left
-                margins.setdefault((side, round(edge / 4)), []).append(word)
+        outside = word.right < low or word.left > high
+        if outside and len(word.text) <= MAX_DIGITS and word.text.isdecimal():
+            side = "left" if word.right < low else "right"
+            edge = word.right if side == "left" else word.left
+            margins.setdefault((side, round(edge / 4)), []).append(word)
     numbers: set[int] = set()
     for column in margins.values():
         if len(column) < MIN_NUMBERS:
@@ -174,10 +174,13 @@ def _candidates(outers: list[_Outer], repeated: _Repetition) -> list[_Outer]:
                 break
             alike += 1
         form = alike >= ALIKE or (alike >= 2 and alike == len(rows))
-        for outer in outers:
-            if outer.side == side and outer.row < ROWS:
-                if not form or _PAGE_NUMBER.match(outer.text):
-                    found.append(outer)
+        found += [
+            outer
+            for outer in outers
+            if outer.side == side
+            and outer.row < ROWS
+            and (not form or _PAGE_NUMBER.match(outer.text))
+        ]
     return found
 
 
@@ -306,7 +309,7 @@ def _alone(page: Page, fragment: Fragment, fragments: list[Fragment]) -> bool:
     above = fragment.middle < page.down / 2
     near = 0.6 * fragment.size
     for other in fragments:
-        if other.top < fragment.bottom + near if above else other.bottom > fragment.top - near:
-            if other is not fragment and abs(other.middle - fragment.middle) >= 4:
-                return False
+        close = other.top < fragment.bottom + near if above else other.bottom > fragment.top - near
+        if close and abs(other.middle - fragment.middle) >= 4:
+            return False
     return True

@@ -19,6 +19,7 @@ from trivium.extract.pdf.typography import clean
 
 MIN_ROWS = 3  # of words; two rows of figures are enough
 FAR = 2.6  # sizes of the font between the baselines of two rows
+FARTHEST = 4.0  # where figures stand below figures: an empty row may lie between
 MAX_HEADER_ROWS = 6
 _CAPTION = re.compile(r"(?:table|tabelle|tab\.|tableau)\s*[\dIVXA-Z]+", re.I)
 _SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]")
@@ -31,6 +32,7 @@ _FIGURE = re.compile(
 _NO_FIGURE = re.compile(r"N/?A|nm|NM|n\.m\.")
 _OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
 _CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
+_FIGURES = re.compile(r"[\d–—-]$")
 _YEAR = re.compile(r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*\(\w{1,2}\)|[*†‡A-Z])?")
 _LEADER = re.compile(r"[.…·_]{3,}|[.…·]")  # a word of dots; single ones count in a row
 _UNIT = re.compile(r"\(.{3,70}\)")
@@ -71,7 +73,7 @@ def is_figure(text: str) -> bool:
 
 
 def cells_of(line: Line) -> list[Cell]:
-    """The cells of a line: parted by white or dots; money and percent signs are with their figure."""
+    """The cells of a line: parted by white or dots; signs of money and percent with their figure."""
     parts: list[list[Word]] = []
     left = right = 0.0  # of the last part
     for fragment in line.cells:
@@ -86,11 +88,11 @@ def cells_of(line: Line) -> list[Cell]:
     cells = [piece for cell in cells for piece in _figures_apart(cell)]
     joined: list[Cell] = []
     for cell in cells:
-        if joined and cell.figure and _OPENING.fullmatch(joined[-1].text):
-            joined[-1] = _cell([*joined[-1].words, *cell.words])
-        elif joined and joined[-1].figure and _CLOSING.fullmatch(cell.text):
-            joined[-1] = _cell([*joined[-1].words, *cell.words])
-        elif joined and joined[-1].text.startswith("(") and _CLOSING.fullmatch(cell.text):
+        if joined and cell.figure and _OPENING.fullmatch(joined[-1].words[-1].text):
+            *label, sign = joined.pop().words  # a sign close behind the label is the figure's
+            joined += [_cell(label)] if label else []
+            joined.append(_cell([sign, *cell.words]))
+        elif joined and _CLOSING.fullmatch(cell.text) and _FIGURES.search(joined[-1].text):
             joined[-1] = _cell([*joined[-1].words, *cell.words])
         else:
             joined.append(cell)
@@ -119,9 +121,9 @@ def _figures_apart(cell: Cell) -> list[Cell]:
     pieces: list[list[Word]] = [[]]
     for word in cell.words:
         whole = pieces[-1]
-        if whole and not word.glued and is_figure(_text(whole)):
-            if not _CLOSING.fullmatch(word.text):
-                pieces.append([])
+        ends = whole and not word.glued and is_figure(_text(whole))
+        if ends and not _CLOSING.fullmatch(word.text):
+            pieces.append([])
         pieces[-1].append(word)
     found = [_cell(piece) for piece in pieces]
     alone = all(piece.figure or _OPENING.fullmatch(piece.text) for piece in found)
@@ -193,7 +195,8 @@ def _run(rows: list[_Row], start: int, headings: Mapping[int, int], taken: set[i
         if row.line.first or row.line.column is not above.column:
             break
         gap = row.line.base - above.base
-        if gap > FAR * max(above.size, row.line.size):
+        size = max(above.size, row.line.size)
+        if gap > FAR * size and (gap > FARTHEST * size or not _joins(rows, start, end, at)):
             break
         if at in headings and not row.figures:
             if not _is_label(rows, start, end, at, headings[at], gap):
@@ -221,7 +224,13 @@ def _is_label(rows: list[_Row], start: int, end: int, at: int, after: int, gap: 
     usual = steps[len(steps) // 2] if steps else rows[at].line.size * 1.5
     if gap > 1.7 * usual or rows[after].line.base - rows[after - 1].line.base > 1.7 * usual:
         return False
-    below = rows[after].figures
+    return _joins(rows, start, end, after)
+
+
+def _joins(rows: list[_Row], start: int, end: int, at: int) -> bool:
+    """Whether the next figures, at most a label further, stand under those of the rows above and
+    are no years: those would head another table."""
+    below = next((row.figures for row in rows[at : at + 2] if row.figures), [])
     if not below or all(_YEAR.fullmatch(cell.text) for cell in below):
         return False
     edges = [cell for row in rows[max(start, end - 6) : end] for cell in row.figures]
@@ -271,9 +280,9 @@ def _is_table(rows: list[_Row], start: int, end: int) -> bool:
         return False
     figured = [row for row in celled if row.figures]
     labelled = any(not row.cells[0].figure for row in figured)
-    if len(figured) >= (2 if labelled else MIN_ROWS) and len(figured) >= 0.5 * len(celled):
-        if _aligned_figures(figured) >= 0.6:
-            return True
+    enough = max(2 if labelled else MIN_ROWS, 0.3 * len(celled))
+    if len(figured) >= enough and _aligned_figures(figured) >= 0.6:
+        return True
     if len(celled) < MIN_ROWS or (not captioned and _justified(celled)):
         return False
     single = sum(len(cell.text) == 1 and not cell.text.isdigit() for cell in cells)
@@ -370,7 +379,7 @@ def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
     words = []
     for row in full:
         for cell in row.cells:
-            over = sum(min(cell.right, r) - max(cell.left, l) > 1 for l, r in figures)
+            over = sum(min(cell.right, high) - max(cell.left, low) > 1 for low, high in figures)
             if not cell.figure and not over:
                 words.append((cell.left, cell.right))
     if figures and not words:  # labels reach over the first figures in every row
@@ -458,7 +467,9 @@ def _header(
     for row in grid[:count]:
         for at, cell in row:
             over = [
-                i for i, (l, r) in enumerate(spans) if min(cell.right, r) - max(cell.left, l) > 1
+                i
+                for i, (low, high) in enumerate(spans)
+                if min(cell.right, high) - max(cell.left, low) > 1
             ]
             for column in over if at and len(over) > 1 else [at]:
                 names[column] = f"{names[column]} {cell.text}".strip()
@@ -472,7 +483,9 @@ def _names_only(cells: list[tuple[int, Cell]]) -> bool:
 
 def _goes_on(above: Block, lines: list[Line], spans: list[tuple[float, float]]) -> bool:
     """Whether the lines continue the table that ended the column or page before."""
-    if above.role != "table" or not lines[0].first or lines[0].page - above.lines[-1].page > 1:
+    last, first = above.lines[-1], lines[0]
+    near = first.column is last.column and first.base - last.base < 6 * first.size
+    if above.role != "table" or not (near or (first.first and first.page - last.page <= 1)):
         return False
     before = _columns([_row(line) for line in above.lines])
     if len(before) != len(spans):

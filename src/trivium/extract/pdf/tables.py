@@ -73,7 +73,7 @@ def is_figure(text: str) -> bool:
 
 
 def cells_of(line: Line) -> list[Cell]:
-    """The cells of a line: parted by white or dots; signs of money and percent with their figure."""
+    """The cells of a line, parted by white or dots; signs of money and percent join a figure."""
     parts: list[list[Word]] = []
     left = right = 0.0  # of the last part
     for fragment in line.cells:

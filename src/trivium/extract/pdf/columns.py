@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 
 from trivium.extract.pdf.marks import Fragment, Page
 
@@ -53,11 +54,7 @@ def _coverage(fragments: list[Fragment], left: float, right: float) -> list[floa
     for fragment in fragments:
         steps[int(fragment.left - left)] += fragment.height
         steps[int(fragment.right - left) + 1] -= fragment.height
-    cover, running = [], 0.0
-    for step in steps:
-        running += step
-        cover.append(running)
-    return cover
+    return list(accumulate(steps))
 
 
 def _widest(cover: list[float], low: int, high: int, ceiling: float) -> float:
@@ -109,11 +106,11 @@ def _has_columns(fragments: list[Fragment]) -> bool:
     )
 
 
-def common_gutter(pages: list[tuple[Page, list[Fragment]]]) -> float | None:
+def common_gutter(pages: list[Page], gutters: list[Gutter | None]) -> float | None:
     """The gutter that the document's pages share, as a share of the width."""
     found: Counter[float] = Counter()
-    for page, fragments in pages:
-        if (gutter := find_gutter(fragments)) is not None:
+    for page, gutter in zip(pages, gutters, strict=True):
+        if gutter is not None:
             found[round(gutter.x / page.across, 2)] += 1
     if not found:
         return None

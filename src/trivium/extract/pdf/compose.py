@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from trivium.errors import FileEmpty
 from trivium.extract.pdf import front
 from trivium.extract.pdf.assemble import assemble
-from trivium.extract.pdf.columns import common_gutter
+from trivium.extract.pdf.columns import common_gutter, find_gutter
 from trivium.extract.pdf.flow import join_flow, lift_floats
 from trivium.extract.pdf.headings import Bookmark, HeadingRules, drop_items, set_levels
 from trivium.extract.pdf.layout import fragments_of, head_lines, read_lines
@@ -74,10 +74,11 @@ def _lines(pages: list[Page]) -> tuple[list[Line], str]:
     left = {id(fragment) for fragment in parted[0].text}
     dropped = [fragment.text for fragment in pairs[0][1] if id(fragment) not in left]
     pairs = [(page, part.text) for (page, _), part in zip(pairs, parted, strict=True)]
-    shared = common_gutter(pairs)
+    gutters = [find_gutter(fragments) for _, fragments in pairs]
+    shared = common_gutter(pages, gutters)
     lines: list[Line] = []
-    for (page, fragments), part in zip(pairs, parted, strict=True):
-        lines += read_lines(page, fragments, shared)
+    for (page, fragments), part, gutter in zip(pairs, parted, gutters, strict=True):
+        lines += read_lines(page, fragments, gutter, shared)
         lines += head_lines(page, part.heads)
     return lines, " ".join(dropped)
 

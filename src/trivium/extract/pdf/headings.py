@@ -42,6 +42,7 @@ REFERENCES = re.compile(
 _CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
+_SMALL_LETTERS = re.compile(r"(?:[a-z][^a-z]*){20}")  # more than .15 of a line of 130 letters
 _SIGNS = re.compile(r"[\W_]+")
 _ROMAN = re.compile(r"(?:I{2,3}|I?V|VI{1,3}|I?X|XI{1,3}|I)\.? +\S")
 
@@ -65,8 +66,11 @@ class HeadingRules:
             self._marked.setdefault(mark.page, set()).add(bare(mark.title))
 
     def accepts(self, line: Line, above: Line | None, below: Line | None) -> bool:
-        text = clean(line.text)
-        if not text or text.count(" ") >= MAX_WORDS or "..." in text or ". . ." in text:
+        text = line.text
+        if text.count(" ") >= MAX_WORDS or self._is_ordinary(line, text):
+            return False
+        text = clean(text)
+        if not text or "..." in text or ". . ." in text:
             return False
         letters = len(_LETTER.findall(text))
         if letters < 3 or letters < 0.5 * len(text) or CAPTION.match(text) or "@" in text:
@@ -83,6 +87,20 @@ class HeadingRules:
         if number is not None:
             return self._numbered(line, text, number["number"], below, spaced=spaced)
         return self._plain(line, text, below, spaced=spaced)
+
+    def _is_ordinary(self, line: Line, text: str) -> bool:
+        """Whether a line is text beyond doubt: long, set as all others, in small letters, without
+        a number. Nine lines of ten are, and need no closer look."""
+        return (
+            len(text) > 60
+            and not line.bold
+            and not line.italic
+            and line.peak <= LARGER * self._type.size
+            and not text[0].isdigit()
+            and text[1] != "."
+            and line.page not in self._marked
+            and _SMALL_LETTERS.search(text) is not None
+        )
 
     def _numbered(
         self, line: Line, text: str, number: str, below: Line | None, *, spaced: bool

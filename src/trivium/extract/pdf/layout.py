@@ -31,7 +31,8 @@ def fragments_of(page: Page) -> list[Fragment]:
 
 
 def _follows(last: Word, word: Word) -> bool:
-    size = max(last.style.size, word.style.size)
+    size, other = last.style.size, word.style.size
+    size = other if other > size else size
     gap = word.left - last.right
     if gap < 0 and runs_left(last.text + word.text):
         gap = last.left - word.right
@@ -46,16 +47,21 @@ def _overlap(a: Word, b: Word) -> bool:
     return shared > 0.5 * min(a.height, b.height)
 
 
-def read_lines(page: Page, fragments: list[Fragment], shared: float | None = None) -> list[Line]:
-    """The page's lines in the order a person reads them."""
+def read_lines(
+    page: Page, fragments: list[Fragment], gutter: Gutter | None, shared: float | None = None
+) -> list[Line]:
+    """The page's lines in the order a person reads them; `gutter` is the page's own, `shared` the
+    document's."""
     if not fragments:
         return []
-    gutter = find_gutter(fragments)
     if gutter is None and shared is not None:
         gutter = _apply(fragments, shared * page.across)
+    leftward = runs_left("".join([word.text for word in page.words]))
     lines: list[Line] = []
     for column, part in _regions(fragments, gutter, NARROWEST * page.across):
         rows = _rows(part)
+        if leftward:
+            rows = [in_order(row) for row in rows]
         for index, row in enumerate(rows):
             lines.append(Line(page.number, row, column, first=index == 0))
     return lines
@@ -128,7 +134,9 @@ def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
             shelves.setdefault(shelf, []).append(len(rows))
             rows.append((base, size, [fragment]))
     rows.sort(key=lambda row: (row[0], row[2][0].left))
-    return [in_order(sorted(row, key=lambda f: (f.left, f.right))) for _, _, row in rows]
+    return [
+        row if len(row) == 1 else sorted(row, key=lambda f: (f.left, f.right)) for _, _, row in rows
+    ]
 
 
 def _fits(fragment: Fragment, row: list[Fragment]) -> bool:

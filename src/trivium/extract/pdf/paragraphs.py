@@ -25,14 +25,14 @@ SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
 def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules) -> list[Block]:
     """The blocks of a document in reading order."""
     headings = _headings(lines, rules)
-    tables = dict(find_tables(lines, headings))
+    tables = find_tables(lines, headings)
     stops = {*tables, *headings, len(lines)}
     blocks: list[Block] = []
     at = 0
     while at < len(lines):
         if at in tables:
-            blocks.append(table_block(lines[at : tables[at]], blocks[-1] if blocks else None))
-            at = tables[at]
+            blocks.append(table_block(tables[at], blocks[-1] if blocks else None))
+            at = tables[at].end
             continue
         if at in headings:
             end = min([headings[at], *(row for row in range(at, headings[at]) if row in tables)])

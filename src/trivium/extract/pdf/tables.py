@@ -29,7 +29,7 @@ _FIGURE = re.compile(
     rf"[(–—−-]*(?:{_MONEY}\s*)?(?=\D*\d)[\d.,'’±%()+\-–—−/:*†‡<>~]+[€£¥]?(?:x|bps|pts|\(\w{{1,2}}\))?"
     r"|[$€£¥(]*\s*[-–—−]+\s*[)%]*"
 )
-_NO_FIGURE = re.compile(r"N/?A|nm|NM|n\.m\.")
+_LETTERED = re.compile(r"N/?A|nm|NM|n\.m\.|(?:US\$|USD|EUR)\s*[\d.,()-]+")
 _OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
 _CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
 _FIGURES = re.compile(r"[\d–—-]$")
@@ -58,18 +58,24 @@ class Cell:
 
 def _cell(words: list[Word]) -> Cell:
     text = _text(words)
-    left, right = min([w.left for w in words]), max([w.right for w in words])
-    return Cell(words, left, right, text, bool(is_figure(text)))
+    left, right = words[0].left, words[0].right
+    if len(words) > 1:
+        left, right = min([w.left for w in words]), max([w.right for w in words])
+    return Cell(words, left, right, text, is_figure(text))
 
 
 def _text(words: list[Word]) -> str:
     """What a cell says, without the blanks that white inside a figure leaves."""
+    if len(words) == 1:
+        return clean(words[0].text)
     return _INSIDE_FIGURE.sub("", clean(join_words(words)))
 
 
 def is_figure(text: str) -> bool:
     """Whether a cell holds a number, or the sign for none."""
-    return bool(_FIGURE.fullmatch(text) or _NO_FIGURE.fullmatch(text))
+    if text[:1].isalpha():
+        return _LETTERED.fullmatch(text) is not None
+    return _FIGURE.fullmatch(text) is not None
 
 
 def cells_of(line: Line) -> list[Cell]:
@@ -84,7 +90,9 @@ def cells_of(line: Line) -> list[Cell]:
         else:
             parts.append(fragment.words)
             left, right = fragment.left, fragment.right
-    cells = [_cell(words) for part in parts for words in _without_leaders(part)]
+    if _has_leader(line):
+        parts = [words for part in parts for words in _without_leaders(part)]
+    cells = [_cell(words) for words in parts]
     cells = [piece for cell in cells for piece in _figures_apart(cell)]
     joined: list[Cell] = []
     for cell in cells:
@@ -138,10 +146,18 @@ class _Row:
     celled: bool
 
 
+@dataclass(slots=True)
+class Table:
+    """Lines that are a table."""
+
+    end: int  # the line behind its last
+    rows: list[_Row]
+
+
 def _row(line: Line) -> _Row:
     cells = cells_of(line) if len(line.cells) > 1 or _has_leader(line) else []
     if len(cells) < 2:
-        return _Row(line, cells or [_cell(line.words)], [], False)
+        return _Row(line, cells, [], False)
     figures = [cell for cell in cells[1:] if cell.figure]
     if figures and cells[0].figure:
         figures.insert(0, cells[0])
@@ -166,17 +182,18 @@ def is_row(line: Line) -> bool:
     return is_figure(clean(line.cells[-1].text))
 
 
-def find_tables(lines: list[Line], headings: Mapping[int, int]) -> list[tuple[int, int]]:
-    """Ranges of lines that are tables, in order, ends exclusive. `headings` are ranges too; one
+def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Table]:
+    """The tables among the lines by their first line. `headings` are ranges too; one
     that stands among rows which belong together is a label of the table."""
     rows = [_row(line) for line in lines]
     taken = {at for start, end in headings.items() for at in range(start, end)}
-    found: list[tuple[int, int]] = []
+    found: dict[int, Table] = {}
     start = floor = 0
     while start < len(lines):
         end = _run(rows, start, headings, taken)
         if end > start and _is_table(rows, start, end):
-            found.append((_top(rows, start, end, floor), end))
+            top = _top(rows, start, end, floor)
+            found[top] = Table(end, rows[top:end])
             start = floor = end
         else:
             start += 1 if end <= start else end - start
@@ -333,10 +350,13 @@ def _aligned(rows: list[_Row]) -> float:
 # --- from lines to rows ------------------------------------------------------------------------
 
 
-def table_block(lines: list[Line], above: Block | None = None) -> Block:
+def table_block(table: Table, above: Block | None = None) -> Block:
     """The table's rows as text and its header. A table without one that goes on from the page
     before (`above` is the block that ended there) has the header of the part above."""
-    rows = _labels_apart([_row(line) for line in lines])
+    rows = _labels_apart(table.rows)
+    lines = [row.line for row in rows]
+    for row in rows:
+        row.cells = row.cells or [_cell(row.line.words)]
     spans = _columns(rows)
     grid = [[(_place(cell, spans), cell) for cell in row.cells] for row in rows]
     texts = [_line(cells, len(spans)) for cells in grid]

@@ -23,10 +23,10 @@ _LIGATURES = str.maketrans(
 )
 # TeX's old fonts print an accent before the letter it belongs on. A hat or a tilde between letters
 # may as well be mathematics: they count only on letters that commonly have them.
-_ACCENTS = {"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303"}
-_ACCENTS |= {"ˇ": "\u030c", "˚": "\u030a"}
+ACCENTS = {"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303"}
+ACCENTS |= {"ˇ": "\u030c", "˚": "\u030a"}
 _ACCENTED = re.compile(r"([´`¨ˇ˚]) ?([^\W\d_])|(?<=[^\W\d_])(ˆ|˜)([aeiou](?=[^\W\d_])|[no])")
-_STRAY = re.compile(rf"(?<=[^\W\d_])[{''.join(_ACCENTS)}](?![^\W\d_])|(?:^| )[´`¨ˇ˚](?= |$)")
+_STRAY = re.compile(rf"(?<=[^\W\d_])[{''.join(ACCENTS)}](?![^\W\d_])|(?:^| )[´`¨ˇ˚](?= |$)")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 # What fonts without a mapping leave of ligatures: pdfium's replacement for ffi, an arrow for ff.
 _LOST_FFI = re.compile(r"(?<=[^\W\d_])\ufffd ?(?=[^\W\d_])")
@@ -123,7 +123,7 @@ def settle_accents(words: list[Word]) -> list[Word]:
     settled: list[Word] = []
     accent: Word | None = None
     for word in words:
-        if word.text in _ACCENTS:
+        if word.text in ACCENTS:
             accent = word
             continue
         if accent is not None and settled and abs(word.left - accent.left) < 0.4 * word.style.size:
@@ -142,7 +142,7 @@ def clean(text: str) -> str:
     text = _CONTROLS.sub("", _SPACES.sub(" ", text)).translate(_LIGATURES).strip()
     if "\ufffd" in text or "↵" in text:
         text = _LOST_FF.sub("ff", _LOST_FFI.sub("ffi", text)).replace("\ufffd", "").strip()
-    if any(accent in text for accent in _ACCENTS):
+    if any(accent in text for accent in ACCENTS):
         text = _STRAY.sub("", _ACCENTED.sub(_compose, text)).strip()
     return text
 
@@ -151,5 +151,5 @@ def _compose(match: re.Match[str]) -> str:
     from unicodedata import normalize
 
     accent, letter = match[1] or match[3], match[2] or match[4]
-    composed = normalize("NFC", {"ı": "i", "ȷ": "j"}.get(letter, letter) + _ACCENTS[accent])
+    composed = normalize("NFC", {"ı": "i", "ȷ": "j"}.get(letter, letter) + ACCENTS[accent])
     return composed if len(composed) == 1 else match[0]

@@ -5,7 +5,7 @@
 The files are made by `bench.made_pdfs`, so every row, header and head is known.
 
 own line      of all rows of tables, those whose label and values, and nothing else, are one line of
-              the text. Blanks, bars, dollar signs and kinds of dashes do not count.
+              the text. Blanks, bars, dollar signs, dots that lead and kinds of dashes do not count.
 together      those whose label and values stand together in the text, lines or not.
 wrong header  of the tables found that have a header, those whose header is a row of figures.
 no header     of the tables printed with a header, those where none of their rows has one.
@@ -39,7 +39,7 @@ from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import Extraction
 
-_DROPPED = re.compile(r"[\s|$*#_]+")
+_DROPPED = re.compile(r"[\s|$*#_]+|\.{2,}")
 _DASHES = str.maketrans(dict.fromkeys("–—−-", ""))
 _PEER = """
 import json, pathlib, sys, time
@@ -182,6 +182,11 @@ def judge(files: Sequence[Made]) -> dict[str, Any]:
     }
 
 
+def judge_peers(python: str, files: Sequence[Made]) -> dict[str, dict[str, Any]]:
+    """kreuzberg's and markitdown's reading of the same files."""
+    return {name: judge_peer(name, python, files) for name in ("kreuzberg", "markitdown")}
+
+
 def judge_peer(name: str, python: str, files: Sequence[Made]) -> dict[str, Any]:
     """A peer's reading of the same files, in its own environment."""
     with tempfile.TemporaryDirectory() as folder:
@@ -214,8 +219,7 @@ def main() -> None:
             (asked.save / made.name).write_bytes(made.data)
     found = {"trivium": judge(files)}
     if asked.peers:
-        for name in ("kreuzberg", "markitdown"):
-            found[name] = judge_peer(name, asked.peers, files)
+        found |= judge_peers(asked.peers, files)
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 

@@ -1,6 +1,7 @@
 """How much of a PDF's structure and text the extractor keeps, and how fast it is.
 
     python -m bench.extraction [--json] [--ocr] [--languages eng] [--papers FOLDER]
+                               [--reports 24] [--peers PYTHON]
 
 Every `NAME.pdf` of the folder is compared with `NAME.pdf.json` beside it: another parser's
 (science-parse's) sections, abstract and references. That parser errs too, so 100 % is out of reach.
@@ -27,6 +28,9 @@ pages/s       all papers, three times over, through the sandbox that `trivium ad
               workers as cores, start of the workers excluded; packing, pipes and unpacking counted.
               `CPU ms a page` is what one process takes for the extraction alone; other load on the
               same core's caches and hyperthread still shows in it.
+--reports     so many annual reports made for the purpose, and small files for one trouble each: see
+              `bench.reports` for rows, headers, running heads, order, titles and CPU.
+--peers       a Python with kreuzberg and markitdown, which read the made files too.
 --ocr         every scan with a text file beside it: 1 - (word edit distance / words of the text),
               words as runs of two or more letters and digits, casefolded: the text beside linn
               writes every bullet as a lone 0.
@@ -47,11 +51,15 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from bench import reports
+from bench.made_pdfs import made_files
 from bench.scans import recognise, scans
+from trivium.chunk.recursive import RecursiveChunker
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.reading import FACTORY
 from trivium.ports import Blob
+from trivium.text.tokens import Cl100kTokens
 from trivium.types import Element, Extraction
 
 DOCUMENTS = Path(__file__).parents[2] / "shared" / "data" / "documents"
@@ -95,6 +103,11 @@ def main() -> None:
     found["total"] = {name: _share(scores, name) for name in MEASURES}
     if papers and not asked.no_speed:
         found["speed"] = speed(papers)
+    if asked.reports:
+        files = made_files(asked.reports)
+        found["made"] = {"trivium": reports.judge(files)}
+        if asked.peers:
+            found["made"] |= reports.judge_peers(asked.peers, files)
     if asked.ocr:
         found["ocr"] = [recognise(path, asked.languages) for path in scans(asked.scans)]
     print(json.dumps(found, indent=1) if asked.json else table(found))
@@ -231,8 +244,15 @@ def letters(heading: str) -> str:
 def speed(papers: list[Path]) -> dict[str, float]:
     blobs = [Blob(paper.name, paper.read_bytes()) for paper in papers]
     start = time.process_time()
-    pages = sum(_pages(PdfExtractor().extract(blob)) for blob in blobs)
+    read = [PdfExtractor().extract(blob) for blob in blobs]
     cpu = time.process_time() - start
+    chunker = RecursiveChunker(Cl100kTokens())
+    chunker.chunk(read[0])  # its table of tokens is loaded
+    start = time.process_time()
+    for one in read:
+        chunker.chunk(one)
+    chunked = cpu + time.process_time() - start
+    pages = sum(map(_pages, read))
     workers = os.cpu_count() or 1
     with Sandbox(workers, extractors=FACTORY, settings={"ocr": "off"}) as sandbox:
         _read_all(sandbox, blobs[:1] * 2 * workers)  # every worker has started
@@ -243,6 +263,7 @@ def speed(papers: list[Path]) -> dict[str, float]:
         "workers": workers,
         "pages_per_second": round(total / wall, 1),
         "cpu_ms_per_page": round(1000 * cpu / pages, 1),
+        "cpu_ms_per_page_with_chunks": round(1000 * chunked / pages, 1),
     }
 
 
@@ -273,6 +294,8 @@ def table(found: dict[str, Any]) -> str:
     load = found["load_average"][0]
     for name, value in found.get("speed", {}).items():
         lines.append(f"{name.replace('_', ' ')}: {value}  (load {load:.1f})")
+    if "made" in found:
+        lines.append(reports.table(found["made"]))
     for scan in found.get("ocr", []):
         lines.append(
             f"{scan['name']}: {100 * scan['accuracy']:.2f} % of {scan['words']} words,"
@@ -287,6 +310,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--ocr", action="store_true", help="measure OCR on the scans too")
     parser.add_argument("--languages", default="", help="of OCR; else those of `trivium add`")
     parser.add_argument("--no-speed", action="store_true")
+    parser.add_argument("--reports", type=int, default=24, help="made reports; 0: none")
+    parser.add_argument("--peers", default="", help="a Python with kreuzberg and markitdown")
     parser.add_argument("--papers", type=Path, default=DOCUMENTS / "papers")
     parser.add_argument("--scans", type=Path, default=DOCUMENTS / "scans")
     return parser.parse_args()

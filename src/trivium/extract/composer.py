@@ -19,6 +19,7 @@ MAX_CHARS = 50_000_000
 MAX_ELEMENTS = 1_000_000  # some 400 bytes each
 MAX_HEADER_CHARS = 1_000  # of a table: it is repeated in every chunk, and must leave room there
 MAX_HEADING_CHARS = 300  # a longer one is a paragraph in the wrong style
+EMPTY = "–"  # the first cell of a row that has none
 
 NOWHERE = Place()
 
@@ -153,10 +154,13 @@ def clean(text: str) -> str:
 
 
 def line_of(cells: Sequence[str]) -> str:
-    """A row of a table as one line; empty cells at its end are left out."""
+    """A row of a table as one line; empty cells at its end are left out. An empty first cell is
+    shown as a dash: blanks at a line's start get lost, and every name would shift by one."""
     flat = [" ".join(cell.split()) for cell in cells]
     while flat and not flat[-1]:
         flat.pop()
+    if flat and not flat[0]:
+        flat[0] = EMPTY
     return " | ".join(flat)
 
 

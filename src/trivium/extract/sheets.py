@@ -20,6 +20,7 @@ _FIGURE = re.compile(
     r"[-+(]?\s*[$€£¥]?\s*[-+]?\d[\d.,'\s ]*(?:[eE][-+]?\d+)?\s*[%€$£)]?"
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+Z?)?|\d{1,2}:\d\d(?::\d\d)?|TRUE|FALSE"
 )
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 class SheetWriter:
@@ -57,13 +58,13 @@ class SheetWriter:
             self._settle(cells)
         if self._fresh and len(filled) > 1:
             self._fresh = False
-            if _could_head(filled):
+            if _could_head(cells, filled):
                 self._candidate = (number, cells)
                 return
             if not _columns(cells) <= self._columns:  # another table, without a header of its own
                 self._header = ""
-        elif self._fresh and len(filled) == 1:  # a title above the table
-            self._add(number, cells, "")
+        elif self._fresh and len(filled) == 1:  # a title above the table, wherever it stands
+            self._add(number, cells if _FIGURE.fullmatch(filled[0].strip()) else filled, "")
             return
         self._add(number, cells, self._header)
 
@@ -78,7 +79,8 @@ class SheetWriter:
             self._add(number, cells, self._header)
             return
         self._columns = _columns(cells)
-        self._margin = min(self._columns)
+        # A column of labels need not have a name: the row below tells where the table begins.
+        self._margin = min(self._columns | _columns(following))
         self._header = cut_header(line_of(cells[self._margin :]))
         self._add(number, cells, "")
 
@@ -91,9 +93,13 @@ class SheetWriter:
 
     def _add(self, number: int, cells: Sequence[str], header: str) -> None:
         place = Place(sheet=self._sheet, rows=(number, number) if number else None)
-        # Columns left of the table hold nothing in it; a row that begins there keeps them.
-        margin = self._margin if not any(cells[: self._margin]) else 0
-        if self._out.add("row", line_of(cells[margin:]), header=header, place=place):
+        # Columns left of the table hold nothing in it. What stands there all the same joins the
+        # first cell: the others stay under their names.
+        shown = cells[self._margin :]
+        if any(cells[: self._margin]):
+            first = " ".join([*cells[: self._margin], *shown[:1]])
+            shown = [first, *shown[1:]]
+        if self._out.add("row", line_of(shown), header=header, place=place):
             self.rows += 1
 
     def _measure(self, cells: Sequence[str]) -> None:
@@ -106,11 +112,14 @@ class SheetWriter:
             raise FileTooLarge(f"{self._name} has more than {MAX_CELLS:,} cells.")
 
 
-def _could_head(filled: list[str]) -> bool:
-    """Words, all different, none of them prose."""
-    return len(set(filled)) == len(filled) and not any(
-        len(cell) > MAX_HEADER_CELL or _FIGURE.fullmatch(cell.strip()) for cell in filled
-    )
+def _could_head(cells: Sequence[str], filled: list[str]) -> bool:
+    """Words, all different, none of them prose; or two years or more beside a column of labels."""
+    if len(set(filled)) != len(filled) or any(len(cell) > MAX_HEADER_CELL for cell in filled):
+        return False
+    figures = [cell for cell in filled if _FIGURE.fullmatch(cell.strip())]
+    if len(figures) < 2 or figures[0] is cells[0]:
+        return not figures
+    return all(_YEAR.fullmatch(cell.strip()) for cell in figures)
 
 
 def _columns(cells: Sequence[str]) -> set[int]:

@@ -34,7 +34,7 @@ class ExtractiveSummariser:
     recall@5 on long prose 97.5 and 97.8 (`python -m bench.contextual`).
     """
 
-    fingerprint = "extractive/1"
+    fingerprint = "extractive/2"
 
     def summarise(self, extraction: Extraction) -> str:
         if extraction.kind in (Kind.TABLE, Kind.MESSAGES):
@@ -73,14 +73,19 @@ def _passages(extraction: Extraction) -> Iterator[str]:
 
 
 def _first_sentences(passages: Iterator[str]) -> str:
-    """As many whole sentences of the first real passage as there is room for, or its start."""
+    """As many whole sentences of the first real passage as there is room for, or its start. A
+    line that is no sentence, as a by-line or an address, only when there is nothing else."""
+    line = ""
     for passage in passages:
         text = " ".join(passage[: LONGEST * 4].split()).strip("*/#-= ")
         if not _WORDY.search(text) or _LEGAL.search(text):
+            continue
+        if len(text) < SHORTEST and text[-1] not in ".!?。！？…:":
+            line = line or text
             continue
         if len(text) <= LONGEST:
             return text
         whole = [end for end in boundaries.sentences(text) if SHORTEST <= end <= LONGEST]
         cut = whole or [end for end in boundaries.words(text) if end <= LONGEST]
         return text[: cut[-1] if cut else LONGEST].strip()
-    return ""
+    return line

@@ -66,7 +66,7 @@ def test_slides_in_the_order_they_are_shown() -> None:
         ("table", "A | B\n1 | 2"),
         ("heading", "Slide 2"),
         ("paragraph", "grouped"),
-        ("table", "| Ducks\n2019 | 5\n2020 | 6"),
+        ("table", "– | Ducks\n2019 | 5\n2020 | 6"),
         ("paragraph", "Notes: Say hello."),
     ]
     assert [e.place.pages for e in result.elements] == [(1,)] * 4 + [(2,)] * 4

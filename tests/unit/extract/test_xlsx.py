@@ -86,12 +86,30 @@ def test_titles_gaps_and_a_second_table() -> None:
         + words(10, "Ulm", "Donau", "12", first="B")
     )
     assert rows(result) == [
-        ("| Ducks by year", "", (2, 2)),
+        ("Ducks by year", "", (2, 2)),
         ("Year | Ducks", "", (4, 4)),
         ("2019 | 5", "Year | Ducks", (5, 5)),
         ("2020 | 6", "Year | Ducks", (7, 7)),
         ("Town | River | Boats", "", (9, 9)),
         ("Ulm | Donau | 12", "Town | River | Boats", (10, 10)),
+    ]
+
+
+def test_a_column_of_labels_without_a_name_shifts_no_header() -> None:
+    result = extract(
+        words(1, "2023", "2022", first="C")
+        + words(2, "Ulm", "5", "4", first="B")
+        + words(3, "Bonn", "7", "", first="B")
+        + words(4, "", "12", "9", first="B")
+        + words(5, "Sum", "", "12", "9", first="A")
+    )
+    header = "– | 2023 | 2022"
+    assert rows(result) == [
+        (header, "", (1, 1)),
+        ("Ulm | 5 | 4", header, (2, 2)),
+        ("Bonn | 7", header, (3, 3)),
+        ("– | 12 | 9", header, (4, 4)),
+        ("Sum | 12 | 9", header, (5, 5)),
     ]
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import accumulate
 
 from trivium.extract.pdf.marks import Fragment, Page
 
 MIN_SIDE = 0.15  # of the text's height must stand on either side of a gutter
 MAX_CROSSING = 0.6  # of the text's height may cross a gutter: a page half filled by a wide table
+PROSE = 9.0  # sizes of the font that a line of three columns is wide; figures have up to 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +22,11 @@ class Gutter:
     crossing: float  # share of the text's height that crosses it
 
 
-def find_gutter(fragments: list[Fragment], narrowest: float = 60.0) -> Gutter | None:
-    """Where white runs down between two columns of prose; None when nothing says so."""
+def find_gutter(
+    fragments: list[Fragment], narrowest: float = 60.0, *, nested: bool = True
+) -> Gutter | None:
+    """Where white runs down between columns of prose; None when nothing says so. `nested`: beside
+    it there may be two columns more."""
     if len(fragments) < 8:
         return None
     left = min(f.left for f in fragments)
@@ -36,7 +41,9 @@ def find_gutter(fragments: list[Fragment], narrowest: float = 60.0) -> Gutter | 
         return None
     x = left + _widest(cover, low, high, least + 0.02 * total)
     sides = ((left, x), (x, right))
-    if all(_is_column(fragments, start, end, total, narrowest) for start, end in sides):
+    if all(
+        _is_column(fragments, start, end, total, narrowest, nested=nested) for start, end in sides
+    ):
         return Gutter(x, least / total)
     return None
 
@@ -47,11 +54,7 @@ def _coverage(fragments: list[Fragment], left: float, right: float) -> list[floa
     for fragment in fragments:
         steps[int(fragment.left - left)] += fragment.height
         steps[int(fragment.right - left) + 1] -= fragment.height
-    cover, running = [], 0.0
-    for step in steps:
-        running += step
-        cover.append(running)
-    return cover
+    return list(accumulate(steps))
 
 
 def _widest(cover: list[float], low: int, high: int, ceiling: float) -> float:
@@ -67,9 +70,16 @@ def _widest(cover: list[float], low: int, high: int, ceiling: float) -> float:
 
 
 def _is_column(
-    fragments: list[Fragment], left: float, right: float, total: float, narrowest: float
+    fragments: list[Fragment],
+    left: float,
+    right: float,
+    total: float,
+    narrowest: float,
+    *,
+    nested: bool,
 ) -> bool:
-    """Whether what lies between is prose: enough of it, in lines that fill the width."""
+    """Whether what lies between is prose: enough of it, in lines that fill the width; or two
+    columns of it beside each other."""
     inside = [f for f in fragments if f.left >= left - 1 and f.right <= right + 1]
     if not inside:
         return False
@@ -77,14 +87,30 @@ def _is_column(
     width = max(f.right for f in inside) - min(f.left for f in inside)
     area = sum(f.height * f.width for f in inside)
     full = sum(f.height * f.width for f in inside if f.width >= 0.6 * width)
-    return height >= MIN_SIDE * total and full >= 0.5 * area and width > narrowest
+    if height < MIN_SIDE * total or width <= narrowest:
+        return False
+    return full >= 0.5 * area or (nested and _has_columns(inside))
 
 
-def common_gutter(pages: list[tuple[Page, list[Fragment]]]) -> float | None:
+def _has_columns(fragments: list[Fragment]) -> bool:
+    """Whether the fragments are two columns of prose, both of long lines: cells of a table that
+    happen to fill their columns are shorter."""
+    gutter = find_gutter(fragments, nested=False)
+    if gutter is None:
+        return False
+    left = [f for f in fragments if f.right <= gutter.x + 2]
+    right = [f for f in fragments if f.right > gutter.x + 2]
+    return all(
+        side and sum(f.width for f in side) >= PROSE * sum(f.size for f in side)
+        for side in (left, right)
+    )
+
+
+def common_gutter(pages: list[Page], gutters: list[Gutter | None]) -> float | None:
     """The gutter that the document's pages share, as a share of the width."""
     found: Counter[float] = Counter()
-    for page, fragments in pages:
-        if (gutter := find_gutter(fragments)) is not None:
+    for page, gutter in zip(pages, gutters, strict=True):
+        if gutter is not None:
             found[round(gutter.x / page.across, 2)] += 1
     if not found:
         return None

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from trivium.errors import FileEmpty
 from trivium.extract.pdf import front
 from trivium.extract.pdf.assemble import assemble
-from trivium.extract.pdf.columns import common_gutter
+from trivium.extract.pdf.columns import common_gutter, find_gutter
 from trivium.extract.pdf.flow import join_flow, lift_floats
 from trivium.extract.pdf.headings import Bookmark, HeadingRules, drop_items, set_levels
-from trivium.extract.pdf.layout import fragments_of, read_lines
+from trivium.extract.pdf.layout import fragments_of, head_lines, read_lines
 from trivium.extract.pdf.marks import Block, Line, Page
 from trivium.extract.pdf.paragraphs import build_blocks
 from trivium.extract.pdf.running import drop_running
@@ -45,15 +45,21 @@ def compose(
     if not lines:
         raise FileEmpty(f"{blob.name} has no text.")
     typography = measure(lines)
-    start, end = front.find_title(lines, typography, info.get("Title", ""))
-    title = front.title_text(lines[start:end], typography) if end else ""
-    blocks = _blocks(lines, start, end, typography, marks)
-    text, elements = assemble(blocks, {page.number: page for page in found.pages})
     declared = info.get("Title", "")
+    start, end = front.find_title(lines, typography, declared)
+    printed = front.title_text(lines[start:end], typography) if end else ""
+    title = front.identify(lines, printed, declared)
+    if title != printed:  # what is set largest names no document: no section stands under it
+        start = end = 0
+    blocks = _blocks(lines, start, end, typography, marks)
+    if printed and title != printed:
+        front.clear_cover(blocks, title)
+    title = title or front.first_heading(blocks)
+    text, elements = assemble(blocks, {page.number: page for page in found.pages})
     return Extraction(
         text=text,
         elements=elements,
-        title=title or (declared if front.is_title(declared) else stem(blob)),
+        title=title or stem(blob),
         media_type=media_type,
         language=detect_language(text),
         metadata=_metadata(found, info, front.front_matter(lines, end), margins),
@@ -64,12 +70,16 @@ def compose(
 def _lines(pages: list[Page]) -> tuple[list[Line], str]:
     """Every line of the document in reading order, and what its first page's margins say."""
     pairs = [(page, fragments_of(page)) for page in pages]
-    kept = drop_running(pairs)
-    left = {id(fragment) for fragment in kept[0]}
+    parted = drop_running(pairs)
+    left = {id(fragment) for fragment in parted[0].text}
     dropped = [fragment.text for fragment in pairs[0][1] if id(fragment) not in left]
-    pairs = [(page, fragments) for (page, _), fragments in zip(pairs, kept, strict=True)]
-    shared = common_gutter(pairs)
-    lines = [line for page, fragments in pairs for line in read_lines(page, fragments, shared)]
+    pairs = [(page, part.text) for (page, _), part in zip(pairs, parted, strict=True)]
+    gutters = [find_gutter(fragments) for _, fragments in pairs]
+    shared = common_gutter(pages, gutters)
+    lines: list[Line] = []
+    for (page, fragments), part, gutter in zip(pairs, parted, gutters, strict=True):
+        lines += read_lines(page, fragments, gutter, shared)
+        lines += head_lines(page, part.heads)
     return lines, " ".join(dropped)
 
 

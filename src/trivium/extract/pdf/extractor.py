@@ -21,6 +21,7 @@ from trivium.extract.pdf.document import (
 from trivium.extract.pdf.marks import Page
 from trivium.extract.pdf.running import drop_line_numbers
 from trivium.extract.pdf.scans import (
+    MIN_LETTERS,
     OcrMode,
     PageUnread,
     Recognise,
@@ -80,11 +81,11 @@ class PdfExtractor:
             page = self._page(document, index, found)
             if page is None:
                 continue
-            drop_line_numbers(page)
             words += len(page.words)
             if words > MAX_WORDS:
                 raise FileTooLarge(f"{blob.name} has more than {MAX_WORDS:,} words.")
             found.pages.append(page)
+        drop_line_numbers(found.pages)
         if found.damaged == found.count:
             raise FileDamaged(f"{blob.name} has no page that can be read.")
         if found.given_up and not any(page.words for page in found.pages):
@@ -102,7 +103,9 @@ class PdfExtractor:
                 return None
             page, text = pair
             read = read_page(page.raw, text.raw, index + 1)
-            image = self._ocr == "force" or needs_ocr(read, covered(page))
+            image = self._ocr == "force" or needs_ocr(
+                read, covered(page) if len(read.words) < MIN_LETTERS else 0.0
+            )
             if image and self._recognise is not None:
                 try:
                     recognised = recognise_page(page, index + 1, self._recognise, self._dpi)

@@ -7,18 +7,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
-from trivium.extract.pdf.headings import KNOWN, bare
+from trivium.extract.pdf.headings import KNOWN, NUMBER, bare
 from trivium.extract.pdf.marks import Block, Line
 from trivium.extract.pdf.typography import Typography, clean, join_lines
 
 MAX_TITLE = 300
+MAX_ENTITY = 80  # characters of a company's name
 MAX_AUTHORS = 60
 MAX_NAME = 100  # characters
 _NO_TITLE = re.compile(
     r"^(?:removed|untitled|title|document|(?:table of )?contents|inhalt(?:sverzeichnis)?"
     r"|\(anonymous\)|microsoft word.*|.*\.(?:pdf|docx?|tex|dvi"
     r"|indd|qxd|ps)|[\W\d_]*|layout \d+|slide \d+|powerpoint .*|arxiv:.*)$",
+    re.I,
+)
+# Words that say what kind of document this is, not which one.
+_FORMS = (
+    "form report annual quarterly interim current half-year yearly statement statements "
+    "schedule amendment registration prospectus proxy filing notice letter memo memorandum "
+    "invoice receipt agenda minutes presentation slides draft confidential final version "
+    "copy document submission contents part item section page pursuant act united states "
+    "securities exchange commission washington d.c government department ministry fiscal "
+    "year quarter period ended month and or of the for to a an in on by with from under its"
+    " no number file financial consolidated geschäftsbericht jahresbericht bericht rechnung"
+    " brief rapport annuel january february march april may june july august september "
+    "october november december"
+)
+_FORM_WORDS = frozenset(_FORMS.split())
+_FORM = re.compile(
+    r"(?:form\s+[\w-]{1,8}(?:/a)?"
+    r"|(?:annual|quarterly|half-year|interim|current)\s+report(?:\s+\d{4})?)$",
+    re.I,
+)
+_PERIOD = re.compile(
+    r"(?:year|quarter|period|months|weeks)\s+ended:?\s*([A-Z][a-z]+\.?\s+\d{1,2},?\s+(?:19|20)\d\d)"
+)
+_NAME_CAPTION = re.compile(r"\(\s*(?:exact|full|legal)?\s*name\b", re.I)
+_COMPANY = re.compile(
+    r"(?:\b(?:inc|incorporated|corp|corporation|company|co|ltd|limited|llc|l\.?l\.?c|l\.?p|llp|plc"
+    r"|ag|gmbh|kgaa|se|n\.?v|s\.?a|s\.?p\.?a|oyj?|ab|asa|holdings?|bancorp|trust|partners)"
+    r"|& co)\.?(?:\s*\([^)]*\))?$",
     re.I,
 )
 _NO_NAME = re.compile(
@@ -43,7 +73,7 @@ _OPENING = re.compile(
 
 def find_title(lines: list[Line], typography: Typography, declared: str) -> tuple[int, int]:
     """The range of the first page's lines that are the title; empty when none stands out."""
-    page = [line for line in lines if line.page == 1]
+    page = first_page(lines)
     upper = [
         index
         for index, line in enumerate(page)
@@ -74,6 +104,71 @@ def find_title(lines: list[Line], typography: Typography, declared: str) -> tupl
     return (start, end) if len(text) <= MAX_TITLE and not _SECTION.match(text) else (0, 0)
 
 
+def identify(lines: list[Line], printed: str, declared: str) -> str:
+    """A title that tells this document from others of its kind; empty when its first page has
+    none. `printed` is what that page sets largest, `declared` what the file says of itself."""
+    known = declared if is_title(declared) and not is_generic(declared) else ""
+    if printed and not is_generic(printed) and not _COMPANY.search(printed):
+        return printed
+    entity = _entity(lines)
+    if entity and (is_generic(printed) or bare(printed) == bare(entity)):
+        return known or ", ".join([entity, *_form(lines)])
+    return known if is_generic(printed) else printed
+
+
+def first_heading(blocks: list[Block]) -> str:
+    """The first heading of the first two pages that could name a document; empty when none can."""
+    for block in blocks:
+        if block.page > blocks[0].page + 1:
+            break
+        text = block.text
+        plain = block.role == "heading" and not KNOWN.match(text) and not NUMBER.match(text)
+        if plain and not is_generic(text):
+            return text
+    return ""
+
+
+def is_generic(text: str) -> bool:
+    """Whether a title could stand on a thousand others: a form's name, an authority's, a date."""
+    words = re.findall(r"[^\W\d_][\w.’'-]*", clean(text).casefold())
+    left = [w for w in words if w.rstrip(".") not in _FORM_WORDS]
+    return not any(len(word) > 1 for word in left) or "anonymous" in words
+
+
+def _entity(lines: list[Line]) -> str:
+    """The company that the first page names: above a caption that says so, else the largest line
+    that ends as companies' names do."""
+    page = first_page(lines)[:60]
+    for above, line in pairwise(page):
+        if _NAME_CAPTION.match(clean(line.text)):
+            cells = [c for c in above.cells if c.left < line.right and c.right > line.left]
+            name = clean(" ".join(c.text for c in cells)).strip(" _")
+            if 2 < len(name) <= MAX_ENTITY and not is_generic(name):
+                return name
+    named = [
+        line
+        for line in page
+        if len(line.text) <= MAX_ENTITY
+        and _COMPANY.search(clean(line.text))
+        and len(line.text.split()) > 1
+        and not is_generic(line.text)
+    ]
+    return clean(max(named, key=lambda line: line.peak).text) if named else ""
+
+
+def _form(lines: list[Line]) -> list[str]:
+    """What kind of document the first page says it is, and for which period."""
+    page = [clean(line.text) for line in first_page(lines)[:60]]
+    form = next((text for text in page if _FORM.match(text)), "")
+    period = _PERIOD.search(" ".join(page))
+    return [part for part in (form, period[1] if period else "") if part]
+
+
+def first_page(lines: list[Line]) -> list[Line]:
+    """The lines of the first page that has any."""
+    return [line for line in lines if line.page == lines[0].page and not line.running]
+
+
 def _goes_on(line: Line, above: Line) -> bool:
     same = abs(line.peak - above.peak) < 0.4
     return same and 0 < line.base - above.base < 1.9 * above.size
@@ -91,11 +186,20 @@ def title_text(lines: list[Line], typography: Typography) -> str:
 def front_matter(lines: list[Line], title_end: int) -> list[Line]:
     """What a paper prints between its title and its abstract or first section; empty when the
     first page has neither."""
-    page = [line for line in lines[title_end:] if line.page == 1] if title_end else []
+    page = [line for line in lines[title_end:] if line.page == lines[0].page] if title_end else []
     for index, line in enumerate(page[:60]):
         if _opens(clean(line.text)):
             return page[:index]
     return []
+
+
+def clear_cover(blocks: list[Block], title: str) -> None:
+    """A cover is set like headings, but sections do not stand under the name of a form."""
+    for block in blocks:
+        if block.page > blocks[0].page:
+            return
+        if block.role == "heading" and (is_generic(block.text) or bare(block.text) in bare(title)):
+            block.role = "body"
 
 
 def clear_front(blocks: list[Block]) -> None:

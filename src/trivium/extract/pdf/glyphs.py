@@ -12,10 +12,11 @@ import math
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
 import pypdfium2.raw as pdfium
 
 from trivium.extract.pdf.marks import Page, Style, Word
-from trivium.extract.pdf.typography import settle_accents
+from trivium.extract.pdf.typography import ACCENTS, settle_accents
 from trivium.text.values import clean_text, is_clean
 
 SMALLEST = 3.0  # points; nobody reads smaller print
@@ -36,6 +37,11 @@ class _Run(NamedTuple):
     style: Style
     turn: int  # quarter turns clockwise of its direction; -1 when it runs aslant
     base: float  # baseline of its first character
+
+
+# A word on its way: its characters, the first and last of them in the page's text, their run, and
+# whether no space stands before it.
+_Piece = tuple[str, int, int, _Run, bool]
 
 
 class Frame:
@@ -72,22 +78,26 @@ def read_page(page: Any, textpage: Any, number: int) -> Page:
     stamps in the margin, watermarks, labels of axes."""
     frame = Frame(page)
     reader = _Reader(textpage, frame)
-    words = reader.words()
-    weights: dict[int, int] = {}
-    for turn, word in words:
-        weights[turn] = weights.get(turn, 0) + len(word.text)
-    main = max(weights, key=lambda turn: (weights[turn], -turn)) if weights else 0
+    words, turns = reader.words()
+    main = turns[0] if turns else 0
+    if len(set(turns)) > 1:
+        weights: dict[int, int] = {}
+        for turn, word in zip(turns, words, strict=True):
+            weights[turn] = weights.get(turn, 0) + len(word.text)
+        main = max(weights, key=lambda turn: (weights[turn], -turn))
+        words = [word for turn, word in zip(turns, words, strict=True) if turn == main]
     read = Page(number=number, width=frame.width, height=frame.height, turn=max(main, 0))
-    read.words = settle_accents([word for turn, word in words if turn == main])
+    read.words = settle_accents(words) if reader.has_accents else words
     if main > 0:
         _upright(read)
     return read
 
 
 def _bare(function: Any, *arguments: Any, result: Any) -> Any:
-    """The same function of pdfium, taking and giving addresses as numbers."""
+    """The same function of pdfium, taking and giving addresses as numbers. It keeps the
+    interpreter's lock: giving it up costs a tenth of so short a call."""
     address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return ctypes.CFUNCTYPE(result, *arguments)(address)
+    return ctypes.PYFUNCTYPE(result, *arguments)(address)
 
 
 _ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int
@@ -107,30 +117,50 @@ class _Reader:
         self._runs: dict[int, _Run] = {}
         self._fonts: dict[int, tuple[str, bool, bool]] = {}  # name, bold, italic
         self._styles: dict[tuple[str, float, bool, bool], Style] = {}
-        self._found: list[tuple[int, Word]] = []
-        self._has_halves = False  # halves of surrogate pairs in the page's text
-        self._box = pdfium.FS_RECTF()
-        self._box_at = ctypes.addressof(self._box)
-        self._matrix, self._size = pdfium.FS_MATRIX(), ctypes.c_float()
-        self._x, self._y = ctypes.c_double(), ctypes.c_double()
-        addresses = map(ctypes.addressof, (self._matrix, self._size, self._x, self._y))
-        self._matrix_at, self._size_at, self._x_at, self._y_at = addresses
+        self._looks: dict[tuple[float, ...], tuple[Style, int]] = {}  # by font, size and matrix
+        self._pieces: list[_Piece] = []
+        self.has_accents = False  # that stand alone, as TeX's old fonts print them
+        self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
+        self._size, self._x, self._y = ctypes.c_float(), ctypes.c_double(), ctypes.c_double()
+        self._box_at, self._matrix_at, self._size_at, self._x_at, self._y_at = map(
+            ctypes.addressof, (self._box, self._matrix, self._size, self._x, self._y)
+        )
 
-    def words(self) -> list[tuple[int, Word]]:
-        """Every word with the quarter turns of its direction."""
+    def words(self) -> tuple[list[Word], list[int]]:
+        """Every word, and the quarter turns of its direction."""
         text = self._text()
-        self._has_halves = not is_clean(text)
+        self.has_accents = any(accent in text for accent in ACCENTS)
+        at, runs, unmapped = self._at, self._runs, UNMAPPED in text
+        word, start, address = "", 0, -1
         for match in _WORD.finditer(text):
-            text, start = match[0], match.start()
-            while (cut := text.find(UNMAPPED)) >= 0:
-                if pdfium.FPDFText_IsHyphen(self._page, start + cut) == 1:
-                    self._take(text[:cut] + "-", start)
-                    text, start = text[cut + 1 :], start + cut + 1
+            here = _text_object(at, match.start()) or 0
+            if word:
+                # An object's characters stand together: when the next word is of the same, so is
+                # the end of this one. That spares a call for most of 700 words a page.
+                if here == address and not (unmapped and UNMAPPED in word):
+                    run = runs.get(here) or self._measure(here, start)
+                    self._pieces.append((word, start, start + len(word) - 1, run, False))
                 else:
-                    text = f"{text[:cut]}\ufffd{text[cut + 1 :]}"
-            if text:
-                self._take(text, start)
-        return self._found
+                    self._take_mapped(word, start)
+            word, start, address = match[0], match.start(), here
+        if word:
+            self._take_mapped(word, start)
+        words = self._placed()
+        if not is_clean(text):
+            for placed in words:
+                placed.text = clean_text(placed.text)
+        return words, [piece[3].turn for piece in self._pieces]
+
+    def _take_mapped(self, text: str, start: int) -> None:
+        """Hyphens that end a line and glyphs without a meaning are one sign to pdfium."""
+        while (cut := text.find(UNMAPPED)) >= 0:
+            if pdfium.FPDFText_IsHyphen(self._page, start + cut) == 1:
+                self._take(text[:cut] + "-", start)
+                text, start = text[cut + 1 :], start + cut + 1
+            else:
+                text = f"{text[:cut]}\ufffd{text[cut + 1 :]}"
+        if text:
+            self._take(text, start)
 
     def _text(self) -> str:
         """One character for each of pdfium's, which are units of UTF-16. A character above U+FFFF
@@ -155,54 +185,82 @@ class _Reader:
         first = run = self._run(start)
         last = self._run(end) if end > start else first
         if first is last or (first.style is last.style and first.base == last.base):
-            self._found.append((first.turn, self._word(text, start, end, first)))
+            self._pieces.append((text, start, end, first, False))
             return
         begin, glued = start, False
         for at in range(start + 1, end + 1):
             here = self._run(at)
             if here is not run and (here.style is not run.style or here.base != run.base):
                 part = text[begin - start : at - start]
-                self._found.append((run.turn, self._word(part, begin, at - 1, run, glued)))
+                self._pieces.append((part, begin, at - 1, run, glued))
                 begin, run, glued = at, here, True
-        rest = text[begin - start :]
-        self._found.append((run.turn, self._word(rest, begin, end, run, glued)))
+        self._pieces.append((text[begin - start :], begin, end, run, glued))
 
-    def _word(self, text: str, start: int, end: int, run: _Run, glued: bool = False) -> Word:
-        box = self._box
-        _loose_box(self._at, start, self._box_at)
-        left, right, top, bottom = box.left, box.right, box.top, box.bottom
-        if end > start:
-            _loose_box(self._at, end, self._box_at)
-            # Comparing takes a third of the time of min and max, and there are 700 words a page.
-            left = box.left if box.left < left else left
-            right = box.right if box.right > right else right
-            top = box.top if box.top > top else top
-            bottom = box.bottom if box.bottom < bottom else bottom
+    def _placed(self) -> list[Word]:
+        """The pieces as words. pdfium writes the boxes of their first and last characters into one
+        block of memory, so that they are compared and turned all at once."""
+        if not self._pieces:
+            return []
+        at, box = self._at, _loose_box
+        boxes = (ctypes.c_float * (8 * len(self._pieces)))()
+        place = ctypes.addressof(boxes)
+        texts, starts, ends, runs, glued = zip(*self._pieces, strict=True)
+        for start, end in zip(starts, ends, strict=True):
+            box(at, start, place)
+            box(at, end, place + 16)
+            place += 32
+        sides = (
+            np.frombuffer(memoryview(boxes).cast("B"), np.float32)
+            .astype(np.float64)
+            .reshape(-1, 2, 4)
+        )
+        left, bottom = sides[:, :, 0].min(1), sides[:, :, 3].min(1)
+        top, right = sides[:, :, 1].max(1), sides[:, :, 2].max(1)
         x0, y0 = self._frame.point(left, top)
         x1, y1 = self._frame.point(right, bottom)
-        if x0 > x1:
-            x0, x1 = x1, x0
-        if y0 > y1:
-            y0, y1 = y1, y0
-        if self._has_halves:
-            text = clean_text(text)
-        return Word(text, x0, y0, x1, y1, run.base, run.style, glued)
+        return list(
+            map(
+                Word,
+                texts,
+                np.minimum(x0, x1).tolist(),
+                np.minimum(y0, y1).tolist(),
+                np.maximum(x0, x1).tolist(),
+                np.maximum(y0, y1).tolist(),
+                [run.base for run in runs],
+                [run.style for run in runs],
+                glued,
+            )
+        )
 
     def _run(self, index: int) -> _Run:
         address = _text_object(self._at, index) or 0
-        run = self._runs.get(address)
-        if run is None:
-            run = self._runs[address] = self._measure(address, index) if address else _PLAIN
-        return run
+        return self._runs.get(address) or self._measure(address, index)
 
-    def _measure(self, item: int, index: int) -> _Run:
-        matrix, size, x, y = self._matrix, self._size, self._x, self._y
+    def _measure(self, address: int, index: int) -> _Run:
+        """The run of a text object met for the first time, by its character at `index`."""
+        if not address:
+            self._runs[0] = _PLAIN
+            return _PLAIN
+        matrix, size = self._matrix, self._size
         _char_matrix(self._at, index, self._matrix_at)
         _char_origin(self._at, index, self._x_at, self._y_at)
-        _font_size(item, self._size_at)
+        _font_size(address, self._size_at)
+        set_as = (_font_of(address), size.value, matrix.a, matrix.b, matrix.c, matrix.d)
+        known = self._looks.get(set_as)
+        if known is None:
+            known = self._look(address, index)
+            if known[0].size >= SMALLEST:  # else it was measured by this character's height
+                self._looks[set_as] = known
+        base = round(self._frame.point(self._x.value, self._y.value)[1], 1)
+        run = self._runs[address] = _Run(*known, base)
+        return run
+
+    def _look(self, address: int, index: int) -> tuple[Style, int]:
+        """The style and direction of the object whose matrix and size were just read."""
+        matrix = self._matrix
         scale = math.hypot(matrix.c, matrix.d) or math.hypot(matrix.a, matrix.b)
-        name, bold, italic = self._font(item)
-        points = abs(size.value) * scale
+        name, bold, italic = self._font(address)
+        points = abs(self._size.value) * scale
         if points < SMALLEST:  # bitmap fonts call their size 1: their letters are as tall as any
             _loose_box(self._at, index, self._box_at)
             points = max(points, 0.8 * abs(self._box.top - self._box.bottom))
@@ -210,8 +268,7 @@ class _Reader:
         style = self._styles.get(look)
         if style is None:
             style = self._styles[look] = Style(*look)
-        base = round(self._frame.point(x.value, y.value)[1], 1)
-        return _Run(style, self._frame.turn(matrix.a, matrix.b), base)
+        return style, self._frame.turn(matrix.a, matrix.b)
 
     def _font(self, item: int) -> tuple[str, bool, bool]:
         address = _font_of(item) or 0

@@ -39,8 +39,10 @@ REFERENCES = re.compile(
     r"|works cited|literature cited|literatur(?:verzeichnis)?|quellen(?:verzeichnis)?)[.:]?$",
     re.I,
 )
+_CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
+_SMALL_LETTERS = re.compile(r"(?:[a-z][^a-z]*){20}")  # more than .15 of a line of 130 letters
 _SIGNS = re.compile(r"[\W_]+")
 _ROMAN = re.compile(r"(?:I{2,3}|I?V|VI{1,3}|I?X|XI{1,3}|I)\.? +\S")
 
@@ -64,8 +66,11 @@ class HeadingRules:
             self._marked.setdefault(mark.page, set()).add(bare(mark.title))
 
     def accepts(self, line: Line, above: Line | None, below: Line | None) -> bool:
-        text = clean(line.text)
-        if not text or text.count(" ") >= MAX_WORDS or "..." in text or ". . ." in text:
+        text = line.text
+        if text.count(" ") >= MAX_WORDS or self._is_ordinary(line, text):
+            return False
+        text = clean(text)
+        if not text or "..." in text or ". . ." in text:
             return False
         letters = len(_LETTER.findall(text))
         if letters < 3 or letters < 0.5 * len(text) or CAPTION.match(text) or "@" in text:
@@ -82,6 +87,20 @@ class HeadingRules:
         if number is not None:
             return self._numbered(line, text, number["number"], below, spaced=spaced)
         return self._plain(line, text, below, spaced=spaced)
+
+    def _is_ordinary(self, line: Line, text: str) -> bool:
+        """Whether a line is text beyond doubt: long, set as all others, in small letters, without
+        a number. Nine lines of ten are, and need no closer look."""
+        return (
+            len(text) > 60
+            and not line.bold
+            and not line.italic
+            and line.peak <= LARGER * self._type.size
+            and not text[0].isdigit()
+            and text[1] != "."
+            and line.page not in self._marked
+            and _SMALL_LETTERS.search(text) is not None
+        )
 
     def _numbered(
         self, line: Line, text: str, number: str, below: Line | None, *, spaced: bool
@@ -139,7 +158,7 @@ class HeadingRules:
             and line.bold == above.bold
             and line.italic == above.italic
         )
-        if not same or NUMBER.match(text) or KNOWN.match(clean(above.text)):
+        if not same or NUMBER.match(text) or KNOWN.match(clean(above.text)) or _parted(line):
             return False
         reach = 1.3 if KNOWN.match(text) else 1.6
         close = line.base - above.base < reach * max(line.size, above.size)
@@ -193,6 +212,8 @@ def set_levels(blocks: list[Block], bookmarks: list[Bookmark], typography: Typog
     by_type: dict[tuple[float, bool, bool], int] = {}
     for block in headings:
         block.level = _numbered_level(block.text, roman=roman)
+        if _CONTENTS.fullmatch(block.text):
+            continue
         if KNOWN.match(block.text):
             block.level = block.level or 1
         if block.level:
@@ -207,6 +228,9 @@ def set_levels(blocks: list[Block], bookmarks: list[Bookmark], typography: Typog
             larger = [level for other, level in by_type.items() if other[0] <= kind[0] + 0.2]
             fallback = by_type.get(kind) or min(larger, default=1)
         block.level = block.level or outlined or fallback
+    for block in headings:
+        if _CONTENTS.fullmatch(block.text):  # a list of sections holds none of them
+            block.level = max(block.level for block in headings)
 
 
 def _numbered_level(text: str, *, roman: bool) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from trivium.extract.pdf.bands import column_sides, find_bands
 from trivium.extract.pdf.columns import Gutter, find_gutter
+from trivium.extract.pdf.direction import in_order, runs_left
 from trivium.extract.pdf.marks import Column, Fragment, Line, Page, Word
 
 WIDE_GAP = 1.0  # in sizes of the font: a wider gap parts cells; justified lines seldom have one
@@ -30,8 +31,11 @@ def fragments_of(page: Page) -> list[Fragment]:
 
 
 def _follows(last: Word, word: Word) -> bool:
-    size = max(last.style.size, word.style.size)
+    size, other = last.style.size, word.style.size
+    size = other if other > size else size
     gap = word.left - last.right
+    if gap < 0 and runs_left(last.text + word.text):
+        gap = last.left - word.right
     if abs(word.base - last.base) > 0.65 * size and not _overlap(last, word):
         return False
     return -0.6 * size < gap < WIDE_GAP * size
@@ -43,19 +47,33 @@ def _overlap(a: Word, b: Word) -> bool:
     return shared > 0.5 * min(a.height, b.height)
 
 
-def read_lines(page: Page, fragments: list[Fragment], shared: float | None = None) -> list[Line]:
-    """The page's lines in the order a person reads them."""
+def read_lines(
+    page: Page, fragments: list[Fragment], gutter: Gutter | None, shared: float | None = None
+) -> list[Line]:
+    """The page's lines in the order a person reads them; `gutter` is the page's own, `shared` the
+    document's."""
     if not fragments:
         return []
-    gutter = find_gutter(fragments)
     if gutter is None and shared is not None:
         gutter = _apply(fragments, shared * page.across)
+    leftward = runs_left("".join([word.text for word in page.words]))
     lines: list[Line] = []
     for column, part in _regions(fragments, gutter, NARROWEST * page.across):
         rows = _rows(part)
+        if leftward:
+            rows = [in_order(row) for row in rows]
         for index, row in enumerate(rows):
             lines.append(Line(page.number, row, column, first=index == 0))
     return lines
+
+
+def head_lines(page: Page, heads: list[Fragment]) -> list[Line]:
+    """The running heads that stay on this page: behind its text, so that they part no paragraph
+    and open no document."""
+    return [
+        Line(page.number, [head], Column(head.left, head.right), first=True, running=True)
+        for head in heads
+    ]
 
 
 def _apply(fragments: list[Fragment], x: float) -> Gutter | None:
@@ -116,7 +134,9 @@ def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
             shelves.setdefault(shelf, []).append(len(rows))
             rows.append((base, size, [fragment]))
     rows.sort(key=lambda row: (row[0], row[2][0].left))
-    return [sorted(row, key=lambda f: (f.left, f.right)) for _, _, row in rows]
+    return [
+        row if len(row) == 1 else sorted(row, key=lambda f: (f.left, f.right)) for _, _, row in rows
+    ]
 
 
 def _fits(fragment: Fragment, row: list[Fragment]) -> bool:

@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Role = Literal[
-    "body", "heading", "caption", "table", "footnote", "list_item", "small", "formula", "title"
+    "body",
+    "heading",
+    "caption",
+    "table",
+    "footnote",
+    "list_item",
+    "small",
+    "formula",
+    "title",
+    "running",
 ]
 
 _LETTER = re.compile(r"[^\W\d_]")
@@ -55,6 +64,9 @@ class Fragment:
     right: float = 0.0
     bottom: float = 0.0
     size: float = 0.0  # most of its characters have it
+    width: float = 0.0
+    height: float = 0.0
+    middle: float = 0.0  # between top and bottom
 
     def __post_init__(self) -> None:
         words = self.words
@@ -62,28 +74,19 @@ class Fragment:
             word = words[0]
             self.left, self.right = word.left, word.right
             self.top, self.bottom, self.size = word.top, word.bottom, word.style.size
-            return
-        self.left = min([word.left for word in words])
-        self.right = max([word.right for word in words])
-        self.top = min([word.top for word in words])
-        self.bottom = max([word.bottom for word in words])
-        self.size = dominant_size(words)
+        else:
+            self.left = min([word.left for word in words])
+            self.right = max([word.right for word in words])
+            self.top = min([word.top for word in words])
+            self.bottom = max([word.bottom for word in words])
+            self.size = dominant_size(words)
+        self.width = self.right - self.left
+        self.height = self.bottom - self.top
+        self.middle = (self.top + self.bottom) / 2
 
     @property
     def text(self) -> str:
         return join_words(self.words)
-
-    @property
-    def width(self) -> float:
-        return self.right - self.left
-
-    @property
-    def height(self) -> float:
-        return self.bottom - self.top
-
-    @property
-    def middle(self) -> float:
-        return (self.top + self.bottom) / 2
 
 
 @dataclass(slots=True)
@@ -102,6 +105,7 @@ class Line:
     cells: list[Fragment]
     column: Column
     first: bool = False  # of its column or band
+    running: bool = False  # the first copy of a running head
     left: float = 0.0
     top: float = 0.0
     right: float = 0.0
@@ -116,30 +120,36 @@ class Line:
 
     def __post_init__(self) -> None:
         words = self.words
-        self.left = self.cells[0].left
+        self.left = min([cell.left for cell in self.cells])
         self.right = max([cell.right for cell in self.cells])
         self.top = min([cell.top for cell in self.cells])
         self.bottom = max([cell.bottom for cell in self.cells])
         self.size = size = self.cells[0].size if len(self.cells) == 1 else dominant_size(words)
-        self.base = dominant(
-            [(word.base, len(word.text)) for word in words if word.style.size == size]
-        )
+        base = words[0].base
+        for word in words:
+            if word.base != base:
+                base = dominant([(w.base, len(w.text)) for w in words if w.style.size == size])
+                break
+        self.base = base
         # Fonts lie about their height: a highlight must cover the letters all the same.
         self.top = min(self.top, self.base - 0.85 * self.size)
         self.bottom = max(self.bottom, self.base + 0.25 * self.size)
-        letters = bold = italic = 0
+        self.text = join_words(words)
+        plain = words[0].style
+        for word in words:
+            if word.style is not plain:
+                break
+        else:  # most lines are set in one style
+            self.peak, self.bold, self.italic = size, plain.bold, plain.italic
+            return
+        letters = 0.8 * sum([len(word.text) for word in words])
+        self.bold = sum([len(word.text) for word in words if word.style.bold]) > letters
+        self.italic = sum([len(word.text) for word in words if word.style.italic]) > letters
         peak = 0.0
         for word in words:
-            length, style = len(word.text), word.style
-            letters += length
-            bold += length * style.bold
-            italic += length * style.italic
-            if style.size > peak and _LETTER.search(word.text):
-                peak = style.size
+            if word.style.size > peak and _LETTER.search(word.text):
+                peak = word.style.size
         self.peak = peak or size
-        self.bold = bold > 0.8 * letters
-        self.italic = italic > 0.8 * letters
-        self.text = join_words(words)
 
     @property
     def words(self) -> list[Word]:
@@ -202,14 +212,17 @@ def dominant(weighed: Iterable[tuple[float, int]]) -> float:
 def dominant_size(words: list[Word]) -> float:
     """The size of most of the words' characters."""
     style = words[0].style
-    if all(word.style is style for word in words):  # nine lines of ten: nothing to count
+    for word in words:
+        if word.style is not style:
+            break
+    else:  # nine lines of ten: nothing to count
         return style.size
     return dominant([(word.style.size, len(word.text)) for word in words])
 
 
 def join_words(words: Sequence[Word]) -> str:
     """The words with spaces where the page has them."""
-    if not any(word.glued for word in words):
+    if True not in [word.glued for word in words]:
         return " ".join([word.text for word in words])
     parts: list[str] = []
     for word in words:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
+from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
 from trivium.extract.pdf.marks import Block, Line, Role
-from trivium.extract.pdf.tables import find_tables, table_rows
+from trivium.extract.pdf.tables import find_tables, is_row, table_block
 from trivium.extract.pdf.typography import Typography, join_lines
 
 BULLET = re.compile(r"(?:[•‣◦▪■●○∙·⁃–—*-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)])\s+\S")
@@ -24,17 +25,17 @@ SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
 def build_blocks(lines: list[Line], typography: Typography, rules: HeadingRules) -> list[Block]:
     """The blocks of a document in reading order."""
     headings = _headings(lines, rules)
-    tables = dict(find_tables(lines, headings.keys()))
+    tables = find_tables(lines, headings)
     stops = {*tables, *headings, len(lines)}
     blocks: list[Block] = []
     at = 0
     while at < len(lines):
         if at in tables:
-            blocks.append(_table(lines[at : tables[at]]))
-            at = tables[at]
+            blocks.append(table_block(tables[at], blocks[-1] if blocks else None))
+            at = tables[at].end
             continue
         if at in headings:
-            end = headings[at]
+            end = min([headings[at], *(row for row in range(at, headings[at]) if row in tables)])
             blocks.append(_heading(lines[at:end], typography))
             at = end
             continue
@@ -54,17 +55,12 @@ def _headings(lines: list[Line], rules: HeadingRules) -> dict[int, int]:
         above = lines[at - 1] if at else None
         below = lines[at + 1] if at + 1 < len(lines) else None
         end = at + 1
-        if rules.accepts(lines[at], above, below):
+        if not lines[at].running and rules.accepts(lines[at], above, below):
             while end < len(lines) and end - at < 4 and rules.continues(lines[end], lines[end - 1]):
                 end += 1
             found[at] = end
         at = end
     return found
-
-
-def _table(lines: list[Line]) -> Block:
-    rows = table_rows(lines)
-    return Block(lines, "table", "\n".join(rows), header=rows[0] if rows else "")
 
 
 def _heading(lines: list[Line], typography: Typography) -> Block:
@@ -75,6 +71,8 @@ def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> 
     """Whether a line belongs to the paragraph that began at `start`."""
     above, line = lines[at - 1], lines[at]
     if line.first or line.page != above.page or line.column is not above.column:
+        return False
+    if is_row(line) or is_row(above):
         return False
     formula = is_formula(line) or is_formula(above)
     gap = line.base - above.base
@@ -107,6 +105,9 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
     """Whether the left edge says that a new paragraph begins: indented, or back from hanging."""
     line, above = lines[at], lines[at - 1]
     em = line.size
+    if runs_left(line.text):  # the edges change places
+        short = above.left > line.column.left + 2 * em and bool(_END.search(above.text))
+        return short or above.right - line.right > 0.5 * em
     shift = line.left - above.left
     ended = above.right < line.column.right - 2 * em
     if at - start >= 2 and lines[start + 1].left - lines[start].left > 0.5 * em:
@@ -152,7 +153,9 @@ def _paragraph(lines: list[Line], typography: Typography) -> list[Block]:
         return []
     first = lines[0]
     role: Role = "body"
-    if CAPTION.match(text):
+    if first.running:
+        role = "running"
+    elif CAPTION.match(text):
         role = "caption"
     elif all(is_formula(line) for line in lines):
         role = "formula"

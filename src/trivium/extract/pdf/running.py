@@ -1,12 +1,16 @@
 """Takes out what is printed on every page and belongs to none: running heads, page numbers,
 the line numbers of manuscripts under review. Knows nothing of columns.
+
+A line goes only when the same stands at the same place of enough pages, apart from the text and
+outside of tables; of words the first copy stays. In doubt everything stays: a head too many costs a
+search nothing, a lost row cannot be found.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import defaultdict
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from trivium.extract.pdf.marks import Fragment, Page, Word
@@ -16,140 +20,296 @@ MIN_NUMBERS = 10  # fewer in a column are a list, not line numbers
 ZONE = 0.13  # of the page's height, at top and bottom: where heads and feet stand
 FOOT = 0.25  # where a page number may stand: LaTeX's own classes leave wide margins
 ROWS = 3  # the outermost rows that may be heads or feet
+ALIKE = 6  # so many rows from the edge that all repeat are a form or a copied letter
+SMALL = 0.93  # of the size of the page's text
+LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
 _LETTER = re.compile(r"[^\W\d_]")
+_NUMBER = re.compile(r"\d+")
+_ROMAN = re.compile(r"[ivxlc]{1,7}")
 _PAGE_NUMBER = re.compile(
-    r"[-–—\s(\[]*(?:(?:page|seite|p\.|s\.)\s*)?(?:\d{1,4}|[ivxlc]{1,6})"
+    r"[-–—\s(\[]*(?:(?:page|seite|p\.|s\.|[a-z]-)\s*)?(?:\d{1,4}|[ivxlc]{1,7})"
     r"(?:\s*(?:/|of|von)\s*\d{1,4})?[-–—\s)\].]*$",
     re.I,
 )
 
 
-def drop_line_numbers(page: Page) -> None:
-    """Remove columns of numbers in the outer margins that count up evenly down the page."""
-    margins: dict[tuple[str, int], list[Word]] = defaultdict(list)
+@dataclass(slots=True)
+class Parted:
+    """A page's fragments: its text, and the first copies of running heads."""
+
+    text: list[Fragment]
+    heads: list[Fragment] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Outer:
+    """A fragment near an edge of its page."""
+
+    page: int  # index
+    side: str
+    fragment: Fragment
+    text: str
+    key: str
+    numbers: tuple[int, ...]
+    row: int  # from the edge
+
+
+def drop_line_numbers(pages: list[Page]) -> None:
+    """Remove columns of numbers in the outer margins that count up evenly, where at least two
+    pages and half of them have one: on a single page it may be a table."""
+    found = {page.number: _line_numbers(page) for page in pages}
+    having = sum(bool(numbers) for numbers in found.values())
+    if having < 2 or having < 0.5 * sum(bool(page.words) for page in pages):
+        return
+    for page in pages:
+        if numbers := found[page.number]:
+            page.words = [word for word in page.words if id(word) not in numbers]
+
+
+def _line_numbers(page: Page) -> set[int]:
+    margins: dict[tuple[str, int], list[Word]] = {}
+    low, high = MARGIN * page.across, (1 - MARGIN) * page.across
     for word in page.words:
-        if len(word.text) <= MAX_DIGITS and word.text.isdecimal():
-            if word.right < MARGIN * page.across:
-                margins["left", round(word.right / 4)].append(word)
-            elif word.left > (1 - MARGIN) * page.across:
-                margins["right", round(word.left / 4)].append(word)
+        outside = word.right < low or word.left > high
+        if outside and len(word.text) <= MAX_DIGITS and word.text.isdecimal():
+            side = "left" if word.right < low else "right"
+            edge = word.right if side == "left" else word.left
+            margins.setdefault((side, round(edge / 4)), []).append(word)
     numbers: set[int] = set()
     for column in margins.values():
+        if len(column) < MIN_NUMBERS:
+            continue
         column.sort(key=lambda word: word.top)
         steps = [int(b.text) - int(a.text) for a, b in pairwise(column)]
-        even = sum(step in (1, 5) for step in steps)
-        if len(column) >= MIN_NUMBERS and even >= 0.8 * len(steps):
+        if sum(step in (1, 5) for step in steps) >= 0.8 * len(steps):
             numbers.update(id(word) for word in column)
-    if numbers:
-        page.words = [word for word in page.words if id(word) not in numbers]
+    return numbers
 
 
-def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[list[Fragment]]:
-    """The fragments of every page without heads, feet and page numbers."""
-    seen: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)  # pages by height
-    candidates: list[list[tuple[tuple[str, str], Fragment]]] = []
-    for page, fragments in pages:
-        outer = [((side, _key(f.text)), f) for side, f in _outermost(page, fragments)]
-        candidates.append(outer)
-        for key, step in {key: _step(fragment) for key, fragment in outer}.items():
-            seen[key][step] += 1
-    least = 2 if len(pages) <= 4 else max(3, len(pages) // 5)
-    most = max(least, 0.6 * len(pages))
-    kept = []
-    for (page, fragments), outer in zip(pages, candidates, strict=True):
-        dropped = {
-            id(fragment)
-            for key, fragment in outer
-            if (
-                _repeats(fragment, seen[key], least if _apart(fragment, fragments) else most)
-                and not _is_large(fragment, fragments)
-            )
-            or (_is_number(page, fragment.text) and _alone(page, fragment, fragments))
-        }
-        heights = [f.middle for f in fragments if id(f) in dropped and _PAGE_NUMBER.match(f.text)]
-        for fragment in _beside(fragments, heights):
-            dropped.add(id(fragment))
-        kept.append([f for f in fragments if id(f) not in dropped])
-    return kept
+def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
+    """Every page's fragments without heads, feet and page numbers."""
+    outers = [
+        outer
+        for index, (page, fragments) in enumerate(pages)
+        for outer in _outermost(index, page, fragments)
+    ]
+    repeated = _Repetition(outers, pages)
+    by_page: dict[int, list[_Outer]] = defaultdict(list)
+    for outer in outers:
+        by_page[outer.page].append(outer)
+    seen: set[tuple[str, str]] = set()
+    parted = []
+    for index, (page, fragments) in enumerate(pages):
+        dropped, heads = set(), []
+        for outer in _candidates(by_page[index], repeated):
+            words = not _PAGE_NUMBER.match(outer.text)
+            if not _is_running(outer, page, fragments, repeated, words=words):
+                continue
+            dropped.add(id(outer.fragment))
+            if words and (outer.side, outer.key) not in seen:
+                seen.add((outer.side, outer.key))
+                heads.append(outer.fragment)
+        text = [f for f in fragments if id(f) not in dropped]
+        # A page of nothing else: what repeats is what it says.
+        parted.append(Parted(text, heads) if text or not fragments else Parted(fragments))
+    return parted
 
 
-def _beside(fragments: list[Fragment], heights: list[float]) -> list[Fragment]:
-    """What shares its row with a page number: a head that names the section, on this page only."""
-    row = [f for f in fragments if any(abs(f.middle - height) < 4 for height in heights)]
-    return row if sum(len(f.text) for f in row) < 120 else []
+class _Repetition:
+    """What stands at the same place of which pages."""
+
+    def __init__(self, outers: list[_Outer], pages: list[tuple[Page, list[Fragment]]]) -> None:
+        self.count = len(pages)
+        self._numbers = {index: page.number for index, (page, _) in enumerate(pages)}
+        self._places: dict[tuple[str, str], dict[int, list[_Outer]]] = {}
+        self._pages: dict[int, int] = {}
+        for outer in outers:
+            steps = self._places.setdefault((outer.side, outer.key), {})
+            steps.setdefault(_step(outer.fragment), []).append(outer)
+
+    def pages(self, outer: _Outer) -> int:
+        """On how many pages the same stands at this height: the same words, and numbers that are
+        the same or count the pages."""
+        known = self._pages.get(id(outer))
+        if known is None:
+            known = self._pages[id(outer)] = self._count(outer)
+        return known
+
+    def _count(self, outer: _Outer) -> int:
+        steps = self._places[outer.side, outer.key]
+        at = _step(outer.fragment)
+        alike = [other for shift in (-1, 0, 1) for other in steps.get(at + shift, ())]
+        if len(alike) < 2:
+            return 1
+        if not outer.numbers:
+            return len({other.page for other in alike})
+        here = self._numbers[outer.page]
+        same = {outer.page}
+        for other in alike:
+            there = self._numbers[other.page]
+            if all(
+                a == b or a - here == b - there
+                for a, b in zip(outer.numbers, other.numbers, strict=True)
+            ) and _same_place(outer.fragment, other.fragment, words=len(outer.key) > 6):
+                same.add(other.page)
+        return len(same)
+
+    def counts_pages(self, outer: _Outer) -> bool:
+        """Whether it is this page's own number."""
+        return outer.numbers[:1] == (self._numbers[outer.page],)
+
+
+def _candidates(outers: list[_Outer], repeated: _Repetition) -> list[_Outer]:
+    """What may be a head by its row; nothing on a side where the text repeats far into the page."""
+    found = []
+    for side in ("top", "bottom"):
+        rows: dict[int, list[_Outer]] = {}
+        for outer in outers:
+            if outer.side == side:
+                rows.setdefault(outer.row, []).append(outer)
+        alike = 0
+        for row in sorted(rows):
+            if not all(repeated.pages(outer) > 1 for outer in rows[row]):
+                break
+            alike += 1
+        form = alike >= ALIKE or (alike >= 2 and alike == len(rows))
+        found += [
+            outer
+            for outer in outers
+            if outer.side == side
+            and outer.row < ROWS
+            and (not form or _PAGE_NUMBER.match(outer.text))
+        ]
+    return found
+
+
+def _is_running(
+    outer: _Outer,
+    page: Page,
+    fragments: list[Fragment],
+    repeated: _Repetition,
+    *,
+    words: bool,
+) -> bool:
+    fragment = outer.fragment
+    near = min(fragment.middle, page.down - fragment.middle) / page.down
+    if near > (ZONE if words else FOOT):
+        return False
+    times = repeated.pages(outer)
+    if not words:
+        few = 2 if repeated.count <= 4 and repeated.counts_pages(outer) else 3
+        return times >= few and _alone(page, fragment, fragments)
+    size = _compared(fragment, fragments)
+    # On all pages of a few it must be small print; else the pages may be copies of a letter.
+    enough = 3 if size > SMALL else min(3, max(2, repeated.count))
+    if times < enough or size > LARGE or len(_LETTER.findall(outer.text)) < 3:
+        return False
+    if _in_table(fragment, fragments):
+        return False
+    if _apart(fragment, fragments):
+        beside = any(
+            abs(other.middle - fragment.middle) < 4 and _PAGE_NUMBER.match(other.text)
+            for other in fragments
+            if other is not fragment
+        )
+        return beside or bool(outer.numbers) or times >= repeated.count // 5
+    return times >= max(4, 0.6 * repeated.count)
+
+
+def _same_place(a: Fragment, b: Fragment, *, words: bool) -> bool:
+    """Whether two stand at the same place across. Words may change sides from page to page."""
+    return words or (
+        abs(a.left - b.left) < 8
+        or abs(a.right - b.right) < 8
+        or abs((a.left + a.right) - (b.left + b.right)) < 8
+        or abs(a.left - b.left) > 200  # outer corners of left and right pages
+    )
 
 
 def _step(fragment: Fragment) -> int:
     return round(fragment.middle / 4)
 
 
-def _repeats(fragment: Fragment, seen: Counter[int], least: float) -> bool:
-    """Whether the same stands at the same height of enough pages. Numbers must be page numbers:
-    cells of tables look alike on every page."""
-    text = fragment.text
-    if len(_LETTER.findall(text)) < 3 and not _PAGE_NUMBER.match(text):
-        return False
-    return sum(seen[_step(fragment) + shift] for shift in (-1, 0, 1)) >= least
-
-
 def _apart(fragment: Fragment, fragments: list[Fragment]) -> bool:
     """Whether white parts it from what stands below and above: the first row of a table that is
     at the top of several pages has none."""
-    near = 0.5 * fragment.size
-    return not any(
-        other.top - near < fragment.bottom and other.bottom + near > fragment.top
-        for other in fragments
-        if abs(other.middle - fragment.middle) >= 4
+    near, middle = 0.5 * fragment.size, fragment.middle
+    top, bottom = fragment.top - near, fragment.bottom + near
+    for other in fragments:
+        if other.top < bottom and other.bottom > top and abs(other.middle - middle) >= 4:
+            return False
+    return True
+
+
+def _in_table(fragment: Fragment, fragments: list[Fragment]) -> bool:
+    """Whether its row has cells that stand over or under those of the next row."""
+    middle = fragment.middle
+    row = [f for f in fragments if abs(f.middle - middle) < 4]
+    if len(row) < 2:
+        return False
+    others = [f for f in fragments if 4 <= abs(f.middle - middle) < 4 * fragment.size]
+    if not others:
+        return False
+    nearest = min(abs(f.middle - middle) for f in others)
+    next_row = [f for f in others if abs(f.middle - middle) < nearest + 4]
+    cells = sorted(row, key=lambda f: f.left)[1:]
+    return len(next_row) > 1 and any(
+        abs(a.right - b.right) < 6 or abs(a.left + a.right - b.left - b.right) < 8
+        for a in cells
+        for b in sorted(next_row, key=lambda f: f.left)[1:]
     )
 
 
-def _is_large(fragment: Fragment, fragments: list[Fragment]) -> bool:
-    """Whether it is set so much larger than the page's text that it must be a title."""
-    sizes = sorted(other.size for other in fragments)
-    return fragment.size > 1.3 * sizes[len(sizes) // 2]
+def _compared(fragment: Fragment, fragments: list[Fragment]) -> float:
+    """How large it is set, as a share of the page's text."""
+    sizes = sorted([other.size for other in fragments])
+    return fragment.size / (sizes[len(sizes) // 2] or 1.0)
 
 
-def _is_number(page: Page, text: str) -> bool:
-    """Whether a line is a page number, or a head that begins or ends with this page's."""
-    words = text.split()
-    return bool(_PAGE_NUMBER.match(text)) or str(page.number) in (words[0], words[-1])
-
-
-def _key(text: str) -> str:
-    return re.sub(r"\d+", "#", text).casefold()
-
-
-def _outermost(page: Page, fragments: list[Fragment]) -> Iterator[tuple[str, Fragment]]:
-    """The fragments of the first and last rows, as far as they stand near the page's edge."""
-    top, bottom = [], []
-    for fragment in fragments:
-        if FOOT * page.down <= fragment.middle <= (1 - FOOT) * page.down:
-            continue
-        reach = FOOT if _PAGE_NUMBER.match(fragment.text) else ZONE
-        if fragment.middle < reach * page.down:
-            top.append(fragment)
-        elif fragment.middle > (1 - reach) * page.down:
-            bottom.append(fragment)
-    for side, zone, step in (("top", top, 1), ("bottom", bottom, -1)):
-        zone.sort(key=lambda f: (step * f.middle, f.left))
-        rows, last = 0, float("-inf")
-        for fragment in zone:
-            if step * fragment.middle - last > 4.0:
-                rows, last = rows + 1, step * fragment.middle
-            if rows > ROWS:
+def _outermost(index: int, page: Page, fragments: list[Fragment]) -> list[_Outer]:
+    """The fragments of the first and last rows of a page."""
+    ordered = sorted(fragments, key=lambda f: f.top + f.bottom)
+    found: list[_Outer] = []
+    for side, rising in (("top", ordered), ("bottom", ordered[::-1])):
+        row, last = -1, float("-inf")
+        for fragment in rising:
+            middle = fragment.middle
+            if row < 0 or abs(middle - last) > 4.0:
+                row, last = row + 1, middle
+            if row >= ALIKE or (row >= ROWS and 2 * len(found) > len(fragments) > 60):
                 break
-            yield side, fragment
+            text = fragment.text
+            key, numbers = _key(text)
+            found.append(_Outer(index, side, fragment, text, key, numbers, row))
+    return found
+
+
+def _key(text: str) -> tuple[str, tuple[int, ...]]:
+    """The text without its numbers, and the numbers."""
+    plain = text.casefold()
+    if _ROMAN.fullmatch(plain):
+        return "#", (_value(plain),)
+    numbers = _NUMBER.findall(plain)
+    if not numbers:
+        return plain, ()
+    return _NUMBER.sub("#", plain), tuple(int(number[:9]) for number in numbers)
+
+
+def _value(roman: str) -> int:
+    values = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+    signs = [values[sign] for sign in roman]
+    pairs = zip(signs, [*signs[1:], 0], strict=True)
+    return sum(-value if value < after else value for value, after in pairs)
 
 
 def _alone(page: Page, fragment: Fragment, fragments: list[Fragment]) -> bool:
     """Whether nothing stands between the fragment's row and the page's nearer edge, and white
     parts it from the text."""
     above = fragment.middle < page.down / 2
+    near = 0.6 * fragment.size
     for other in fragments:
-        if other is fragment or abs(other.middle - fragment.middle) < 4:
-            continue
-        near = 0.6 * fragment.size
-        if other.top < fragment.bottom + near if above else other.bottom > fragment.top - near:
+        close = other.top < fragment.bottom + near if above else other.bottom > fragment.top - near
+        if close and abs(other.middle - fragment.middle) >= 4:
             return False
     return True

@@ -1,154 +1,517 @@
-"""Finds tables among the lines of a column: rows of short cells that stand below each other.
+"""Finds tables among the lines of a column: rows of cells that stand below each other.
 
-Knows nothing of ruling lines inside a table, and nothing of cells that span rows.
+Figures decide where they can: numbers below numbers are a table however the page is set, while
+words need white that no justified line of prose has. Knows nothing of ruling lines inside a table,
+and nothing of cells that span rows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.extract.pdf.marks import Fragment, Line
+from trivium.extract.composer import cut_header, line_of
+from trivium.extract.pdf.direction import runs_left
+from trivium.extract.pdf.marks import Block, Line, Word, join_words
 from trivium.extract.pdf.typography import clean
 
-MIN_ROWS = 3
+MIN_ROWS = 3  # of words; two rows of figures are enough
+FAR = 2.6  # sizes of the font between the baselines of two rows
+FARTHEST = 4.0  # where figures stand below figures: an empty row may lie between
+MAX_HEADER_ROWS = 6
 _CAPTION = re.compile(r"(?:table|tabelle|tab\.|tableau)\s*[\dIVXA-Z]+", re.I)
-_SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]|^\(\d+\)$")
+_SIGNS = re.compile(r"[=≈∑∏∫√∈≤≥∀∂⇡⌃]")
+_MONEY = r"(?:[$€£¥]|US\$|USD|EUR)"
+# Digits and signs without a letter, as 1,234, (40), 12.5%, 50.1±2.4 or 3/4; or the sign for none.
+_FIGURE = re.compile(
+    rf"[(–—−-]*(?:{_MONEY}\s*)?(?=\D*\d)[\d.,'’±%()+\-–—−/:*†‡<>~]+[€£¥]?(?:x|bps|pts|\(\w{{1,2}}\))?"
+    r"|[$€£¥(]*\s*[-–—−]+\s*[)%]*"
+)
+_LETTERED = re.compile(r"N/?A|nm|NM|n\.m\.|(?:US\$|USD|EUR)\s*[\d.,()-]+")
+_OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
+_CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
+_FIGURES = re.compile(r"[\d–—-]$")
+_YEAR = re.compile(r"(?:(?:FY|CY)\s?)?(?:19|20)\d\d(?:\s*\(\w{1,2}\)|[*†‡A-Z])?")
+_LEADER = re.compile(r"[.…·_]{3,}|[.…·]")  # a word of dots; single ones count in a row
+_UNIT = re.compile(r"\(.{3,70}\)")
+_INSIDE_FIGURE = re.compile(
+    r"(?<=[$€£¥(]) +(?=[\d(.–—-])|(?<=\d) +(?=[)%])|(?<=\)) +(?=%)|(?<=[\d%]) +(?=±)|(?<=±) +(?=\d)"
+)
 
 
-def find_tables(lines: list[Line], headings: Set[int]) -> list[tuple[int, int]]:
-    """Ranges of lines that are tables, in order, ends exclusive. A heading is no row."""
-    found = []
-    start = 0
+@dataclass(slots=True)
+class Cell:
+    """Words of a row that stand together."""
+
+    words: list[Word]
+    left: float
+    right: float
+    text: str
+    figure: bool
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+
+def _cell(words: list[Word]) -> Cell:
+    text = _text(words)
+    left, right = words[0].left, words[0].right
+    if len(words) > 1:
+        left, right = min([w.left for w in words]), max([w.right for w in words])
+    return Cell(words, left, right, text, is_figure(text))
+
+
+def _text(words: list[Word]) -> str:
+    """What a cell says, without the blanks that white inside a figure leaves."""
+    if len(words) == 1:
+        return clean(words[0].text)
+    return _INSIDE_FIGURE.sub("", clean(join_words(words)))
+
+
+def is_figure(text: str) -> bool:
+    """Whether a cell holds a number, or the sign for none."""
+    if text[:1].isalpha():
+        return _LETTERED.fullmatch(text) is not None
+    return _FIGURE.fullmatch(text) is not None
+
+
+def cells_of(line: Line) -> list[Cell]:
+    """The cells of a line, parted by white or dots; signs of money and percent join a figure."""
+    parts: list[list[Word]] = []
+    left = right = 0.0  # of the last part
+    for fragment in line.cells:
+        # In a row that runs left the neighbour stands to the right.
+        if parts and max(fragment.left - right, left - fragment.right) < 0.6 * fragment.size:
+            parts[-1] = [*parts[-1], *fragment.words]  # an index or an accent of its neighbour
+            left, right = min(left, fragment.left), max(right, fragment.right)
+        else:
+            parts.append(fragment.words)
+            left, right = fragment.left, fragment.right
+    if _has_leader(line):
+        parts = [words for part in parts for words in _without_leaders(part)]
+    cells = [_cell(words) for words in parts]
+    cells = [piece for cell in cells for piece in _figures_apart(cell)]
+    joined: list[Cell] = []
+    for cell in cells:
+        if joined and cell.figure and _OPENING.fullmatch(joined[-1].words[-1].text):
+            *label, sign = joined.pop().words  # a sign close behind the label is the figure's
+            joined += [_cell(label)] if label else []
+            joined.append(_cell([sign, *cell.words]))
+        elif joined and _CLOSING.fullmatch(cell.text) and _FIGURES.search(joined[-1].text):
+            joined[-1] = _cell([*joined[-1].words, *cell.words])
+        else:
+            joined.append(cell)
+    return joined
+
+
+def _without_leaders(words: list[Word]) -> list[list[Word]]:
+    """The words on both sides of dots that lead the eye to a number."""
+    dots = [bool(_LEADER.fullmatch(word.text)) for word in words]
+    if sum(dots) < 3 and not any(d and len(w.text) > 2 for d, w in zip(dots, words, strict=True)):
+        return [words]
+    parts: list[list[Word]] = [[]]
+    for word, dot in zip(words, dots, strict=True):
+        if not dot:
+            parts[-1].append(word)
+        elif parts[-1]:
+            parts.append([])
+    return [part for part in parts if part]
+
+
+def _figures_apart(cell: Cell) -> list[Cell]:
+    """A cell of several figures as several: their columns stand close."""
+    last = cell.text[-1:]
+    if cell.figure or len(cell.words) < 2 or not (last.isdigit() or last in ")%—–-$€£¥"):
+        return [cell]
+    pieces: list[list[Word]] = [[]]
+    for word in cell.words:
+        whole = pieces[-1]
+        ends = whole and not word.glued and is_figure(_text(whole))
+        if ends and not _CLOSING.fullmatch(word.text):
+            pieces.append([])
+        pieces[-1].append(word)
+    found = [_cell(piece) for piece in pieces]
+    alone = all(piece.figure or _OPENING.fullmatch(piece.text) for piece in found)
+    return found if len(found) > 1 and alone else [cell]
+
+
+@dataclass(slots=True)
+class _Row:
+    line: Line
+    cells: list[Cell]
+    figures: list[Cell]  # behind the first cell, or all when there is nothing else
+    celled: bool
+
+
+@dataclass(slots=True)
+class Table:
+    """Lines that are a table."""
+
+    end: int  # the line behind its last
+    rows: list[_Row]
+
+
+def _row(line: Line) -> _Row:
+    cells = cells_of(line) if len(line.cells) > 1 or _has_leader(line) else []
+    if len(cells) < 2:
+        return _Row(line, cells, [], False)
+    figures = [cell for cell in cells[1:] if cell.figure]
+    if figures and cells[0].figure:
+        figures.insert(0, cells[0])
+    white = sum(max(b.left - a.right, a.left - b.right) for a, b in pairwise(cells))
+    celled = (
+        len(cells) > 2
+        or bool(figures)
+        or white > 0.2 * (line.right - line.left)
+        or max(len(cell.words) for cell in cells) <= 4
+    )
+    return _Row(line, cells, figures, celled)
+
+
+def _has_leader(line: Line) -> bool:
+    return "..." in line.text or ". . ." in line.text or "…" in line.text
+
+
+def is_row(line: Line) -> bool:
+    """Whether a line by itself is a row: white that no prose has, then a figure."""
+    if len(line.cells) < 2 or line.cells[-1].left - line.cells[-2].right < 2 * line.size:
+        return False
+    return is_figure(clean(line.cells[-1].text))
+
+
+def find_tables(lines: list[Line], headings: Mapping[int, int]) -> dict[int, Table]:
+    """The tables among the lines by their first line. `headings` are ranges too; one
+    that stands among rows which belong together is a label of the table."""
+    rows = [_row(line) for line in lines]
+    taken = {at for start, end in headings.items() for at in range(start, end)}
+    found: dict[int, Table] = {}
+    start = floor = 0
     while start < len(lines):
-        end = _run(lines, start, headings)
-        if end > start and _is_table(lines, start, end):
-            found.append((start, end))
-            start = end
+        end = _run(rows, start, headings, taken)
+        if end > start and _is_table(rows, start, end):
+            top = _top(rows, start, end, floor)
+            found[top] = Table(end, rows[top:end])
+            start = floor = end
         else:
             start += 1 if end <= start else end - start
     return found
 
 
-def _run(lines: list[Line], start: int, headings: Set[int]) -> int:
+def _run(rows: list[_Row], start: int, headings: Mapping[int, int], taken: set[int]) -> int:
     """The end of the rows with cells that begin here; `start` when there are none."""
-    if start in headings or not _has_cells(lines[start]):
+    if not rows[start].celled or (start in taken and not rows[start].figures):
         return start
     end = start + 1
     misses = 0
-    for at in range(start + 1, len(lines)):
-        above, line = lines[at - 1], lines[at]
-        if at in headings or line.first or line.column is not above.column:
+    at = start + 1
+    while at < len(rows):
+        above, row = rows[at - 1].line, rows[at]
+        if row.line.first or row.line.column is not above.column:
             break
-        if line.base - above.base > 2.6 * max(above.size, line.size):
+        gap = row.line.base - above.base
+        size = max(above.size, row.line.size)
+        if gap > FAR * size and (gap > FARTHEST * size or not _joins(rows, start, end, at)):
             break
-        if _has_cells(line):
+        if at in headings and not row.figures:
+            if not _is_label(rows, start, end, at, headings[at], gap):
+                break
+            at = headings[at]
+            continue
+        if row.celled and (row.figures or not rows[start].figures or len(row.cells) > 2):
             end, misses = at + 1, 0
-        elif _inside_one_column(line, lines[start:end]):
+        elif row.celled or _inside_one_column(row.line, rows, start, end):
             misses += 1
             if misses > 2:
                 break
         else:
             break
+        at += 1
     return end
 
 
-def _has_cells(line: Line) -> bool:
-    """Whether the line is parted by white that no justified line of prose has."""
-    cells = _merged(line.cells)
-    if len(cells) < 2:
+def _is_label(rows: list[_Row], start: int, end: int, at: int, after: int, gap: float) -> bool:
+    """Whether a line set like a heading names a part of the table: it stands no further from the
+    rows than they do from each other, and the figures below it stand under those above."""
+    if after >= len(rows) or rows[after].line.column is not rows[at].line.column:
         return False
-    white = sum(b.left - a.right for a, b in pairwise(cells))
-    longest = max(len(cell.text.split()) for cell in cells)
-    return len(cells) > 2 or white > 0.2 * (line.right - line.left) or longest <= 4
-
-
-def _merged(cells: list[Fragment]) -> list[Fragment]:
-    """Cells as printed: indices and accents that overlap their neighbour are part of it."""
-    merged: list[Fragment] = []
-    for cell in cells:
-        if merged and cell.left - merged[-1].right < 0.6 * cell.size:
-            merged[-1] = Fragment([*merged[-1].words, *cell.words])
-        else:
-            merged.append(cell)
-    return merged
-
-
-def _inside_one_column(line: Line, rows: list[Line]) -> bool:
-    width = max(row.right for row in rows) - min(row.left for row in rows)
-    return line.right - line.left < 0.6 * width and len(line.text) < 60
-
-
-def _is_table(lines: list[Line], start: int, end: int) -> bool:
-    rows = lines[start:end]
-    celled = [row for row in rows if _has_cells(row)]
-    if len(celled) < MIN_ROWS:
+    steps = sorted(b.line.base - a.line.base for a, b in pairwise(rows[start:end]))
+    usual = steps[len(steps) // 2] if steps else rows[at].line.size * 1.5
+    if gap > 1.7 * usual or rows[after].line.base - rows[after - 1].line.base > 1.7 * usual:
         return False
+    return _joins(rows, start, end, after)
+
+
+def _joins(rows: list[_Row], start: int, end: int, at: int) -> bool:
+    """Whether the next figures, at most a label further, stand under those of the rows above and
+    are no years: those would head another table."""
+    below = next((row.figures for row in rows[at : at + 2] if row.figures), [])
+    if not below or all(_YEAR.fullmatch(cell.text) for cell in below):
+        return False
+    edges = [cell for row in rows[max(start, end - 6) : end] for cell in row.figures]
+    return sum(any(_below(cell, edge) for edge in edges) for cell in below) >= 0.5 * len(below)
+
+
+def _inside_one_column(line: Line, rows: list[_Row], start: int, end: int) -> bool:
+    lines = [row.line for row in rows[start:end]]
+    left, right = min(row.left for row in lines), max(row.right for row in lines)
+    if any(row.figures for row in rows[start:end]):  # the label column may be most of the table
+        figures = [cell.left for row in rows[start:end] for cell in row.figures]
+        return line.right < max(sorted(figures)[len(figures) // 2], left + 0.6 * (right - left))
+    return line.right - line.left < 0.6 * (right - left) and len(line.text) < 60
+
+
+def _top(rows: list[_Row], start: int, end: int, floor: int) -> int:
+    """The first line of a table with the names that stand above its columns, or their unit."""
+    figures = [cell.left for row in rows[start:end] for cell in row.figures]
+    if not figures:
+        return start
+    edge = min(figures)
+    left = min(row.line.left for row in rows[start:end])
+    top = start
+    while top > floor and start - top < MAX_HEADER_ROWS:
+        line, below = rows[top - 1].line, rows[top].line
+        if line.column is not below.column or below.first or line.page != below.page:
+            break
+        if below.base - line.base > 2.0 * max(line.size, below.size):
+            break
+        names = line.left > max(left + 0.15 * (edge - left), edge - 8 * line.size)
+        unit = bool(_UNIT.fullmatch(clean(line.text)))
+        if len(line.text) > 90 or not (names or unit):
+            break
+        top -= 1
+    return top
+
+
+def _is_table(rows: list[_Row], start: int, end: int) -> bool:
+    celled = [row for row in rows[start:end] if row.celled]
+    cells = [cell for row in celled for cell in row.cells]
     captioned = any(
-        _CAPTION.match(line.text) and line.page == rows[0].page
-        for line in lines[max(0, start - 6) : start] + lines[end : end + 4]
+        _CAPTION.match(row.line.text) and row.line.page == celled[0].line.page
+        for row in rows[max(0, start - 6) : start] + rows[end : end + 4]
     )
-    cells = [cell.text for row in celled for cell in _merged(row.cells)]
-    signs = sum(bool(_SIGNS.search(cell)) for cell in cells)
-    if not captioned and (signs > 0.15 * len(cells) or _justified(celled)):
+    signs = sum(bool(_SIGNS.search(cell.text)) for cell in cells)
+    if not captioned and signs > 0.15 * len(cells):
         return False
-    single = sum(len(cell) == 1 and not cell.isdigit() for cell in cells)
+    figured = [row for row in celled if row.figures]
+    labelled = any(not row.cells[0].figure for row in figured)
+    enough = max(2 if labelled else MIN_ROWS, 0.3 * len(celled))
+    if len(figured) >= enough and _aligned_figures(figured) >= 0.6:
+        return True
+    if len(celled) < MIN_ROWS or (not captioned and _justified(celled)):
+        return False
+    single = sum(len(cell.text) == 1 and not cell.text.isdigit() for cell in cells)
     return single < 0.5 * len(cells) and _aligned(celled) >= (0.4 if captioned else 0.6)
 
 
-def _justified(rows: list[Line]) -> bool:
-    """Whether most rows fill their column to both edges: badly set prose, not cells."""
-    filled = sum(
-        row.left < row.column.left + 14 and row.right > row.column.right - 1.5 for row in rows
+def _below(a: Cell, b: Cell) -> bool:
+    """Whether two cells stand in one column: at an edge, in the middle, or but for a sign that
+    hangs over the edge."""
+    return abs(a.right - b.right) < 6 or abs(a.left - b.left) < 3 or abs(a.middle - b.middle) < 3
+
+
+def _aligned_figures(rows: Sequence[_Row]) -> float:
+    """The share of rows with a figure below one of the row above."""
+    aligned = sum(
+        any(_below(a, b) for a in above.figures for b in below.figures)
+        for above, below in pairwise(rows)
     )
+    return aligned / (len(rows) - 1)
+
+
+def _justified(rows: list[_Row]) -> bool:
+    """Whether most rows fill their column to both edges with little white, or with single words
+    that somebody spread: badly set prose."""
+    filled = 0
+    for row in rows:
+        line, column = row.line, row.line.column
+        if line.left < column.left + 14 and line.right > column.right - 1.5:
+            widest = max(max(b.left - a.right, a.left - b.right) for a, b in pairwise(row.cells))
+            filled += widest < 3 * line.size or all(len(cell.words) == 1 for cell in row.cells)
     return filled > 0.5 * len(rows)
 
 
-def _aligned(rows: list[Line]) -> float:
+def _aligned(rows: list[_Row]) -> float:
     """The share of rows with a cell, not the first, that stands exactly below one above."""
     aligned = 0
     for above, below in pairwise(rows):
-        edges = [(c.left, c.right, (c.left + c.right) / 2) for c in _merged(above.cells)]
         aligned += any(
-            abs(cell.left - left) < 3
-            or abs(cell.right - right) < 3
-            or abs((cell.left + cell.right) / 2 - middle) < 3
-            for cell in _merged(below.cells)[1:]
-            for left, right, middle in edges
+            abs(cell.left - other.left) < 3
+            or abs(cell.right - other.right) < 3
+            or abs(cell.middle - other.middle) < 3
+            for cell in below.cells[1:]
+            for other in above.cells
         )
     return aligned / max(1, len(rows) - 1)
 
 
-def table_rows(lines: list[Line]) -> list[str]:
-    """The rows as text, cells parted by ` | `, empty where a column has nothing."""
-    grid = [_merged(line.cells) for line in lines]
-    columns = _columns(grid)
-    rows = []
-    for cells in grid:
-        row = [""] * len(columns)
-        for cell in cells:
-            at = max(range(len(columns)), key=lambda i: (_shared(cell, columns[i]), -i))
-            row[at] = f"{row[at]} {clean(cell.text)}".strip()
-        rows.append(" | ".join(row).strip() if any(row) else "")
-    return [row for row in rows if row]
+# --- from lines to rows ------------------------------------------------------------------------
 
 
-def _columns(grid: list[list[Fragment]]) -> list[tuple[float, float]]:
-    """Where the columns of a table run: the cells of full rows, joined where they overlap."""
-    most = max(len(cells) for cells in grid)
-    spans = sorted(
-        (cell.left, cell.right) for cells in grid if len(cells) >= 0.7 * most for cell in cells
-    )
-    columns: list[tuple[float, float]] = []
-    for left, right in spans:
-        if columns and left < columns[-1][1] - 1:
-            columns[-1] = (columns[-1][0], max(right, columns[-1][1]))
+def table_block(table: Table, above: Block | None = None) -> Block:
+    """The table's rows as text and its header. A table without one that goes on from the page
+    before (`above` is the block that ended there) has the header of the part above."""
+    rows = _labels_apart(table.rows)
+    lines = [row.line for row in rows]
+    for row in rows:
+        row.cells = row.cells or [_cell(row.line.words)]
+    spans = _columns(rows)
+    grid = [[(_place(cell, spans), cell) for cell in row.cells] for row in rows]
+    texts = [_line(cells, len(spans)) for cells in grid]
+    header = _header(rows, grid, spans)
+    if not header and above is not None and above.header and _goes_on(above, lines, spans):
+        header = above.header
+    return Block(lines, "table", "\n".join(texts), header=cut_header(header))
+
+
+def _labels_apart(rows: list[_Row]) -> list[_Row]:
+    """Figures that stand close behind their label parted from it, where others stand below or
+    above them."""
+    spans = _joined([(c.left, c.right) for row in rows for c in row.figures])
+    for row in rows:
+        for index, cell in enumerate(row.cells[:-1] if row.figures else ()):
+            at = next(
+                (at for at in range(1, len(cell.words)) if _is_tail(cell.words[at:], spans)), 0
+            )
+            if at and not cell.figure:
+                label, figure = _cell(cell.words[:at]), _cell(cell.words[at:])
+                row.cells[index : index + 1] = [label, figure]
+                row.figures.insert(0, figure)
+                break
+    return rows
+
+
+def _is_tail(words: list[Word], spans: list[tuple[float, float]]) -> bool:
+    left, right = words[0].left, words[-1].right
+    if not any(left > a - 3 and right < b + 6 for a, b in spans):
+        return False
+    return is_figure(_text(words))
+
+
+def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
+    """Where the columns run: figures that stand below each other, words of full rows where no
+    figures stand. A long label or a name over several columns makes none."""
+    figures = _figure_columns(rows)
+    most = max(len(row.cells) for row in rows)
+    full = [row for row in rows if len(row.cells) >= 0.7 * most]
+    words = []
+    for row in full:
+        for cell in row.cells:
+            over = sum(min(cell.right, high) - max(cell.left, low) > 1 for low, high in figures)
+            if not cell.figure and not over:
+                words.append((cell.left, cell.right))
+    if figures and not words:  # labels reach over the first figures in every row
+        words = [
+            (row.cells[0].left, row.cells[0].left + 1)
+            for row in full
+            if row.figures[:1] != row.cells[:1]
+        ]
+    leftward = sum(runs_left(row.line.text) for row in rows) > 0.5 * len(rows)
+    return sorted(figures + _joined(words), reverse=leftward)
+
+
+def _figure_columns(rows: list[_Row]) -> list[tuple[float, float]]:
+    """Figures that overlap, as columns. Two of one row are never in one: then the widest reaches
+    into its neighbour, and does not count."""
+    spans = {(c.left, c.right) for row in rows for c in row.figures}
+    while True:
+        columns = _joined(list(spans))
+        crowded = [
+            (left, right)
+            for left, right in columns
+            if any(
+                sum(left <= c.left and c.right <= right for c in row.figures) > 1 for row in rows
+            )
+        ]
+        if not crowded:
+            return columns
+        left, right = crowded[0]
+        inside = [span for span in spans if left <= span[0] and span[1] <= right]
+        if len(inside) < 3:
+            return columns
+        spans.remove(max(inside, key=lambda span: (span[1] - span[0], span)))
+
+
+def _joined(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Spans that overlap as one."""
+    joined: list[tuple[float, float]] = []
+    for left, right in sorted(spans):
+        if joined and left < joined[-1][1] - 1:
+            joined[-1] = (joined[-1][0], max(right, joined[-1][1]))
         else:
-            columns.append((left, right))
-    return columns
+            joined.append((left, right))
+    return joined
 
 
-def _shared(cell: Fragment, column: tuple[float, float]) -> float:
-    """How far a cell reaches into a column; below zero its distance from it."""
-    return min(cell.right, column[1]) - max(cell.left, column[0])
+def _place(cell: Cell, spans: list[tuple[float, float]]) -> int:
+    """The column of a cell: the one it reaches furthest into, else the nearest; words that begin
+    at the left edge are in the first."""
+    first, last = spans[0], spans[-1]
+    if first <= last and not cell.figure and cell.left < min(first[1], first[0] + 40):
+        return 0
+    shares = [min(cell.right, right) - max(cell.left, left) for left, right in spans]
+    return max(range(len(spans)), key=lambda at: (shares[at], -at))
+
+
+def _line(cells: list[tuple[int, Cell]], count: int) -> str:
+    row = [""] * count
+    for at, cell in cells:
+        row[at] = f"{row[at]} {cell.text}".strip()
+    return line_of(row)
+
+
+def _header(
+    rows: list[_Row], grid: list[list[tuple[int, Cell]]], spans: list[tuple[float, float]]
+) -> str:
+    """The names of the columns: what the rows above the first row of data say over each; empty
+    when the table begins with data, or nothing tells names from data."""
+    count = 0
+    while count < len(rows) and _names_only(grid[count]):
+        count += 1
+    labelled = sum(len(row) > 1 and not row[0][0] for row in grid[:count])
+    if labelled > 1 or count > min(MAX_HEADER_ROWS, max(2, len(rows) - count)):
+        # Words below words: names must look different.
+        bold = len(rows) > 1 and rows[0].line.bold and not rows[1].line.bold
+        count = int(bold and rows[0].celled)
+    elif count == len(rows):
+        count = 0
+    while count and not any(at for row in grid[:count] for at, _ in row):
+        count -= 1  # a label alone names no column
+    while count and rows[count - 1].celled is False and not any(at for at, _ in grid[count - 1]):
+        if _UNIT.fullmatch(grid[count - 1][0][1].text):
+            break
+        count -= 1  # the name of the first part of the table
+    names = [""] * len(spans)
+    for row in grid[:count]:
+        for at, cell in row:
+            over = [
+                i
+                for i, (low, high) in enumerate(spans)
+                if min(cell.right, high) - max(cell.left, low) > 1
+            ]
+            for column in over if at and len(over) > 1 else [at]:
+                names[column] = f"{names[column]} {cell.text}".strip()
+    return line_of(names) if any(names[1:]) else ""
+
+
+def _names_only(cells: list[tuple[int, Cell]]) -> bool:
+    """Whether a row holds no data: no figures but years."""
+    return not any(cell.figure and not _YEAR.fullmatch(cell.text) for _, cell in cells)
+
+
+def _goes_on(above: Block, lines: list[Line], spans: list[tuple[float, float]]) -> bool:
+    """Whether the lines continue the table that ended the column or page before."""
+    last, first = above.lines[-1], lines[0]
+    near = first.column is last.column and first.base - last.base < 6 * first.size
+    if above.role != "table" or not (near or (first.first and first.page - last.page <= 1)):
+        return False
+    before = _columns([_row(line) for line in above.lines])
+    if len(before) != len(spans):
+        return False
+    shift = lines[0].column.left - above.lines[0].column.left
+    return all(
+        min(a[1] + shift, b[1]) - max(a[0] + shift, b[0]) > -2
+        for a, b in zip(before[1:], spans[1:], strict=True)
+    )

@@ -15,16 +15,18 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BROKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*-$")
 MAX_WORD = 100  # characters; of a paragraph only its end is looked at
 _HYPHENS = "-‐\u00ad"
+# Ideographs, kana, and the signs and wide letters set among them: no blanks part their words.
+_UNSPACED = re.compile(r"[\u2e80-\u303f\u3040-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _SPACES = re.compile(r"[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+")
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 )
 # TeX's old fonts print an accent before the letter it belongs on. A hat or a tilde between letters
 # may as well be mathematics: they count only on letters that commonly have them.
-_ACCENTS = {"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303"}
-_ACCENTS |= {"ˇ": "\u030c", "˚": "\u030a"}
+ACCENTS = {"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303"}
+ACCENTS |= {"ˇ": "\u030c", "˚": "\u030a"}
 _ACCENTED = re.compile(r"([´`¨ˇ˚]) ?([^\W\d_])|(?<=[^\W\d_])(ˆ|˜)([aeiou](?=[^\W\d_])|[no])")
-_STRAY = re.compile(rf"(?<=[^\W\d_])[{''.join(_ACCENTS)}](?![^\W\d_])|(?:^| )[´`¨ˇ˚](?= |$)")
+_STRAY = re.compile(rf"(?<=[^\W\d_])[{''.join(ACCENTS)}](?![^\W\d_])|(?:^| )[´`¨ˇ˚](?= |$)")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 # What fonts without a mapping leave of ligatures: pdfium's replacement for ffi, an arrow for ff.
 _LOST_FFI = re.compile(r"(?<=[^\W\d_])\ufffd ?(?=[^\W\d_])")
@@ -91,6 +93,8 @@ def join_lines(lines: list[str], words: Counter[str]) -> str:
             text = text[:-1] + ("-" if _keeps_hyphen(text, line, words) else "") + line
         elif text[-1] in "–—/" and not text[-2:-1].isspace():
             text += line  # a dash or slash without a space before it has none behind it
+        elif _UNSPACED.match(text[-1]) and _UNSPACED.match(line):
+            text += line
         else:
             text += " " + line
     return text
@@ -119,7 +123,7 @@ def settle_accents(words: list[Word]) -> list[Word]:
     settled: list[Word] = []
     accent: Word | None = None
     for word in words:
-        if word.text in _ACCENTS:
+        if word.text in ACCENTS:
             accent = word
             continue
         if accent is not None and settled and abs(word.left - accent.left) < 0.4 * word.style.size:
@@ -138,7 +142,7 @@ def clean(text: str) -> str:
     text = _CONTROLS.sub("", _SPACES.sub(" ", text)).translate(_LIGATURES).strip()
     if "\ufffd" in text or "↵" in text:
         text = _LOST_FF.sub("ff", _LOST_FFI.sub("ffi", text)).replace("\ufffd", "").strip()
-    if any(accent in text for accent in _ACCENTS):
+    if any(accent in text for accent in ACCENTS):
         text = _STRAY.sub("", _ACCENTED.sub(_compose, text)).strip()
     return text
 
@@ -147,5 +151,5 @@ def _compose(match: re.Match[str]) -> str:
     from unicodedata import normalize
 
     accent, letter = match[1] or match[3], match[2] or match[4]
-    composed = normalize("NFC", {"ı": "i", "ȷ": "j"}.get(letter, letter) + _ACCENTS[accent])
+    composed = normalize("NFC", {"ı": "i", "ȷ": "j"}.get(letter, letter) + ACCENTS[accent])
     return composed if len(composed) == 1 else match[0]

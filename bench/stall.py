@@ -45,7 +45,7 @@ CASES: Mapping[str, tuple[str, Callable[[], bytes]]] = {
     "marks": ("marks.md", lambda: b"- " * 100_000 + b"deep\n"),
     "brackets": ("brackets.md", lambda: b"[" * 200_000 + b"](x)" * 50_000),
     "json": ("line.json", lambda: json.dumps({"values": list(range(2_600_000))}).encode()),
-    "rows": ("rows.csv", lambda: b"id,name\n" + b"".join(b"%d,n\n" % n for n in range(1_000_000))),
+    "rows": ("rows.csv", lambda: b"id,name\n" + b"".join(b"%d,n\n" % n for n in range(900_000))),
     "prose": ("prose.txt", lambda: b"A sentence of some words stands here. " * 520_000),
 }
 
@@ -59,6 +59,7 @@ def main() -> None:
     asked.add_argument("--cases", default=",".join(CASES))
     asked.add_argument("--seconds", type=float, default=90.0)
     asked.add_argument("--no-vectors", action="store_true")
+    asked.add_argument("--share", type=float, default=1.0, help="of each file, from its start")
     told = asked.parse_args()
     options = ["--set", "serve.rate=1000000"]
     if told.no_vectors:  # nothing listens there: documents are added without vectors
@@ -66,13 +67,14 @@ def main() -> None:
         options += ["--set", "embed.seconds=0.1", "--set", "embed.dimensions=8"]
     print(_ROW.format("case", "MB", "wait s", "peak MB", "readers", "s", "reached"))
     for name in told.cases.split(","):
-        print(_ROW.format(name, *measured(*CASES[name], options, told.seconds)), flush=True)
+        print(_ROW.format(name, *measured(*CASES[name], options, told)), flush=True)
 
 
 def measured(
-    name: str, make: Callable[[], bytes], options: list[str], seconds: float
+    name: str, make: Callable[[], bytes], options: list[str], told: argparse.Namespace
 ) -> tuple[str, ...]:
     data = make()
+    data = data[: int(len(data) * told.share)]
     with tempfile.TemporaryDirectory() as place:
         Library.open(Path(place) / "library").close()
         with served(Path(place) / "library", options) as (address, pid):
@@ -81,7 +83,7 @@ def measured(
             started = monotonic()
             job = _upload(address, name, data)
             reached = "waiting"
-            while monotonic() - started < seconds:
+            while monotonic() - started < told.seconds:
                 state, reached = _state(address, job)
                 if state not in ("queued", "waiting", "running"):
                     break

@@ -26,7 +26,7 @@ HEAD = struct.Struct("!QQ")  # lengths of the JSON and of the raw bytes behind i
 STILL_WORKING = HEAD.pack(0, 0)
 # A longer string travels as raw bytes: 100 MB of text take 0.1 s so, and 1.1 s as JSON.
 LONG = 4096
-# Chunks whose JSON is read at once: 2 ms in which no other thread of the parent moves.
+# Chunks whose JSON is read at once: 1.2 ms in which no other thread of the parent moves.
 PORTION = 500
 SMALL = 1 << 16  # bytes of a message that are copied together: what a pipe takes at once
 

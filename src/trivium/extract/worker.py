@@ -45,7 +45,7 @@ MAX_REASON = 2000  # characters of an error's sentence
 MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass
 COLLECT_AFTER = 50_000  # objects: some 10 MB
 # A document with more than this is chunked here and not in the parent, which may be a server: 10 MB
-# of quotes kept it busy for minutes. A long novel has 1,000,000 characters.
+# of quotes keep one busy for minutes. A long novel has 1,000,000 characters.
 LARGE_TEXT = 200_000  # characters
 LARGE_ELEMENTS = 5_000
 OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
@@ -141,7 +141,7 @@ def _chunker(name: str, chunking: str) -> _Chunker:
 
 @lru_cache(1)
 def _made(name: str, chunking: str) -> LargeChunker:
-    """For the first large file: the tokenisers take half a second and 100 MB."""
+    """For the first large file: the tokenisers take .3 s and 52 MB."""
     return cast(LargeChunker, _named(name)(chunking))
 
 

@@ -123,6 +123,9 @@ class Settings:
         "chunk.ceiling", 2000, "greatest size of a paper's chunk; what the model reads, if less"
     )
     chunk_most: int = _setting("chunk.most", 100, "chunks of a paper; what is beyond is said")
+    chunk_limit: int = _setting(
+        "chunk.limit", 50_000, "most chunks of one document; a document with more isn't added"
+    )
     chunk_summary: str = _setting(
         "chunk.summary",
         "extractive",

@@ -141,21 +141,6 @@ class Enclosed:
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
-    """What reading a file yields: the text a person would read, and its structure."""
-
-    text: str
-    elements: tuple[Element, ...]
-    title: str
-    media_type: str
-    language: str = ""  # ISO 639-1; empty when nobody could tell
-    metadata: Metadata = field(default_factory=dict)
-    kind: Kind = Kind.TEXT
-    enclosed: tuple[Enclosed, ...] = ()  # become documents of their own, linked to this one
-    reader: str = ""  # which extractor made it, with its version
-
-
-@dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage: `text` is exactly `extraction.text[start:end]`."""
 
@@ -187,6 +172,37 @@ class Chunk:
     def embedded_under(self, summary: str) -> str:
         """The same under a summary of its document. What is shown stays the passage alone."""
         return f"{summary}\n{self.embedded_text}" if summary else self.embedded_text
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """What the process that read a large file made of its elements, so that they needn't travel."""
+
+    chunks: tuple[Chunk, ...]
+    fingerprint: str  # of the chunker
+    note: str = ""
+    summary: str = ""  # in the document's own words
+    elements: int = 0  # how many there were
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What reading a file yields: the text a person would read, and its structure."""
+
+    text: str
+    elements: tuple[Element, ...]
+    title: str
+    media_type: str
+    language: str = ""  # ISO 639-1; empty when nobody could tell
+    metadata: Metadata = field(default_factory=dict)
+    kind: Kind = Kind.TEXT
+    enclosed: tuple[Enclosed, ...] = ()  # become documents of their own, linked to this one
+    reader: str = ""  # which extractor made it, with its version
+    chunked: Chunked | None = None  # of a large file: made where it was read, in place of elements
+
+    @property
+    def element_count(self) -> int:
+        return len(self.elements) if self.chunked is None else self.chunked.elements
 
 
 # --- the registry --------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ CHUNKS = "300"
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.attack": ("--requests", "30"),
+    "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
     "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),
     "bench.serving": (

@@ -42,6 +42,7 @@ SHOWN = {
     "bench.adding edited": "embedded_again",
     "bench.adding many": "share_of_model",
     "bench.quick": "hybrid / FTS5 + faiss",
+    "bench.stall": "| small",
 }
 
 

@@ -13,7 +13,7 @@ from trivium.errors import FileEmpty, FileTooLarge
 from trivium.extract import worker
 from trivium.extract.pulse import still_working
 from trivium.ports import Blob
-from trivium.types import Box, Element, Enclosed, Extraction, Kind, Place
+from trivium.types import Box, Chunked, Element, Enclosed, Extraction, Kind, Place
 
 PLACE = Place(pages=(1,), boxes=(Box(1, 0.5, 1, 2, 3),))
 RICH = Extraction(
@@ -191,3 +191,14 @@ def configured(settings: dict[str, str]) -> tuple[Nasty, ...]:
     nasty = Nasty()
     nasty.do_say = lambda text: f"{text} {settings['mark']}"  # type: ignore[method-assign]
     return (nasty,)
+
+
+class Swelling:
+    """Chunks as one does whose memory runs out."""
+
+    def chunk(self, name: str, extraction: Extraction) -> Chunked:
+        raise AssertionError(len([bytearray(1 << 24) for _ in range(1 << 20)]))
+
+
+def swelling(chunking: str) -> Swelling:
+    return Swelling()

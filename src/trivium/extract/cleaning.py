@@ -13,7 +13,7 @@ from functools import partial
 from math import isfinite
 
 from trivium.text.values import clean_metadata, clean_text, is_clean, shortened_at
-from trivium.types import Box, Element, Extraction, Metadata, Place
+from trivium.types import Box, Chunk, Element, Extraction, Metadata, Place
 
 DROPPED = "dropped_metadata"  # metadata: names of fields whose values could not be kept
 
@@ -23,6 +23,11 @@ _NOWHERE = Place()
 def cleaned(extraction: Extraction) -> Extraction:
     """The same extraction where nothing is wrong with it, which is nearly always."""
     text = clean_text(extraction.text)
+    chunked = extraction.chunked
+    if chunked is not None and not (
+        text is extraction.text and is_clean(chunked.summary) and all(map(_is_kept, chunked.chunks))
+    ):
+        raise ValueError("chunks of a text that is not clean")  # their reader cleaned it before
     gone = [] if text is extraction.text else shortened_at(extraction.text)
     return replace(
         extraction,
@@ -74,7 +79,7 @@ def _element(gone: Sequence[int], element: Element) -> Element:
     )
 
 
-def _is_kept(element: Element) -> bool:
+def _is_kept(element: Element | Chunk) -> bool:
     """Whether there is nothing to clean. Asked for every element, so it asks little."""
     place = element.place
     if not (is_clean(element.header) and all(map(is_clean, element.headings))):

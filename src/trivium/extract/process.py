@@ -29,7 +29,7 @@ MAIN = "from trivium.extract.worker import main; main()"
 PIECE = 1 << 20  # bytes read at once
 MAX_NOTE = 4000  # bytes of what a dying parser printed
 # Of the output, what may be structure: a list takes 20 times its JSON, text and files once.
-STRUCTURE_SHARE = 4
+STRUCTURE_SHARE = 16
 Failure: TypeAlias = Literal["crash", "time", "memory", "output", "nonsense"]
 
 
@@ -94,13 +94,13 @@ class Worker:
         self._writable.register(self._in, select.POLLOUT)
         self._readable.register(self._out, select.POLLIN)
 
-    def ask(self, blobs: Sequence[Blob]) -> Iterator[Answer]:
+    def ask(self, blobs: Sequence[Blob], chunking: str) -> Iterator[Answer]:
         """An answer for each. Read them all, or end the worker."""
         self.documents += len(blobs)
-        files = [(blob.name, len(blob.data)) for blob in blobs]
+        files = [(blob.name, len(blob.data), blob.title) for blob in blobs]
         self.allowed = self._limits.seconds
         deadline = monotonic() + self._limits.seconds
-        for piece in frame(files, [blob.data for blob in blobs]):
+        for piece in frame([chunking, files], [blob.data for blob in blobs]):
             view = memoryview(piece)
             while view:
                 _wait(self._writable, deadline)

@@ -55,6 +55,7 @@ class Sandbox:
         *,
         max_bytes: int = MAX_BYTES,
         extractors: str = BUILT_IN,
+        chunker: str = "",
         settings: Mapping[str, str] | None = None,
         longest_seconds: float | None = None,
         documents_per_worker: int = DOCUMENTS_PER_WORKER,
@@ -62,7 +63,7 @@ class Sandbox:
         """`seconds` is for a file, or for each step of one whose extractor calls
         `pulse.still_working`; then `longest_seconds` is for all of them. `extractors` names a
         sequence of them as "module:attribute", or a function that makes one of `settings`: it is
-        imported in the workers."""
+        imported in the workers, as what `chunker` names, which makes a LargeChunker."""
         self._order = Order(
             extractors=extractors,
             settings=dict(settings or {}),
@@ -70,6 +71,7 @@ class Sandbox:
             memory_bytes=memory_bytes,
             seconds=seconds,
             parent=os.getpid(),
+            chunker=chunker,
         )
         longest = seconds * LONGEST if longest_seconds is None else longest_seconds
         self._limits = Limits(seconds, longest, memory_bytes, output_bytes)
@@ -116,32 +118,36 @@ class Sandbox:
             raise outcome
         return outcome
 
-    def read_all(self, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+    def read_all(self, blobs: Sequence[Blob], chunking: str = "") -> list[Extraction | ReadError]:
         """One outcome for each. They go to one worker in one request: for small files, of which
-        most of the time was waking up (1.0 ms of processor time each, and .6 so, 16 at once)."""
+        most of the time was waking up (1.0 ms of processor time each, and .6 so, 16 at once).
+        `chunking` is what a LargeChunker is made of: large files then come back with their chunks
+        and without their elements."""
         slot = self._slots.get()
         try:
-            return self._together(slot, blobs)
+            return self._together(slot, blobs, chunking)
         except BaseException:  # interrupted: nobody knows what the worker would say next
             self._discard(slot)
             raise
         finally:
             self._slots.put(slot)
 
-    def _together(self, slot: _Slot, blobs: Sequence[Blob]) -> list[Extraction | ReadError]:
+    def _together(
+        self, slot: _Slot, blobs: Sequence[Blob], chunking: str
+    ) -> list[Extraction | ReadError]:
         if len(blobs) > 1:
             try:
-                return self._asked(slot, self._ready(slot), blobs)
+                return self._asked(slot, self._ready(slot), blobs, chunking)
             except Lost:  # one of them ended it: each alone, so that only that one fails
                 self._discard(slot)
-        return [self._outcome(slot, blob) for blob in blobs]
+        return [self._outcome(slot, blob, chunking) for blob in blobs]
 
-    def _outcome(self, slot: _Slot, blob: Blob) -> Extraction | ReadError:
+    def _outcome(self, slot: _Slot, blob: Blob, chunking: str) -> Extraction | ReadError:
         while True:
             worker = self._ready(slot)
             first = worker.documents == 0
             try:
-                return self._asked(slot, worker, [blob])[0]
+                return self._asked(slot, worker, [blob], chunking)[0]
             except Lost as lost:
                 note = self._discard(slot)
                 failure = worker.failure(lost.failure, note)
@@ -150,10 +156,10 @@ class Sandbox:
                     return self._reason(blob, failure, worker.allowed, note)
 
     def _asked(
-        self, slot: _Slot, worker: Worker, blobs: Sequence[Blob]
+        self, slot: _Slot, worker: Worker, blobs: Sequence[Blob], chunking: str
     ) -> list[Extraction | ReadError]:
         outcomes, peak = [], 0
-        for blob, answer in zip(blobs, worker.ask(blobs), strict=True):
+        for blob, answer in zip(blobs, worker.ask(blobs, chunking), strict=True):
             if answer.verb == "memory":
                 raise Lost("memory")
             outcomes.append(_decoded(answer, blob))

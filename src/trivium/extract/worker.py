@@ -18,20 +18,39 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import cast
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any, TypeAlias, cast
 
 from trivium.errors import ReadError
+from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import read
 from trivium.extract.pulse import on_pulse
-from trivium.extract.wire import HEAD, SMALL, STILL_WORKING, Order, frame, pack, structure_of
-from trivium.ports import Blob, Extractor
+from trivium.extract.wire import (
+    HEAD,
+    SMALL,
+    STILL_WORKING,
+    Order,
+    frame,
+    pack,
+    pack_large,
+    structure_of,
+)
+from trivium.ports import Blob, Extractor, LargeChunker
+from trivium.types import Extraction
 
 MAX_REASON = 2000  # characters of an error's sentence
 MAX_FILE = 64 << 20  # bytes of any file a parser writes: none needs to, a page's image may pass
 COLLECT_AFTER = 50_000  # objects: some 10 MB
+# A document with more than this is chunked here and not in the parent, which may be a server: 10 MB
+# of quotes keep one busy for minutes. A long novel has 1,000,000 characters.
+LARGE_TEXT = 200_000  # characters
+LARGE_ELEMENTS = 5_000
 OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
+
+_Chunker: TypeAlias = Callable[[], LargeChunker] | None  # none: whoever asked chunks
 
 _outbox = -1  # in a worker, the pipe to its parent
 _cpu_seconds = 0.0  # in a worker, processor time for each document
@@ -60,14 +79,15 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 10, 10)
     _tell(["ready", _peak()])
-    while blobs := _receive(inbox):
+    while (request := _receive(inbox)) is not None:
+        chunker, blobs = _chunker(order.chunker, request[0]), request[1]
         os.lseek(2, 0, os.SEEK_SET)
         with suppress(OSError):
             os.ftruncate(2, 0)
         answers = b""  # of small files together: whoever waits for them wakes up once
         for left, blob in zip(reversed(range(len(blobs))), blobs, strict=True):
             _allow_time()
-            pieces = _answer(blob, extractors, order.max_bytes)
+            pieces = _answer(blob, extractors, order.max_bytes, chunker)
             if left and len(answers) + sum(map(len, pieces)) <= SMALL:
                 answers += b"".join(pieces)
             else:
@@ -77,16 +97,22 @@ def main() -> None:
 
 
 def _load(order: Order) -> Sequence[Extractor]:
-    module, _, attribute = order.extractors.partition(":")
-    found = getattr(importlib.import_module(module), attribute)
+    found = _named(order.extractors)
     return cast(Sequence[Extractor], found(order.settings) if callable(found) else found)
 
 
-def _answer(blob: Blob, extractors: Sequence[Extractor], max_bytes: int) -> list[bytes]:
+def _named(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _answer(
+    blob: Blob, extractors: Sequence[Extractor], max_bytes: int, chunker: _Chunker
+) -> list[bytes]:
     attached: list[bytes] = []
     try:
         extraction = read(blob, extractors=extractors, max_bytes=max_bytes)
-        structure = pack(extraction, attached)
+        structure = _packed(blob, extraction, chunker, attached)
         return frame(["read", _peak(), structure], attached)
     except ReadError as error:
         # The class that the other side knows, should a plugin have made one of its own.
@@ -98,6 +124,25 @@ def _answer(blob: Blob, extractors: Sequence[Extractor], max_bytes: int) -> list
         what = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
         return frame(["bug", _peak(), _cut(what), traceback.format_exc()[-2 * MAX_REASON :]])
     return frame(["memory", _peak()])  # here what the parser held is free again
+
+
+def _packed(blob: Blob, extraction: Extraction, chunker: _Chunker, attached: list[bytes]) -> object:
+    """With its chunks, where it is large: its elements would take the parent seconds to decode."""
+    is_large = len(extraction.text) > LARGE_TEXT or len(extraction.elements) > LARGE_ELEMENTS
+    if chunker is None or not is_large:
+        return pack(extraction, attached)
+    extraction = cleaned(replace(extraction, title=blob.title or extraction.title))
+    return pack_large(extraction, chunker().chunk(blob.name, extraction), attached)
+
+
+def _chunker(name: str, chunking: str) -> _Chunker:
+    return partial(_made, name, chunking) if name and chunking else None
+
+
+@lru_cache(1)
+def _made(name: str, chunking: str) -> LargeChunker:
+    """For the first large file: the tokenisers take .3 s and 52 MB."""
+    return cast(LargeChunker, _named(name)(chunking))
 
 
 def _cut(text: str) -> str:
@@ -122,20 +167,22 @@ def _write(piece: bytes) -> None:
         view = view[os.write(_outbox, view) :]
 
 
-def _receive(inbox: int) -> list[Blob]:
-    """The next request; nothing when the parent closed the pipe or is gone."""
+def _receive(inbox: int) -> tuple[str, list[Blob]] | None:
+    """The next request: how large files are chunked, and files. Nothing when the parent closed the
+    pipe or is gone."""
     head = _read_exactly(inbox, HEAD.size)
     if head is None:
-        return []
+        return None
     told, size = HEAD.unpack(head)
-    files, data = _read_exactly(inbox, told), _read_exactly(inbox, size)
-    if files is None or data is None:
-        return []
+    request, data = _read_exactly(inbox, told), _read_exactly(inbox, size)
+    if request is None or data is None:
+        return None
     blobs, start = [], 0
-    for name, length in cast(list[tuple[str, int]], structure_of(files)):
-        blobs.append(Blob(name, bytes(data[start : start + length])))
+    chunking, files = cast(tuple[str, list[tuple[str, int, str]]], structure_of(request))
+    for name, length, title in files:
+        blobs.append(Blob(name, bytes(data[start : start + length]), title))
         start += length
-    return blobs
+    return chunking, blobs
 
 
 def _read_exactly(inbox: int, size: int) -> bytearray | None:

@@ -45,6 +45,8 @@ class Describing:
         kind = image_type(blob.data)
         if kind not in SEEN or len(blob.data) > MOST_BYTES:
             return read
+        if isinstance(read, Extraction) and read.chunked is not None:
+            return read  # a picture with a book's text needs no description
         bare = read
         if isinstance(read, FileEmpty):
             bare = Extraction("", (), PurePath(blob.name).stem, kind, reader=self._reader)

@@ -161,7 +161,7 @@ class Preparer:
             return
         if item.size > self._max_bytes:  # before it is in memory
             raise too_many_bytes(item.name, item.size, self._max_bytes)
-        one.blob = Blob(item.name, item.content())
+        one.blob = Blob(item.name, item.content(), clean_text(item.title))
         one.digest = hashlib.sha256(one.blob.data).hexdigest()
 
     def _compare(self, asked: Sequence[Asked], labels: Labels) -> None:
@@ -224,14 +224,23 @@ class Preparer:
 
     def _chunk(self, one: Asked) -> None:
         one.extraction = described(one.item, one.read)
-        one.chunks = self._chunker.chunk(one.extraction)
+        one.chunks = self._chunks(one.extraction)
         if not one.chunks and not one.extraction.enclosed:
             raise FileEmpty(f"{one.item.name} holds no text.")
+
+    def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
+        """Of a large file, those that came with it."""
+        if extraction.chunked is None:
+            return self._chunker.chunk(extraction)
+        if extraction.chunked.fingerprint != self._chunker.fingerprint:
+            raise ValueError(f"chunked by {extraction.chunked.fingerprint}")
+        return extraction.chunked.chunks
 
     def _interpret(self, labels: Labels, one: Asked) -> None:
         item, extraction, chunks = one.item, one.read, one.chunks
         category, audience, metadata = labelled(labels, extraction.metadata, one.before)
-        note = self._chunker.note(extraction, chunks)
+        chunked = extraction.chunked
+        note = chunked.note if chunked else self._chunker.note(extraction, chunks)
         metadata = {n: value for n, value in metadata.items() if n not in (CHUNKING, UNREAD)}
         if note:
             metadata[CHUNKING] = note
@@ -290,11 +299,16 @@ class Preparer:
         known = self._store.summary(digest, summariser.fingerprint, sender)
         if known is not None:
             return known, summariser.fingerprint
+        own = ExtractiveSummariser()
+        if summariser.fingerprint == own.fingerprint:
+            summariser = own
         try:
-            return clean_text(summariser.summarise(extraction)), summariser.fingerprint
+            if summariser is not own:
+                return clean_text(summariser.summarise(extraction)), summariser.fingerprint
         except ModelError:
-            own = ExtractiveSummariser()
-            return own.summarise(extraction), own.fingerprint
+            pass
+        chunked = extraction.chunked
+        return chunked.summary if chunked else own.summarise(extraction), own.fingerprint
 
     def _fingerprint(self, reader: str) -> str:
         parts = [self._readers.get(reader, reader), self._chunker.fingerprint]

@@ -6,17 +6,20 @@ The only place that knows both the settings and the parts. Nothing is loaded bef
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
-from trivium.chunk.choose import AutoChunker
 from trivium.chunk.recursive import MIN_SIZE
 from trivium.config import Settings, key
-from trivium.errors import BadSetting
+from trivium.errors import BadSetting, ModelUnavailable
 from trivium.extract.detect import reader_name
 from trivium.extract.images import ImageExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.describing import Describing
+from trivium.ingest.large import FACTORY as LARGE
+from trivium.ingest.large import Plan
 from trivium.ingest.reading import FACTORY, extractors
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
@@ -47,7 +50,7 @@ from trivium.ports import (
 )
 from trivium.store.blobs import FolderBlobs
 from trivium.text.summary import ExtractiveSummariser
-from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
+from trivium.text.tokens import Cl100kTokens, StricterTokens
 from trivium.types import OWNER
 
 # Of the tokens that the model reads, what is kept free in front of a chunk: its headings and the
@@ -179,23 +182,37 @@ def generator_for(settings: Settings) -> Generator | None:
 def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> Chunker:
     """Measures by cl100k, and by the model's own tokens where it runs here: what the model does
     not read it does not find. `strategy` takes the place of the one in the settings."""
-    # Sections of 2,000 tokens, of which the model read 512: vector recall@5 63 %, of 400: 81 %.
-    s = settings
-    size, ceiling = s.chunk_size, s.chunk_ceiling
     tokens: Tokens = Cl100kTokens()
     if isinstance(embedder, LocalEmbedder):
         tokens = StricterTokens(tokens, embedder.tokens)
+    return _plan(settings, embedder, strategy).chunker(tokens)
+
+
+def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
+    # Sections of 2,000 tokens, of which the model read 512: vector recall@5 63 %, of 400: 81 %.
+    s = settings
+    size, ceiling = s.chunk_size, s.chunk_ceiling
+    if isinstance(embedder, LocalEmbedder):
         room = max(MIN_SIZE, s.embed_max_tokens - _CONTEXT_TOKENS - _MARKS)
         size, ceiling = min(size, room), min(ceiling, room)
-    return AutoChunker(
-        SlicedTokens(tokens),
+    return Plan(
         size,
         min(s.chunk_overlap, size // 4),
         min(s.chunk_minimum, size // 4),
-        ceiling=ceiling,
-        most=s.chunk_most,
-        strategy=strategy or s.chunk_strategy,
+        ceiling,
+        s.chunk_most,
+        strategy or s.chunk_strategy,
+        s.chunk_limit,
     )
+
+
+def large_chunking(settings: Settings, embedder: Embedder, strategy: str = "") -> Plan:
+    """How the processes that read files chunk large ones: the same as `chunker_for`."""
+    plan = _plan(settings, embedder, strategy)
+    if isinstance(embedder, LocalEmbedder):
+        with suppress(ModelUnavailable):
+            return replace(plan, tokenizer=str(embedder.tokenizer_file()))
+    return plan
 
 
 def summariser_for(settings: Settings, generator: Generator | None) -> Summariser | None:
@@ -252,6 +269,7 @@ def sandbox_for(settings: Settings) -> Sandbox:
         settings.read_memory,
         max_bytes=settings.read_max_bytes,
         extractors=FACTORY,
+        chunker=LARGE,
         settings=reading(settings),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from trivium.ingest.way import Offer, clean_item
 from trivium.library.assembly import (
     chunker_for,
     generator_for,
+    large_chunking,
     reader_for,
     reading,
     sandbox_for,
     summariser_for,
 )
-from trivium.ports import Embedder, LastingSource, SourceItem, Store
+from trivium.ports import Embedder, LastingSource, Reader, SourceItem, Store
 from trivium.sources.folder import FolderSource
 from trivium.sources.spool import Spool, SpoolSource
 from trivium.text.values import clean_metadata, clean_text
@@ -113,7 +115,7 @@ class Workshop:
             preparer = Preparer(
                 self._store,
                 chunker_for(settings, self._embedder, chunker),
-                reader_for(settings, self._generator, self._sandbox(settings).read_all),
+                reader_for(settings, self._generator, self._reader(settings, chunker)),
                 extractors(reading(settings)),
                 max_bytes=settings.read_max_bytes,
                 summariser=summariser_for(settings, self._generator),
@@ -121,6 +123,11 @@ class Workshop:
             )
             self._benches = {asked: (labels, preparer)}
         return self._benches[asked]
+
+    def _reader(self, settings: Settings, chunker: str) -> Reader:
+        """`chunker`: the strategy of the collection, if it has one of its own."""
+        large = large_chunking(settings, self._embedder, chunker)
+        return partial(self._sandbox(settings).read_all, chunking=large.as_text())
 
     def _sandbox(self, settings: Settings) -> Sandbox:
         asked = repr([getattr(settings, f.name) for f in fields(settings)])

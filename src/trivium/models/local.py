@@ -165,6 +165,10 @@ class LocalEmbedder:
         """Counts as this model does."""
         return LocalTokens(self.fingerprint, open_tokenizer(self._files()[1]), self._counted)
 
+    def tokenizer_file(self) -> Path:
+        """For another process that counts as this model does. Raises ModelUnavailable."""
+        return self._files()[1]
+
     def _files(self) -> tuple[Path, Path]:
         """The graph and the tokeniser, made ready on the first call on this machine."""
         given = weights.given_graph(self._folder) if self._folder is not None else None

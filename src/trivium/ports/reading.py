@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 from trivium.errors import ReadError
 from trivium.types import (
     Chunk,
+    Chunked,
     Extraction,
     Metadata,
 )
@@ -62,6 +63,15 @@ class Blob:
 
     name: str
     data: bytes
+    title: str = ""  # where its source knows it better than the file
+
+
+class LargeChunker(Protocol):
+    """Chunks large documents in the process that reads them."""
+
+    def chunk(self, name: str, extraction: Extraction) -> Chunked:
+        """`name`: the file's, for errors. Raises ReadError when there are too many chunks."""
+        ...
 
 
 class Extractor(Protocol):

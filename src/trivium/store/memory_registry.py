@@ -112,7 +112,7 @@ class MemoryRegistry(MemoryModels, MemoryConversations, MemoryOriginals):
             content_hash=processed.content_hash,
             size=processed.size,
             fingerprint=processed.fingerprint,
-            elements=len(extraction.elements),
+            elements=extraction.element_count,
             chunks=len(processed.chunks),
             tokens=sum(chunk.tokens for chunk in processed.chunks),
             created_at=now(),

@@ -1,13 +1,15 @@
 """Markdown becomes what a person reads; its structure becomes elements."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it.parser_inline import ParserInline
 
 from trivium.errors import FileEmpty
-from trivium.extract.markdown import MarkdownExtractor
+from trivium.extract.markdown import MOST_BRACKETS, MarkdownExtractor
 from trivium.ports import Blob
 from trivium.types import Extraction
 
@@ -235,3 +237,21 @@ def test_elements_are_in_order_apart_and_not_blank(lines: list[str]) -> None:
     assert end == len(result.text)
     numbers = [e.paragraph for e in result.elements if e.kind != "heading"]
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("marks", ["[", "![", "[a](b", "[[a]"])
+def test_a_paragraph_of_brackets_is_plain_text(marks: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parser would look for the end of each bracket through all the others."""
+    most = 0
+    parse = ParserInline.parse
+
+    def seen(self: ParserInline, src: str, *rest: Any) -> Any:
+        nonlocal most
+        most = max(most, src.count("["))
+        return parse(self, src, *rest)
+
+    monkeypatch.setattr(ParserInline, "parse", seen)
+    read = extract(f"Before [a link](b).\n\n{marks * 20_000}\nlast\n\nAfter [a link](b).\n")
+    assert read.text.startswith("Before a link.\n\n[" if marks[0] == "[" else "Before a link.\n\n!")
+    assert read.text.endswith(" last\n\nAfter a link.")
+    assert most <= MOST_BRACKETS

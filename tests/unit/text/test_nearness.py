@@ -4,7 +4,9 @@ import random
 
 import pytest
 
+from trivium.text import nearness
 from trivium.text.nearness import groups, keys, near, similarity, sketch
+from trivium.text.normalise import words
 
 CHANCE = random.Random(20261115)
 VOCABULARY = [f"word{n}" for n in range(5000)]
@@ -71,3 +73,24 @@ def test_a_copy_is_found_among_many_with_the_same_sentence() -> None:
     assert [[name for name, _ in group] for group in groups(sketches, 0.8)] == [[80, 101]]
     share_of_the_footer = {n: s for n, s in sketches.items() if n <= 40}
     assert len(groups(share_of_the_footer, 0.15)) == 1
+
+
+def test_a_long_text_is_read_in_windows_and_its_sketch_is_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = "\n".join(" ".join(text(20)) for _ in range(2_000)) + "'s café " + "x" * 30
+    longest = 0
+
+    def seen(part: str) -> list[str]:
+        nonlocal longest
+        longest = max(longest, len(part))
+        return words(part)
+
+    monkeypatch.setattr(nearness, "words", seen)
+    whole = sketch(given)
+    assert longest <= nearness._WINDOW < len(given)
+    monkeypatch.setattr(nearness, "_WINDOW", 1_000)
+    longest = 0
+    assert sketch(given) == whole
+    assert longest <= 1_000
+    assert sketch("y" * 100_000) != b""

@@ -116,7 +116,7 @@ def interpretation_values(processed: Processed) -> dict[str, Any]:
         "restored_from": None,
         "media_type": extraction.media_type,
         "size": processed.size,
-        "elements": len(extraction.elements),
+        "elements": extraction.element_count,
         "tokens": sum(chunk.tokens for chunk in processed.chunks),
         "timings": dict(processed.timings),
         "metadata": metadata_values(processed.metadata),

@@ -1,0 +1,98 @@
+"""Chunks large documents in the process that read them, under its limits of time and memory.
+
+The process that asked may be a server, and other requests would wait for it. Here and not in
+`extract`, which knows nothing of chunks; the sandbox imports it in its workers.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic
+
+from trivium.chunk.choose import AutoChunker
+from trivium.errors import FileTooLarge
+from trivium.extract.pulse import still_working
+from trivium.models.counted import Counted
+from trivium.models.local import LocalTokens, open_tokenizer
+from trivium.ports import Tokens
+from trivium.text.summary import ExtractiveSummariser
+from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
+from trivium.types import Chunked, Extraction
+
+FACTORY = "trivium.ingest.large:made"
+_PULSE = 1.0  # seconds between two signs that chunking goes on
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How documents are chunked, in a form that other processes can be told."""
+
+    size: int
+    overlap: int
+    minimum: int
+    ceiling: int
+    most: int
+    strategy: str
+    limit: int  # chunks of one document
+    tokenizer: str = ""  # file of the embedding model's, where that runs here
+
+    def chunker(self, tokens: Tokens) -> AutoChunker:
+        return AutoChunker(
+            SlicedTokens(tokens),
+            self.size,
+            self.overlap,
+            self.minimum,
+            ceiling=self.ceiling,
+            most=self.most,
+            strategy=self.strategy,
+        )
+
+    def as_text(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def made(plan: str) -> LargeDocuments:
+    return LargeDocuments(Plan(**json.loads(plan)))
+
+
+class LargeDocuments:
+    def __init__(self, plan: Plan) -> None:
+        tokens: Tokens = Cl100kTokens()
+        if plan.tokenizer:
+            tokenizer = open_tokenizer(Path(plan.tokenizer))
+            tokens = StricterTokens(tokens, lambda: LocalTokens("model", tokenizer, Counted()))
+        self._chunker = plan.chunker(_Pulsing(tokens))
+        self._limit = plan.limit
+
+    def chunk(self, name: str, extraction: Extraction) -> Chunked:
+        chunks = self._chunker.chunk(extraction)
+        if len(chunks) > self._limit:
+            raise FileTooLarge(
+                f"{name} has {len(chunks):,} chunks, the limit is {self._limit:,}.",
+                fix="Split it, or raise the limit (setting `chunk.limit`).",
+            )
+        return Chunked(
+            chunks,
+            self._chunker.fingerprint,
+            self._chunker.note(extraction, chunks),
+            ExtractiveSummariser().summarise(extraction),
+            len(extraction.elements),
+        )
+
+
+class _Pulsing:
+    """Counts, and says now and then that it does: 20 MB of prose take longer than a file may
+    without a sign."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.name = tokens.name
+        self._tokens = tokens
+        self._told = monotonic()
+
+    def count(self, text: str) -> int:
+        if monotonic() - self._told > _PULSE:
+            self._told = monotonic()
+            still_working()
+        return self._tokens.count(text)

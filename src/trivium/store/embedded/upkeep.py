@@ -18,6 +18,7 @@ from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.locks import is_held
 from trivium.store.embedded.switching import Switching
+from trivium.store.sql.tables import embeddings
 
 Hash = Callable[[str], str]
 # Bytes that another process has archived and not yet registered are younger than this.
@@ -120,8 +121,26 @@ class Upkeep(Switching):
             told += f" Nothing tells what stood in {_first(lost)}: remove and add these again."
         mendable = len(rotten) > sum(one.text is None for one in rotten)
         yield Finding("passages", not rotten, told, "Put their text right." if mendable else "")
+        unsound = self._registry.unsound()
+        told = "Every row matches its checksum."
+        if unsound:
+            of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
+            held = ", ".join(sorted({one.table.name for one in unsound}))
+            told = f"{len(unsound):,} rows of {held} have changed on the disk, of documents {of}."
+        unknown = self._registry.without_checksum()
+        if unknown:
+            told += f" {unknown:,} rows have no checksum yet: `trivium doctor --repair` adds them."
+        mend = "Restore them from their copies, or make their vectors again."
+        yield Finding("rows", not unsound, told, mend if unsound else "")
 
     def _mend_bytes(self, hash_of: Hash) -> Iterator[str]:
+        """Rows first: indexes are compared with them, and rebuilt from them."""
+        unsound = self._registry.unsound()
+        if unsound:
+            hashes = [one.key[1] for one in unsound if one.table is embeddings]
+            mended = self._registry.mend_rows(unsound, self._indexes.stored_vectors(hashes))
+            if mended:
+                yield f"Mended {len(mended):,} rows that had changed on the disk."
         try:
             self._indexes.check()
         except IndexDamaged as damage:
@@ -133,6 +152,9 @@ class Upkeep(Switching):
             self._registry.mend(mendable)
             self.rebuild()
             yield f"Put the text of {len(mendable):,} passages right."
+        written = self._registry.write_checksums()
+        if written:
+            yield f"Added checksums to {written:,} rows."
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         """Mend what can be mended without a model; what was done comes back."""

@@ -17,6 +17,7 @@ from trivium.ports import Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.locks import is_held
+from trivium.store.embedded.salvage import DAMAGED, survey, told_of
 from trivium.store.embedded.switching import Switching
 from trivium.store.sql.tables import embeddings
 
@@ -91,7 +92,10 @@ class Upkeep(Switching):
         return sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
 
     def _orphans(self) -> list[str]:
-        """Originals that nothing refers to, nor is about to."""
+        """Originals that nothing refers to, nor is about to. None while a damaged database is kept:
+        its lost documents may refer to them."""
+        if any(self._folder.glob(f"{DAMAGED}*")):
+            return []
         kept = list(self._originals.blobs.addresses())  # first: what is put later is registered
         used = self._registry.originals()
         return [a for a, age in kept if a not in used and age > SETTLED_SECONDS]
@@ -135,12 +139,7 @@ class Upkeep(Switching):
 
     def _mend_bytes(self, hash_of: Hash) -> Iterator[str]:
         """Rows first: indexes are compared with them, and rebuilt from them."""
-        unsound = self._registry.unsound()
-        if unsound:
-            hashes = [one.key[1] for one in unsound if one.table is embeddings]
-            mended = self._registry.mend_rows(unsound, self._indexes.stored_vectors(hashes))
-            if mended:
-                yield f"Mended {len(mended):,} rows that had changed on the disk."
+        yield from self._mend_rows()
         try:
             self._indexes.check()
         except IndexDamaged as damage:
@@ -152,9 +151,17 @@ class Upkeep(Switching):
             self._registry.mend(mendable)
             self.rebuild()
             yield f"Put the text of {len(mendable):,} passages right."
+            yield from self._mend_rows()  # with its text right, a row may lack one thing more
         written = self._registry.write_checksums()
         if written:
             yield f"Added checksums to {written:,} rows."
+
+    def _mend_rows(self) -> Iterator[str]:
+        unsound = self._registry.unsound()
+        hashes = [one.key[1] for one in unsound if one.table is embeddings]
+        mended = self._registry.mend_rows(unsound, self._indexes.stored_vectors(hashes))
+        if mended:
+            yield f"Mended {len(mended):,} rows that had changed on the disk."
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         """Mend what can be mended without a model; what was done comes back."""
@@ -182,8 +189,10 @@ class Upkeep(Switching):
             said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         whole = said == ["ok"] and not broken
-        message = "The database is whole." if whole else f"The database is damaged: {said[0]}."
-        yield Finding("database", whole, message)
+        told, repair = "The database is whole.", ""
+        if not whole:
+            told, repair = told_of(survey(self._folder)), "Save what can be read."
+        yield Finding("database", whole, told, repair)
         wrong = self._registry.contradictions()
         told = "Every document agrees with its rows."
         if wrong:

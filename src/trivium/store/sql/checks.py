@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 
 from trivium.errors import LibraryDamaged
-from trivium.store.sql.checksums import CHECKED, CHECKSUM, change, checksum, is_sound
+from trivium.store.sql.checksums import CHECKED, CHECKSUM, changed_checksum, checksum, is_sound
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import active
@@ -215,14 +215,14 @@ class Checks(RegistryReader):
                 if one.text is None:
                     continue
                 if one.interpretation is None:
-                    change(connection, chunks, chunks.c.id == one.chunk, {"text": one.text})
+                    _set_text(connection, chunks, one.chunk, one.text)
                     continue
                 place = select(chunks.c.start, chunks.c.end).where(chunks.c.id == one.chunk)
                 start, end = connection.execute(place).one()
                 mine = interpretations.c.id == one.interpretation
                 whole = connection.scalar(select(interpretations.c.text).where(mine)) or ""
                 mended = whole[:start] + one.text + whole[end:]
-                change(connection, interpretations, mine, {"text": mended})
+                _set_text(connection, interpretations, one.interpretation, mended)
 
     def originals(self) -> dict[str, int]:
         """The address of every original that some interpretation refers to, and how many bytes its
@@ -315,6 +315,12 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return None
+
+
+def _set_text(connection: Connection, table: Table, id_: int, text: str) -> None:
+    (row,) = _read_anyway(connection, table, table.c.id == id_)
+    values = {"text": text, CHECKSUM: changed_checksum(table, row, {"text": text})}
+    connection.execute(update(table).where(table.c.id == id_).values(**values))
 
 
 def _is_key(one: Unsound) -> ColumnElement[bool]:

@@ -116,8 +116,9 @@ def salvage(folder: Path) -> Salvaged:
         kept = _unused(folder)
         os.link(path, kept)
         log = path.with_name(f"{path.name}-wal")
-        if log.exists():  # it would be read as the new file's
+        if log.exists() and log.stat().st_size:  # it would be read as the new file's
             log.rename(kept.with_name(f"{kept.name}-wal"))
+        log.unlink(missing_ok=True)
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
         new.replace(path)
         for name in DERIVED:
@@ -292,6 +293,17 @@ def _count(connection: sqlite3.Connection) -> None:
         connection.execute(
             "UPDATE counters SET value = max(value, ?) + (name = 'sequence') WHERE name = ?",
             (at_least, name),
+        )
+    # Which model serves, if that was lost: the one with the most vectors.
+    most = "FROM embeddings GROUP BY model ORDER BY count(*) DESC LIMIT 1"
+    told = {
+        "model": "model",
+        "dimensions": "CAST(length(vector) / 2 AS TEXT)",
+        "embedded_upto": "0",
+    }
+    for name, value in told.items():
+        connection.execute(
+            f"INSERT OR IGNORE INTO settings SELECT '{name}', {value} {most}",
         )
     connection.execute(
         "UPDATE settings SET value = (SELECT coalesce(max(chunks.id), 0) FROM chunks"

@@ -3,9 +3,10 @@
     python -m bench.damage [--flips 60] [--seed 1]
 
 Every flip hits a fresh copy of a small library, in a process of its own, since what a damaged file
-does to native code cannot be caught from within. A third of the flips go to derived files, a third to
-the database, and a third set a whole page of it to zero. For each the process searches in three modes and runs `examine(deep=True)`; it neither
-adds nor repairs anything. Some 5 to 10 s a flip on two busy cores.
+does to native code cannot be caught from within. A third of the flips go to derived files, a third
+to the database, and a third set a whole page of it to zero. For each the process searches in three
+modes and runs `examine(deep=True)`; it neither adds nor repairs anything. Some 5 to 10 s a flip on
+two busy cores.
 """
 
 from __future__ import annotations

@@ -40,7 +40,9 @@ class Check:
 
 @click.command("doctor")
 @click.option("--repair", is_flag=True, help="Mend what is wrong, where that can be mended.")
-@click.option("--deep", is_flag=True, help="Check every byte of the indexes and all passages.")
+@click.option(
+    "--deep", is_flag=True, help="Check every byte of the indexes and every row of documents."
+)
 @click.option("--rebuild", is_flag=True, help="Make the search indexes anew from the database.")
 @shared_options
 @pass_shell

@@ -3,9 +3,10 @@
     python -m bench.damage [--flips 60] [--seed 1]
 
 Every flip hits a fresh copy of a small library, in a process of its own, since what a damaged file
-does to native code cannot be caught from within. Half of the flips go to derived files, half to the
-database. For each the process searches in three modes and runs `examine(deep=True)`; it neither
-adds nor repairs anything. Some 5 to 10 s a flip on two busy cores.
+does to native code cannot be caught from within. A third of the flips go to derived files, a third
+to the database, and a third set a whole page of it to zero. For each the process searches in three
+modes and runs `examine(deep=True)`; it neither adds nor repairs anything. Some 5 to 10 s a flip on
+two busy cores.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from trivium.testing.samples import TOY
 
 QUERIES = ("lantern", "harbour 7", "lanterm", "signal -harbour")
 DATABASE = "library.db"
+KINDS = ("derived", "database", "pages")  # one bit of an index, or of the database; a page of it
+PAGE = 4096
 SECONDS = 120  # for one copy, on a busy machine
 
 
@@ -48,23 +51,27 @@ def main() -> None:
 
 
 def attack(folder: Path, flips: int, seed: int) -> dict[str, Counter[str]]:
-    """How often each outcome came, for derived files and for the database."""
+    """How often each outcome came, for each kind of damage."""
     whole = folder / "whole"
     make(whole, folder / "files")
     expected = look(whole)["answers"]
     choose = random.Random(seed)
     files = [path for path in sorted(whole.rglob("*")) if path.is_file() and path.stat().st_size]
     derived = [path for path in files if {"words", "vectors", "vocabulary.txt"} & {*path.parts}]
-    counts: dict[str, Counter[str]] = {"derived": Counter(), "database": Counter()}
+    counts = {kind: Counter[str]() for kind in KINDS}
     for number in range(flips):
-        kind = ("derived", "database")[number % 2]
+        kind = KINDS[number % len(KINDS)]
         path = choose.choice(derived) if kind == "derived" else whole / DATABASE
         copy = folder / "copy"
         shutil.copytree(whole, copy)
         target = copy / path.relative_to(whole)
         data = bytearray(target.read_bytes())
         at = choose.randrange(len(data))
-        data[at] ^= 1 << choose.randrange(8)
+        if kind == "pages":
+            at -= at % PAGE
+            data[at : at + PAGE] = bytes(PAGE)
+        else:
+            data[at] ^= 1 << choose.randrange(8)
         target.write_bytes(data)
         outcome = judge(copy, expected)
         counts[kind][outcome] += 1

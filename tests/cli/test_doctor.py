@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_what_is_wrong_is_told_and_only_repaired_when_asked(
     for path in place.glob("archive/??/*"):
         os.utime(path, (0, 0))
     with sqlite3.connect(place / "library.db") as connection:
-        connection.execute("INSERT INTO embeddings VALUES ('m', 'nobody', x'00')")
+        connection.execute("INSERT INTO embeddings VALUES ('m', 'nobody', x'00', NULL)")
         connection.execute("UPDATE embeddings SET model = 'x' WHERE rowid = 1")
     connection.close()
     for _ in range(2):
@@ -169,3 +170,28 @@ def test_config_tells_value_and_origin(monkeypatch: pytest.MonkeyPatch) -> None:
     header, *rows = call("config").out.splitlines()
     assert header.split() == ["name", "value", "origin", "meaning"]
     assert len(rows) == len(found)
+
+
+def test_unreadable_pages_are_named_and_the_rest_is_saved(tmp_path: Path, documents: Path) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    path = place / "library.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        query = "SELECT rootpage FROM sqlite_master WHERE name = 'documents'"
+        (root,) = connection.execute(query).fetchone()
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * 4096 : root * 4096] = bytes(4096)
+    path.write_bytes(data)
+    answer = call("doctor", "--library", place, "--json")
+    assert answer.code == 1
+    told = answer.json["checks"][-1]
+    assert "3 can't: #1 " in told["message"]
+    assert "crown.md" in told["message"]
+    assert "--repair" in told["fix"]
+    mended = call("doctor", "--repair", "--library", place, "--json")
+    assert mended.code == 0, mended
+    assert "Read 3 documents again from their originals." in mended.json["repaired"]
+    (kept,) = place.glob("library.db.damaged-*")
+    assert kept.read_bytes() == data
+    assert call("search", "battleaxe", "--library", place, "--json").json["results"]

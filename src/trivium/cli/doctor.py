@@ -21,6 +21,7 @@ from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
     from trivium.config import Settings
+    from trivium.errors import TriviumError
     from trivium.ports import Embedder
     from trivium.store.embedded.upkeep import Finding
 
@@ -39,7 +40,9 @@ class Check:
 
 @click.command("doctor")
 @click.option("--repair", is_flag=True, help="Mend what is wrong, where that can be mended.")
-@click.option("--deep", is_flag=True, help="Check every byte of the indexes and all passages.")
+@click.option(
+    "--deep", is_flag=True, help="Check every byte of the indexes and every row of documents."
+)
 @click.option("--rebuild", is_flag=True, help="Make the search indexes anew from the database.")
 @shared_options
 @pass_shell
@@ -59,7 +62,7 @@ def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> Non
     repaired: list[str] = []
     if repair:
         with spinner(shell, "Mending"):
-            repaired = _repair(settings, shell)
+            repaired = [*_salvage(settings, shell), *_repair(settings, shell)]
     with spinner(shell, "Looking"):
         facts, checks = _examine(settings, deep)
     if shell.json:
@@ -145,7 +148,7 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
 def _library(
     settings: Settings, fingerprint: object, deep: bool
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
-    from trivium.errors import LibraryNotFound, TriviumError
+    from trivium.errors import LibraryDamaged, LibraryNotFound, TriviumError
     from trivium.ingest.hashes import hash_of
     from trivium.library import blobs_for
     from trivium.store.embedded.store import EmbeddedStore
@@ -162,6 +165,8 @@ def _library(
             store.close()
     except LibraryNotFound as error:
         return facts, {}, [Check("library", True, error.message, error.fix)]
+    except LibraryDamaged as error:
+        return facts, {}, [_damaged(settings, error)]
     except TriviumError as error:
         message = f"{error.message} [{error.code}]"
         return facts, {}, [Check("library", False, message, error.fix)]
@@ -177,6 +182,39 @@ def _library(
             "`trivium reembed` embeds it anew with that model; or set the embed settings back.",
         )
     return facts, health, [opened, *map(judged, findings)]
+
+
+def _damaged(settings: Settings, error: TriviumError) -> Check:
+    """A library that doesn't open: which documents can still be read."""
+    from trivium.errors import LibraryDamaged
+    from trivium.store.embedded.salvage import survey, told_of
+
+    try:
+        told = f"{told_of(survey(settings.library))} [{error.code}]"
+    except LibraryDamaged as worse:
+        return Check("library", False, f"{worse.message} [{worse.code}]", worse.fix)
+    return Check("library", False, told, "Save what can be read. `trivium doctor --repair` does.")
+
+
+def _salvage(settings: Settings, shell: Shell) -> list[str]:
+    """Where SQLite can't read pages: a new database with the rest, and lost documents read again
+    from their originals."""
+    from trivium.errors import TriviumError
+    from trivium.library import Library
+    from trivium.store.embedded.salvage import alone, is_damaged, salvage, told_of
+
+    if not is_damaged(settings.library):
+        return []
+    with alone(settings.library, shell.note):
+        saved = salvage(settings.library)
+    done = [told_of(saved), f"Wrote a new database. The damaged one is {saved.kept}: keep it."]
+    if not saved.lost:
+        return done
+    try:
+        with Library.open(settings=_with_model_of_the_library(settings), create=False) as library:
+            return done + library.reread(saved.lost, on_wait=shell.note)
+    except TriviumError as error:
+        return [*done, f"Couldn't read them again from their originals: {error.message}"]
 
 
 def judged(finding: Finding) -> Check:

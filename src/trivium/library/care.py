@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trivium.errors import TargetExists
+from trivium.errors import OriginalDamaged, OriginalMissing, TargetExists
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.hashes import hash_of
-from trivium.library.parts import Parts
-from trivium.ports import Embedder, Waiting
+from trivium.library.adding import Adding
+from trivium.ports import Embedder, SourceItem, Waiting
 from trivium.store.embedded.backup import Backup, Progress
+from trivium.store.embedded.salvage import LostDocument
 from trivium.store.embedded.store import EmbeddedStore
 from trivium.store.embedded.upkeep import Compacted, Finding
-from trivium.types import Manifest
+from trivium.store.where import name_of
+from trivium.types import Labels, Manifest
 
 
-class Care(Parts):
+class _Archived:
+    """One document, as the archive holds it."""
+
+    def __init__(self, uri: str, data: bytes) -> None:
+        self._uri, self._data = uri, data
+
+    def items(self) -> Iterator[SourceItem]:
+        yield SourceItem(self._uri, name_of(self._uri), lambda: self._data, len(self._data))
+
+
+class Care(Adding):
     def manifest(self) -> Manifest:
         """Format of the library and the model it was embedded with."""
         return self._store.manifest()
@@ -62,6 +74,26 @@ class Care(Parts):
     def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
         """Mend what `examine` finds, where that can be mended; what was done comes back."""
         return repaired(self._store, self._embedder, on_wait)
+
+    def reread(self, lost: Sequence[LostDocument], *, on_wait: Waiting | None = None) -> list[str]:
+        """Add documents again from their originals in the archive, with the labels that they had.
+        Those that can't be are named."""
+        done: list[LostDocument] = []
+        left: list[LostDocument] = []
+        for one in lost:
+            labels = Labels(
+                one.collection, one.category, one.audience, one.metadata, sender=one.sender
+            )
+            try:
+                if not one.original or not one.uri or one.audience is None:
+                    raise OriginalMissing(f"Document #{one.id} has no original.")
+                data = self._store.original(one.original)
+                report = self.add_from(_Archived(one.uri, data), labels, on_wait=on_wait)
+                (left if report.failed else done).append(one)
+            except (OriginalMissing, OriginalDamaged):
+                left.append(one)
+        told = [f"Read {len(done):,} documents again from their originals."] if done else []
+        return told + [f"Lost #{one.id} {one.uri}: add it again." for one in left]
 
 
 def repaired(

@@ -101,6 +101,7 @@ def _as_it_was(row: dict[str, Any]) -> dict[str, Any]:
             "updated_at": then["created_at"],
             "changed": 1,
             "chosen": then["id"],
+            "checksum": None,  # a view is derived
         }
     )
 

@@ -101,9 +101,8 @@ def _pack(
             some = missing[start : start + 500]
             marks = ", ".join("?" * len(some))
             for table in ("documents", "interpretations"):
-                connection.execute(
-                    f"UPDATE {table} SET original = '' WHERE original IN ({marks})", some
-                )
+                unset = f"UPDATE {table} SET original = '', checksum = NULL"
+                connection.execute(f"{unset} WHERE original IN ({marks})", some)
         connection.commit()
         about = _about(connection, len(wanted) - len(missing))
     _add_file(tar, DATABASE, copy, sums)

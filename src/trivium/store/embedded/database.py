@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -63,6 +64,7 @@ def open_database(path: Path) -> Engine:
         pool_size=8,
         max_overflow=24,
         hide_parameters=True,
+        json_deserializer=lambda text: _read_json(text, path.parent),
     )
 
     @event.listens_for(engine, "handle_error")
@@ -93,6 +95,16 @@ def _connect(path: Path) -> sqlite3.Connection:
         place = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
         return sqlite3.connect(place, uri=True, check_same_thread=False, factory=_Snapshot)
     return connection
+
+
+def _read_json(text: str, folder: Path) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise LibraryDamaged(
+            f"The library {folder} holds a value that can't be read: {error}.",
+            fix="`trivium doctor --deep` names the documents.",
+        ) from error
 
 
 def _size(path: Path) -> int:

@@ -113,6 +113,18 @@ class Indexes:
                 if vector is not None and vector != row.tobytes():
                     raise IndexDamaged.of(VECTORS, f"the vector of passage {id_} has changed")
 
+    def stored_vectors(self, hashes: Sequence[str]) -> dict[str, bytes]:
+        """The rows of active passages with these hashes, as they lie in the index."""
+        found: dict[str, bytes] = {}
+        if self.vectors is None or not hashes:
+            return found
+        generation = self.vectors.generation
+        for hash_, id_ in self._registry.chunks_embedded(hashes):
+            at = int(np.searchsorted(generation.ids, id_))
+            if at < generation.count and generation.ids[at] == id_:
+                found[hash_] = generation.rows_at(np.array([at]))[1][0].tobytes()
+        return found
+
     def distrust(self, damage: IndexDamaged) -> None:
         """Use this part no more, and leave a mark for the next writer, of whatever process."""
         self.damaged[damage.part] = damage

@@ -10,6 +10,8 @@ from filelock import FileLock, Timeout
 from trivium.errors import LibraryBusy
 from trivium.ports import Waiting
 
+LOCK = "writer.lock"  # in the library's folder
+
 
 @contextmanager
 def held(lock: FileLock, seconds: float, waiting: Waiting | None, doing: str) -> Iterator[None]:

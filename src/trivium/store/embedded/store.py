@@ -42,7 +42,7 @@ from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.census import Allowed, Census, Passing
 from trivium.store.embedded.database import check_not_lost, open_database, translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes, IndexView
-from trivium.store.embedded.locks import held
+from trivium.store.embedded.locks import LOCK, held
 from trivium.store.embedded.upkeep import Upkeep
 from trivium.store.embedded.visible import Occurrences, Visible
 from trivium.store.embedded.words import WordView
@@ -113,7 +113,7 @@ class EmbeddedStore(Upkeep):
             self._registry = Registry(self._engine)
             self._conversations = Conversations(self._engine)
             self.queue = JobQueue(self._engine)
-            self._lock = FileLock(folder / "writer.lock", thread_local=False)
+            self._lock = FileLock(folder / LOCK, thread_local=False)
             self._writers = threading.RLock()  # threads of this process take turns too
             self._depth = 0
             self._reading = threading.Lock()

@@ -17,7 +17,9 @@ from trivium.ports import Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, Backup, Progress, write_backup
 from trivium.store.embedded.locks import is_held
+from trivium.store.embedded.salvage import DAMAGED, survey, told_of
 from trivium.store.embedded.switching import Switching
+from trivium.store.sql.tables import embeddings
 
 Hash = Callable[[str], str]
 # Bytes that another process has archived and not yet registered are younger than this.
@@ -90,7 +92,10 @@ class Upkeep(Switching):
         return sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
 
     def _orphans(self) -> list[str]:
-        """Originals that nothing refers to, nor is about to."""
+        """Originals that nothing refers to, nor is about to. None while a damaged database is kept:
+        its lost documents may refer to them."""
+        if any(self._folder.glob(f"{DAMAGED}*")):
+            return []
         kept = list(self._originals.blobs.addresses())  # first: what is put later is registered
         used = self._registry.originals()
         return [a for a, age in kept if a not in used and age > SETTLED_SECONDS]
@@ -120,8 +125,21 @@ class Upkeep(Switching):
             told += f" Nothing tells what stood in {_first(lost)}: remove and add these again."
         mendable = len(rotten) > sum(one.text is None for one in rotten)
         yield Finding("passages", not rotten, told, "Put their text right." if mendable else "")
+        unsound = self._registry.unsound()
+        told = "Every row matches its checksum."
+        if unsound:
+            of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
+            held = ", ".join(sorted({one.table.name for one in unsound}))
+            told = f"{len(unsound):,} rows of {held} have changed on the disk, of documents {of}."
+        unknown = self._registry.without_checksum()
+        if unknown:
+            told += f" {unknown:,} rows have no checksum yet: `trivium doctor --repair` adds them."
+        mend = "Restore them from their copies, or make their vectors again."
+        yield Finding("rows", not unsound, told, mend if unsound else "")
 
     def _mend_bytes(self, hash_of: Hash) -> Iterator[str]:
+        """Rows first: indexes are compared with them, and rebuilt from them."""
+        yield from self._mend_rows()
         try:
             self._indexes.check()
         except IndexDamaged as damage:
@@ -133,6 +151,17 @@ class Upkeep(Switching):
             self._registry.mend(mendable)
             self.rebuild()
             yield f"Put the text of {len(mendable):,} passages right."
+            yield from self._mend_rows()  # with its text right, a row may lack one thing more
+        written = self._registry.write_checksums()
+        if written:
+            yield f"Added checksums to {written:,} rows."
+
+    def _mend_rows(self) -> Iterator[str]:
+        unsound = self._registry.unsound()
+        hashes = [one.key[1] for one in unsound if one.table is embeddings]
+        mended = self._registry.mend_rows(unsound, self._indexes.stored_vectors(hashes))
+        if mended:
+            yield f"Mended {len(mended):,} rows that had changed on the disk."
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         """Mend what can be mended without a model; what was done comes back."""
@@ -160,8 +189,10 @@ class Upkeep(Switching):
             said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         whole = said == ["ok"] and not broken
-        message = "The database is whole." if whole else f"The database is damaged: {said[0]}."
-        yield Finding("database", whole, message)
+        told, repair = "The database is whole.", ""
+        if not whole:
+            told, repair = told_of(survey(self._folder)), "Save what can be read."
+        yield Finding("database", whole, told, repair)
         wrong = self._registry.contradictions()
         told = "Every document agrees with its rows."
         if wrong:

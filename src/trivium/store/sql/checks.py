@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
-from sqlalchemy import RowMapping, delete, exists, func, select, update
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    Table,
+    Text,
+    and_,
+    delete,
+    exists,
+    func,
+    select,
+    tuple_,
+    type_coerce,
+    update,
+)
 
 from trivium.errors import LibraryDamaged
+from trivium.store.sql.checksums import CHECKED, CHECKSUM, changed_checksum, checksum, is_sound
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import active
@@ -29,6 +50,11 @@ _no_chunk_uses = [
 
 
 _BATCH = 500  # chunks looked at together
+# Columns that a document's row and its active interpretation's both have.
+_TOLD_TWICE = (
+    "title", "metadata", "language", "media_type", "content_hash", "size", "fingerprint",
+    "audience", "original", "first_chunk", "chunks",
+)  # fmt: skip
 _HASH_LENGTH = 32  # of what was embedded; others come from stores' own tests
 
 
@@ -42,7 +68,114 @@ class Rotten:
     interpretation: int | None = None  # whose text lacks it, where the passage itself is sound
 
 
+@dataclass(frozen=True, slots=True)
+class Unsound:
+    """A row that doesn't match its checksum, or can't be read."""
+
+    table: Table
+    key: tuple[Any, ...]  # its primary key
+    documents: tuple[DocumentId, ...]  # that it concerns
+
+
 class Checks(RegistryReader):
+    def unsound(self) -> list[Unsound]:
+        """Every row with a checksum that doesn't match it, passages apart: see `rotten`."""
+        return [one for table in CHECKED if table is not chunks for one in self._unsound_of(table)]
+
+    def _unsound_of(self, table: Table) -> Iterator[Unsound]:
+        for keys in self._keys(table):
+            try:
+                bad = [key for key, row in self._rows(table, keys) if not is_sound(table, row)]
+            except LibraryDamaged:  # one that can't be read must not hide the others
+                bad = [key for key in keys if not self._is_sound(table, key)]
+            for key in bad:
+                yield Unsound(table, key, self._concerned(table, key))
+
+    def _keys(self, table: Table) -> Iterator[list[tuple[Any, ...]]]:
+        """The primary keys of a table, a batch at a time."""
+        columns = list(table.primary_key.columns)
+        query = select(*columns).order_by(*columns).limit(_BATCH)
+        after: Select[Any] = query
+        while True:
+            with self._engine.connect() as connection:
+                batch = [tuple(row) for row in connection.execute(after)]
+            if not batch:
+                return
+            yield batch
+            after = query.where(tuple_(*columns) > batch[-1])
+
+    def _rows(
+        self, table: Table, keys: Sequence[tuple[Any, ...]]
+    ) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
+        columns = list(table.primary_key.columns)
+        asked = tuple_(*columns).between(keys[0], keys[-1])
+        with self._engine.connect() as connection:
+            rows = _read_anyway(connection, table, asked)
+        return [(tuple(row[column.name] for column in columns), row) for row in rows]
+
+    def _is_sound(self, table: Table, key: tuple[Any, ...]) -> bool:
+        try:
+            return all(is_sound(table, row) for _, row in self._rows(table, [key]))
+        except LibraryDamaged:
+            return False
+
+    def _concerned(self, table: Table, key: tuple[Any, ...]) -> tuple[DocumentId, ...]:
+        if table is documents:
+            return key
+        if table is interpretations:
+            query = select(interpretations.c.document).where(interpretations.c.id == key[0])
+        else:
+            query = select(chunks.c.document).where(chunks.c.embedding == key[1]).distinct()
+        with self._engine.connect() as connection:
+            return tuple(sorted(connection.scalars(query)))
+
+    def mend_rows(self, bad: Sequence[Unsound], vectors: Mapping[str, bytes]) -> list[Unsound]:
+        """Put rows right where something tells what they held: of a document's row the active
+        interpretation's, and the other way round; of a vector the index, whose rows are given by
+        hash. Other vectors are deleted, since they can be made again. Those mended come back."""
+        return [one for one in bad if self._mend_row(one, vectors)]
+
+    def _mend_row(self, one: Unsound, vectors: Mapping[str, bytes]) -> bool:
+        mine = _is_key(one)
+        with self._engine.begin() as connection:
+            if one.table is token_vectors:
+                connection.execute(delete(token_vectors).where(mine))
+                return True
+            if one.table is embeddings:
+                wanted = connection.scalar(select(embeddings.c.checksum).where(mine))
+                held = vectors.get(one.key[1], b"")
+                if crc32(held) == wanted:
+                    connection.execute(update(embeddings).where(mine).values(vector=held))
+                else:
+                    connection.execute(delete(embeddings).where(mine))
+                return True
+            return _take_over(connection, one)
+
+    def without_checksum(self) -> int:
+        """Rows from before there were checksums."""
+        with self._engine.connect() as connection:
+            return sum(
+                connection.scalar(
+                    select(func.count()).select_from(table).where(table.c.checksum.is_(None))
+                )
+                or 0
+                for table in CHECKED
+            )
+
+    def write_checksums(self) -> int:
+        """Give one to each row that has none, as it is now. How many there were comes back."""
+        done = 0
+        for table in CHECKED:
+            for keys in self._keys(table):
+                rows = [(k, row) for k, row in self._rows(table, keys) if row[CHECKSUM] is None]
+                with self._engine.begin() as connection:
+                    for key, row in rows:
+                        mine = _is_key(Unsound(table, key, ()))
+                        to = {CHECKSUM: checksum(table, row)}
+                        connection.execute(update(table).where(mine).values(**to))
+                done += len(rows)
+        return done
+
     def rotten(self, hash_of: Callable[[str], str]) -> list[Rotten]:
         """Every passage, active or not, held against the hash of what was embedded and against the
         text that it is a part of: what two of the three agree on is right."""
@@ -71,26 +204,25 @@ class Checks(RegistryReader):
             .join(interpretations, chunks.c.interpretation == interpretations.c.id)
             .where(chunks.c.id.in_(ids))
         )
-        with self._engine.connect() as connection:
+        with self._engine.connect() as connection, _leniently(connection):
             rows = connection.execute(query).mappings().all()
         return (rotten for row in rows if (rotten := _judged(row, hash_of)) is not None)
 
     def mend(self, rotten: Sequence[Rotten]) -> None:
         """Give these the text that they should have. Those of which nothing tells it stay."""
-        with self._engine.begin() as connection:
+        with self._engine.begin() as connection, _leniently(connection):
             for one in rotten:
                 if one.text is None:
                     continue
                 if one.interpretation is None:
-                    changed = update(chunks).where(chunks.c.id == one.chunk)
-                    connection.execute(changed.values(text=one.text))
+                    _set_text(connection, chunks, one.chunk, one.text)
                     continue
                 place = select(chunks.c.start, chunks.c.end).where(chunks.c.id == one.chunk)
                 start, end = connection.execute(place).one()
                 mine = interpretations.c.id == one.interpretation
                 whole = connection.scalar(select(interpretations.c.text).where(mine)) or ""
                 mended = whole[:start] + one.text + whole[end:]
-                connection.execute(update(interpretations).where(mine).values(text=mended))
+                _set_text(connection, interpretations, one.interpretation, mended)
 
     def originals(self) -> dict[str, int]:
         """The address of every original that some interpretation refers to, and how many bytes its
@@ -153,6 +285,69 @@ class Checks(RegistryReader):
                 connection.execute(delete(table).where(unused))
 
 
+@contextmanager
+def _leniently(connection: Connection) -> Iterator[None]:
+    """Text that is no longer UTF-8 comes with marks in place of the damage, not as an error."""
+    raw = connection.connection.dbapi_connection
+    if not isinstance(raw, sqlite3.Connection):
+        yield
+        return
+    raw.text_factory = lambda data: data.decode("utf-8", "replace")
+    try:
+        yield
+    finally:
+        raw.text_factory = str
+
+
+def _read_anyway(
+    connection: Connection, table: Table, which: ColumnElement[bool]
+) -> list[dict[str, Any]]:
+    """Rows with whatever can be read of them: a value that is no JSON any more is None."""
+    packed = [column.name for column in table.columns if isinstance(column.type, JSON)]
+    columns = [type_coerce(c, Text).label(c.name) if c.name in packed else c for c in table.columns]
+    with _leniently(connection):
+        rows = connection.execute(select(*columns).where(which)).mappings().all()
+    return [{**row, **{name: _json(row[name]) for name in packed}} for row in rows]
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _set_text(connection: Connection, table: Table, id_: int, text: str) -> None:
+    (row,) = _read_anyway(connection, table, table.c.id == id_)
+    values = {"text": text, CHECKSUM: changed_checksum(table, row, {"text": text})}
+    connection.execute(update(table).where(table.c.id == id_).values(**values))
+
+
+def _is_key(one: Unsound) -> ColumnElement[bool]:
+    columns = one.table.primary_key.columns
+    return and_(*(column == value for column, value in zip(columns, one.key, strict=True)))
+
+
+def _take_over(connection: Connection, one: Unsound) -> bool:
+    """Give a document's row, or its active interpretation's, what the other of the two says, one
+    column or all of them, if the checksum then says that it is right."""
+    (row,) = _read_anyway(connection, one.table, _is_key(one))
+    if one.table is documents:
+        of = (interpretations.c.document == row["id"]) & (interpretations.c.state == "active")
+        others = _read_anyway(connection, interpretations, of)
+    else:
+        is_active = row["state"] == "active"
+        of = documents.c.id == row["document"]
+        others = _read_anyway(connection, documents, of) if is_active else []
+    for other in others:
+        told = {name: other[name] for name in _TOLD_TWICE}
+        for values in [*({name: value} for name, value in told.items()), told]:
+            if is_sound(one.table, {**row, **values}):
+                connection.execute(update(one.table).where(_is_key(one)).values(**values))
+                return True
+    return False
+
+
 def _judged(row: RowMapping, hash_of: Callable[[str], str]) -> Rotten | None:
     """What is wrong with a chunk's row, joined to its interpretation's."""
 
@@ -162,11 +357,15 @@ def _judged(row: RowMapping, hash_of: Callable[[str], str]) -> Rotten | None:
 
     part = row["whole"][row["start"] : row["end"]]
     agree = part == row["text"]
+    whole_is_wrong = Rotten(row["id"], row["document"], row["text"], row["interpretation"])
+    if row[CHECKSUM] is not None:
+        if is_sound(chunks, row):
+            return None if agree else whole_is_wrong
+        is_right = is_sound(chunks, {**row, "text": part})
+        return Rotten(row["id"], row["document"], part if is_right else None)
     if len(row["embedding"]) != _HASH_LENGTH:
         return None if agree else Rotten(row["id"], row["document"])
     if fits(row["text"]):
-        if agree:
-            return None
-        return Rotten(row["id"], row["document"], row["text"], row["interpretation"])
+        return None if agree else whole_is_wrong
     is_right = not agree and fits(part)
     return Rotten(row["id"], row["document"], part if is_right else None)

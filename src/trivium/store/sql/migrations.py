@@ -11,9 +11,11 @@ from sqlalchemy.schema import CreateColumn
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.tables import (
     access_tokens,
+    chunks,
     collections,
     counters,
     documents,
+    embeddings,
     interpretations,
     metadata,
     names,
@@ -156,6 +158,12 @@ def _add_losses(connection: Connection) -> None:
     _add_columns(connection, tasks, "lost")
 
 
+def _add_checksums(connection: Connection) -> None:
+    """Unknown for the rows that are there, until they change or a repair writes them."""
+    for table in (documents, interpretations, chunks, embeddings, token_vectors):
+        _add_columns(connection, table, "checksum")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -174,5 +182,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_past_audiences,
     _add_senders,
     _add_losses,
+    _add_checksums,
 )
 SCHEMA = len(MIGRATIONS)

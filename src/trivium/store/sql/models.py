@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 from sqlalchemy import (
+    BigInteger,
     Connection,
     LargeBinary,
     String,
@@ -26,6 +28,7 @@ from sqlalchemy import (
 
 from trivium.errors import ReembedStopped
 from trivium.ports import Summarised, Unembedded
+from trivium.store.sql.checksums import is_sound
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
@@ -113,7 +116,10 @@ class ModelRegistry(RegistryReader):
         kept[token_vectors] = dict(tokens)
         with self._engine.begin() as connection:
             for table, rows in kept.items():
-                values = [{"of": model, "for": h, "held": held} for h, held in rows.items()]
+                values = [
+                    {"of": model, "for": h, "held": held, "sum": crc32(held)}
+                    for h, held in rows.items()
+                ]
                 if values:
                     connection.execute(_insert_wanted(table), values)
             if setting(connection, NEXT_MODEL) != model:
@@ -142,17 +148,29 @@ class ModelRegistry(RegistryReader):
             after = rows[-1].id
 
     def vectors_of(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, bytes]:
-        """The stored vectors of these chunks, active or not, as they lie in the database."""
+        """The stored vectors of these chunks, active or not, as they lie in the database, except
+        those that have rotted there: they say nothing about an index."""
         found: dict[ChunkId, bytes] = {}
         with self._engine.connect() as connection:
             for some in slices(ids):
                 held = select(chunks.c.id, chunks.c.embedding).where(chunks.c.id.in_(some))
                 hashes = {row.id: row.embedding for row in connection.execute(held)}
-                known = select(embeddings.c.hash, embeddings.c.vector).where(
+                known = select(embeddings).where(
                     embeddings.c.model == model, embeddings.c.hash.in_(set(hashes.values()))
                 )
-                vectors = {row.hash: row.vector for row in connection.execute(known)}
+                rows = connection.execute(known).mappings()
+                vectors = {r["hash"]: r["vector"] for r in rows if is_sound(embeddings, r)}
                 found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
+        return found
+
+    def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:
+        """The chunks, active or not, whose embedded text has one of these hashes."""
+        found: list[tuple[str, ChunkId]] = []
+        with self._engine.connect() as connection:
+            for some in slices(hashes):
+                query = select(chunks.c.embedding, chunks.c.id)
+                rows = connection.execute(query.where(chunks.c.embedding.in_(some)))
+                found += [(row.embedding, row.id) for row in rows]
         return found
 
     def dimensions_of(self, model: str) -> int:
@@ -230,11 +248,11 @@ def _without_vector(query: Any, model: str) -> Any:
 def _insert_wanted(table: Table) -> Any:
     """One row, unless it is there, or nobody needs it any more."""
     hash_, model = bindparam("for", type_=String), bindparam("of", type_=String)
-    held = bindparam("held", type_=LargeBinary)
+    held, sum_ = bindparam("held", type_=LargeBinary), bindparam("sum", type_=BigInteger)
     needed = select(literal(1)).where(chunks.c.embedding == hash_).exists()
     there = select(literal(1)).where(table.c.model == model, table.c.hash == hash_).exists()
     wanted = select(literal(1)).where(settings.c.name == NEXT_MODEL, settings.c.value == model)
-    row = select(model, hash_, held).where(needed, ~there, wanted.exists())
+    row = select(model, hash_, held, sum_).where(needed, ~there, wanted.exists())
     return insert(table).from_select([column.name for column in table.columns], row)
 
 

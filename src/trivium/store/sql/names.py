@@ -21,12 +21,12 @@ from sqlalchemy import (
     select,
     union,
     union_all,
-    update,
 )
 
 from trivium.errors import DocumentNotFound
 from trivium.store.clock import now
 from trivium.store.identity import WITHIN, followed, is_within
+from trivium.store.sql.checksums import change
 from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import document_of, name_values
@@ -166,7 +166,7 @@ def set_names(connection: Connection, document: Document, uris: list[str]) -> No
     changed = take(connection, "sequence", 1).start
     ours = documents.c.id == document.id
     connection.execute(delete(names).where(names.c.document == document.id))
-    connection.execute(update(documents).where(ours).values(**name_values(uris), changed=changed))
+    change(connection, documents, ours, {**name_values(uris), "changed": changed})
     insert_names(connection, document.id, document.collection, uris[1:])
 
 
@@ -220,9 +220,6 @@ def _add(connection: Connection, document: Document, uri: str) -> Document:
 
 
 def _set_title(connection: Connection, document: DocumentId, title: str) -> None:
-    connection.execute(update(documents).where(documents.c.id == document).values(title=title))
-    connection.execute(
-        update(interpretations)
-        .where(interpretations.c.document == document, interpretations.c.state == "active")
-        .values(title=title)
-    )
+    change(connection, documents, documents.c.id == document, {"title": title})
+    of, state = interpretations.c.document, interpretations.c.state
+    change(connection, interpretations, (of == document) & (state == "active"), {"title": title})

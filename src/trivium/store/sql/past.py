@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, delete, func, sele
 from trivium.errors import DocumentNotFound
 from trivium.history import Interpretation
 from trivium.store.identity import restored_label
+from trivium.store.sql.checksums import CHECKSUM, changed_checksum
 from trivium.store.sql.conditions import label_held, visible, visible_then
 from trivium.store.sql.reader import (
     IndexedChunk,
@@ -89,6 +90,7 @@ class Past(RegistryReader):
             today = select(documents.c.audience).where(documents.c.id == document)
             label = restored_label(connection.scalar(today) or "", old["audience"])
             new = {**old, **keys, "restored_from": number, "timings": {}, "audience": label}
+            new[CHECKSUM] = changed_checksum(interpretations, old, new)
             insert_all(connection, interpretations, [new])
             copies = [
                 {**row, "id": at, "interpretation": id_}

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete
 
 from trivium.store.sql.checks import Checks
+from trivium.store.sql.checksums import change
 from trivium.store.sql.folders import FolderRows
 from trivium.store.sql.migrations import MIGRATIONS
 from trivium.store.sql.models import ModelRegistry
@@ -61,13 +62,10 @@ class Registry(
         of, state = interpretations.c.document, interpretations.c.state
         with self._engine.begin() as connection:
             changed = take(connection, "sequence", 1).start
-            connection.execute(
-                update(documents)
-                .where(documents.c.id == document)
-                .values(category=category, audience=audience, metadata=held, changed=changed)
-            )
-            active = update(interpretations).where(of == document, state == "active")
-            connection.execute(active.values(metadata=held, audience=audience))
+            labels = {"metadata": held, "audience": audience}
+            set_to = {**labels, "category": category, "changed": changed}
+            change(connection, documents, documents.c.id == document, set_to)
+            change(connection, interpretations, (of == document) & (state == "active"), labels)
             connection.execute(delete(fields).where(fields.c.document == document))
             insert_all(connection, fields, field_values(document, metadata))
 

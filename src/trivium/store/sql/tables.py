@@ -75,6 +75,7 @@ documents = Table(
     Column("seen_hash", String, nullable=False, server_default=text("''")),
     Column("seen_fingerprint", String, nullable=False, server_default=text("''")),
     Column("sender", String, nullable=False, server_default=text("''")),  # token; empty: the owner
+    Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
     Index("documents_by_source", "collection", "uri", unique=True),
     Index("documents_by_content", "collection", "seen_hash"),
     Index("documents_by_change", "changed"),
@@ -137,6 +138,7 @@ interpretations = Table(
     Index("interpretations_by_document", "document", "number", unique=True),
     Column("summarised_by", String, nullable=False, server_default=text("''")),
     Column("audience", String),  # its document's while it was active; NULL: nobody wrote it down
+    Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
     Index("interpretations_by_original", "original"),
     Index("interpretations_by_content", "content_hash"),
     Index("interpretations_staged", "id", sqlite_where=STAGED, postgresql_where=STAGED),
@@ -159,6 +161,7 @@ chunks = Table(
     Column("place", JSON, nullable=False),  # pages, boxes, sheet, rows, authors, time, link
     Column("tokens", Integer, nullable=False),
     Column("embedding", String, nullable=False),  # hash of what is embedded
+    Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
     Index("chunks_by_interpretation", "interpretation"),
     Index("chunks_by_embedding", "embedding"),
 )
@@ -179,6 +182,7 @@ embeddings = Table(
     Column("model", String, primary_key=True),
     Column("hash", String, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # float16, little-endian
+    Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
 )
 
 # A vector for each token that counts, by what was embedded, for reranking: packed by the model.
@@ -188,6 +192,7 @@ token_vectors = Table(
     Column("model", String, primary_key=True),
     Column("hash", String, primary_key=True),
     Column("vectors", LargeBinary, nullable=False),
+    Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
 )
 
 # Chunk ids that the derived indexes may hold but search must not find: staged and never finished,

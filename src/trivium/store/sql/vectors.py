@@ -6,11 +6,12 @@ Functions over a connection, for whoever changes chunks in the same transaction.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, delete, select
 
 from trivium.errors import ModelChanged
+from trivium.store.sql.checksums import CHECKSUM, checksum
 from trivium.store.sql.statements import insert_all, set_setting, setting, slices, vector_bytes
 from trivium.store.sql.tables import chunks, embeddings, token_vectors
 from trivium.types import Processed
@@ -29,7 +30,7 @@ def keep_vectors(connection: Connection, model: str, vectors: Mapping[str, Vecto
         for h, v in vectors.items()
         if h not in have
     ]
-    insert_all(connection, embeddings, rows)
+    _insert(connection, embeddings, rows)
     if not int(setting(connection, "dimensions") or 0):
         set_setting(connection, "model", model)
         set_setting(connection, "dimensions", str(len(next(iter(vectors.values())))))
@@ -54,7 +55,11 @@ def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> 
     given = {hash_: packed for processed in batch for hash_, packed in processed.tokens.items()}
     have = _present(connection, token_vectors, model, list(given))
     rows = [{"model": model, "hash": h, "vectors": p} for h, p in given.items() if h not in have]
-    insert_all(connection, token_vectors, rows)
+    _insert(connection, token_vectors, rows)
+
+
+def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    insert_all(connection, table, [{**row, CHECKSUM: checksum(table, row)} for row in rows])
 
 
 def free_vectors(connection: Connection, hashes: Sequence[str]) -> None:

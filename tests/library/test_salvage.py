@@ -1,0 +1,150 @@
+"""Databases with pages that can't be read: documents are named, and all that can be is saved."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from trivium.config import Settings
+from trivium.errors import LibraryDamaged
+from trivium.library import Library
+from trivium.store.embedded.salvage import Salvaged, is_damaged, salvage, survey, told_of
+from trivium.store.embedded.store import EmbeddedStore
+from trivium.testing.samples import TOY
+
+PAGE = 4096
+
+
+def opened(place: Path) -> Library:
+    return Library(EmbeddedStore(place), TOY, Settings())
+
+
+@pytest.fixture
+def place(tmp_path: Path, files: Path) -> Path:
+    """Thirty notes of three passages, on some 150 pages."""
+    for n in range(30):
+        (files / f"{n:02}.md").write_text(
+            f"# Note {n}\n\n" + f"The lantern of port {n} burns. " * 120
+        )
+    where = tmp_path / "built"
+    with opened(where) as library:
+        library.add(files, category="notes", audience="crew", metadata={"by": "Ann"})
+    with closing(sqlite3.connect(where / "library.db")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return where
+
+
+def zero(place: Path, holding: bytes, which: int = 0) -> None:
+    """One of the pages that hold these bytes."""
+    path = place / "library.db"
+    data = bytearray(path.read_bytes())
+    starts = [at for at in range(PAGE, len(data), PAGE) if holding in data[at : at + PAGE]]
+    at = starts[which]
+    data[at : at + PAGE] = bytes(PAGE)
+    path.write_bytes(data)
+
+
+def zero_root(place: Path, table: str) -> None:
+    """The page where a table begins."""
+    path = place / "library.db"
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (root,) = connection.execute(query, (table,)).fetchone()
+    data = bytearray(path.read_bytes())
+    data[(root - 1) * PAGE : root * PAGE] = bytes(PAGE)
+    path.write_bytes(data)
+
+
+def wrong(place: Path) -> dict[str, str]:
+    with opened(place) as library:
+        return {one.name: one.message for one in library.examine(deep=True) if not one.ok}
+
+
+def test_a_sound_database_is_not_damaged(place: Path, tmp_path: Path) -> None:
+    assert not is_damaged(place)
+    assert not is_damaged(tmp_path / "none")
+    assert survey(place) == Salvaged(30, (), 0)
+
+
+@pytest.mark.parametrize("table", ["embeddings", "documents_by_source", "fields", "settings"])
+def test_nothing_is_lost_with_what_can_be_made_again(place: Path, table: str) -> None:
+    zero_root(place, table)
+    assert is_damaged(place)
+    saved = salvage(place)
+    assert (saved.documents, saved.lost) == (30, ())
+    with opened(place) as library:
+        library.repair()
+        assert len(library.search("lantern")) == 10
+    assert wrong(place) == {}
+
+
+def test_lost_documents_are_named_and_read_again(place: Path) -> None:
+    before = (place / "library.db").read_bytes()
+    zero(place, b"The lantern of port 17 burns. ", 1)
+    damaged = (place / "library.db").read_bytes()
+    assert damaged != before
+    seen = survey(place)
+    assert seen.lost
+    assert (place / "library.db").read_bytes() == damaged
+    assert f"{len(seen.lost)} can't: #{seen.lost[0].id} " in told_of(seen)
+    assert seen.lost[0].uri in told_of(seen)
+    saved = salvage(place)
+    assert saved.lost == seen.lost
+    assert saved.documents == 30 - len(saved.lost)
+    assert saved.kept is not None
+    assert saved.kept.read_bytes() == damaged
+    with opened(place) as library:
+        library.repair()  # while the damaged file is there, no original is thrown away
+        assert library.reread(saved.lost) == [
+            f"Read {len(saved.lost)} documents again from their originals."
+        ]
+        again = library.document(saved.lost[0].uri)
+        assert again.category == "notes"
+        assert again.audience == "crew"
+        assert again.metadata["by"] == "Ann"
+    assert wrong(place) == {}
+
+
+def test_a_table_of_documents_that_is_gone(place: Path) -> None:
+    """The index knows their names, their interpretations the rest."""
+    zero_root(place, "documents")
+    with pytest.raises(LibraryDamaged):
+        opened(place)
+    saved = salvage(place)
+    assert saved.documents == 0
+    assert len(saved.lost) == 30
+    assert {one.audience for one in saved.lost} == {"crew"}
+    with opened(place) as library:
+        library.reread(saved.lost)
+        assert library.health()["documents"] == 30
+        assert library.document(saved.lost[3].uri).audience == "crew"
+    assert wrong(place) == {}
+
+
+def test_a_document_without_an_original_is_named(place: Path) -> None:
+    zero_root(place, "chunks")
+    saved = salvage(place)
+    assert len(saved.lost) == 30
+    with opened(place) as library:
+        for one in saved.lost[:29]:
+            library.reread([one])
+        library._store._originals.blobs.delete(saved.lost[29].original)
+        told = library.reread(saved.lost[29:])
+    assert told == [f"Lost #{saved.lost[29].id} {saved.lost[29].uri}: add it again."]
+
+
+def test_a_second_salvage_keeps_both_files(place: Path) -> None:
+    for _ in range(2):
+        zero_root(place, "embeddings")
+        salvage(place)
+    assert len(list(place.glob("library.db.damaged-*"))) == 2
+
+
+def test_no_schema_no_salvage(place: Path) -> None:
+    path = place / "library.db"
+    path.write_bytes(bytes(PAGE) + path.read_bytes()[PAGE:])
+    before = path.read_bytes()
+    with pytest.raises(LibraryDamaged, match="Nothing of"):
+        salvage(place)
+    assert path.read_bytes() == before

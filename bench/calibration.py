@@ -1,8 +1,9 @@
 """Fits the match to judged sets, and says how it does on sets that had no part in the fit.
 
-    python -m bench.calibration --cache DIR [--picture docs/reliability.svg]
+    python -m bench.calibration --data ../shared/data [--picture docs/reliability.svg]
 
-Reads the columns that `bench.heard` wrote. Of each query the ten best documents count; queries of
+Each set is indexed and asked once (`bench.heard`), and what every signal said is kept in the cache,
+so that another fit takes seconds. Of each query the ten best documents count; queries of
 other sets, which a library can't answer, count as lists without a relevant document. Each set is
 judged by a fit to all the others; the two translations of one set leave each other out.
 """
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.heard import SAME, Columns
+from bench.heard import SAME, SETS, Columns, hear
+from trivium.config import Settings, load
 from trivium.search.match import Fit, Signs, behind, falling
 from trivium.search.rerank import Shares, blend
 
@@ -259,13 +261,25 @@ def picture(judged: Sequence[Judged]) -> str:
     )
 
 
+def _heard(name: str, data: Path, settings: Settings, others: Sequence[str]) -> Columns:
+    kept = settings.cache / "heard" / f"{name}.npz"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        hear(name, data, settings, others).write(kept)
+    return Columns.read(kept)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--cache", type=Path, help="where libraries and columns are kept")
     parser.add_argument("--floor", type=float, default=0.11)
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
-    heard = {p.stem: Columns.read(p) for p in sorted((given.cache / "heard").glob("*.npz"))}
+    settings = load({"cache": str(given.cache)} if given.cache else {}).settings
+    names = given.sets.split(",")
+    heard = {name: _heard(name, given.data, settings, names) for name in sorted(names)}
     plain = {name: pages(columns, reranked=False) for name, columns in heard.items()}
     late = {name: pages(columns, reranked=True) for name, columns in heard.items()}
     show("similarity alone", [judge(n, one, today, given.floor) for n, one in plain.items()])

@@ -1,14 +1,11 @@
 """Hears judged sets once: what every signal says of every candidate, kept as plain columns.
 
-    python -m bench.heard --data ../shared/data --cache DIR [--sets xquad_en,cranfield]
-
 Fusion and the match are then fitted to these columns in seconds (`bench.calibration`). Each set is
 asked its own queries and some of every other set, which its library can't answer.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trivium.config import Settings, load
+from trivium.config import Settings
 from trivium.errors import EmptyQuery, QueryTooLong
 from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.subject import opened
@@ -148,22 +145,3 @@ def _asked(
             continue
         for _, text in sampled(load_dataset(data / "retrieval" / other), FOREIGN):
             yield other, text, {}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--sets", default=",".join(SETS))
-    given = parser.parse_args()
-    settings = load({"cache": str(given.cache)}).settings
-    place = given.cache / "heard"
-    place.mkdir(parents=True, exist_ok=True)
-    for name in given.sets.split(","):
-        columns = hear(name, given.data, settings, SETS)
-        columns.write(place / f"{name}.npz")
-        print(name, len(columns.table["starts"]) - 1, flush=True)
-
-
-if __name__ == "__main__":
-    main()

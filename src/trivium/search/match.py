@@ -67,7 +67,7 @@ class Fits:
         return fit.probability(signs)
 
 
-# Fitted to samples of eleven judged sets (bench.heard, bench.calibration).
+# Fitted to samples of eleven judged sets (bench.calibration).
 WORDS = Fit(offset=-3.01, share=3.98, behind=-2.54)
 MINILM = Fits(
     WORDS,

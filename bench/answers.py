@@ -21,8 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from trivium.answer.check import Checker
-from trivium.answer.passages import Passage, numbered
-from trivium.answer.refuse import Relevance
+from trivium.answer.passages import Passage
 from trivium.answer.support import Words, pieces
 from trivium.answers import Citation
 from trivium.config import Settings, load
@@ -76,17 +75,15 @@ def opened(judged: Judged, settings: Settings, folder: Path) -> Library:
 
 
 def refused(library: Library, judged: Judged, foreign: Sequence[str]) -> None:
-    store, embedder = library._store, library._embedder
-    relevance = Relevance(store, Words(partial(store.rarities, where=OWNER)), embedder)
     answerable = wrongly = rightly = 0
     for question, documents in judged.questions:
         found = library.search(question, 8, options=SearchOptions(rerank=True))
         if {Path(r.found.document.uri).stem for r in found} & documents:
             answerable += 1
-            wrongly += not relevance.holds(question, numbered(found), OWNER)
+            wrongly += found.weak
     for question in foreign:
         found = library.search(question, 8, options=SearchOptions(rerank=True))
-        rightly += not relevance.holds(question, numbered(found), OWNER)
+        rightly += found.weak
     print(
         f"{judged.name:10} refused: {wrongly} of {answerable} answerable,"
         f" {rightly} of {len(foreign)} foreign"

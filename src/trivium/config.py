@@ -178,6 +178,14 @@ class Settings:
     search_threshold: float = _setting(
         "search.threshold", -1.0, "least similarity of a vector hit, -1 to 1"
     )
+    search_match: str = _setting(
+        "search.match",
+        "probability",
+        "`probability`: how likely a result is to be relevant; `rule`: the rule of preset papers",
+    )
+    search_floor: float = _setting(
+        "search.floor", 0.11, "results with a lower match are called weak, 0 to 1"
+    )
     search_correct: bool = _setting(
         "search.correct", True, "look for what misspelled words were meant to be"
     )
@@ -194,6 +202,16 @@ class Settings:
     fusion_vector: float = _setting("fusion.vector", 0.5, "weight of the vector signal")
     fusion_keyword: float = _setting("fusion.keyword", 0.3, "weight of the keyword signal")
     fusion_trigram: float = _setting("fusion.trigram", 0.2, "weight of the trigram signal")
+    fusion_documents: bool = _setting(
+        "fusion.documents",
+        False,
+        "by document: let each signal rank documents by their best passage, then fuse those",
+    )
+    ask_rerank: bool = _setting("ask.rerank", True, "rerank what an answer is made from")
+    ask_expand: bool = _setting("ask.expand", True, "answer from the text around passages too")
+    ask_hyde: bool = _setting(
+        "ask.hyde", True, "search with a generated answer before answering (needs generate.url)"
+    )
     rerank_store: bool = _setting(
         "rerank.store", True, "keep token vectors of what is added, for reranking"
     )

@@ -24,9 +24,10 @@ def results_as_json(results: Results) -> dict[str, object]:
             for text, analysis in zip(results.queries, results.analyses, strict=True)
         ],
         "combine": results.combine,
+        "weak": results.weak,
         "took_ms": results.took_ms,
         "timings_ms": dict(results.timings_ms),
-        "results": [_result_as_json(result) for result in results],
+        "results": [_result_as_json(result, weak=not results.fits(result)) for result in results],
         "notes": list(results.notes),
     }
 
@@ -47,12 +48,13 @@ def _analysis_as_json(analysis: Analysis) -> dict[str, object]:
     }
 
 
-def _result_as_json(result: Result) -> dict[str, object]:
+def _result_as_json(result: Result, *, weak: bool) -> dict[str, object]:
     document = result.found.document
     told: dict[str, object] = {
         "rank": result.rank,
         "score": result.score,
         "match": result.match,
+        "weak": weak,
         "document": {
             "id": document.id,
             "title": document.title,

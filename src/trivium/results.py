@@ -94,7 +94,7 @@ class Result:
     # What it is ordered by: the sum of its signals' contributions; reranked, the sum of the parts
     # of that; of several queries, their combined match.
     score: float
-    match: float  # 0..1, for display
+    match: float  # 0..1, how likely it is to be relevant
     found: StoredChunk
     signals: Mapping[Signal, SignalPart]  # of several queries: each signal's best
     queries: tuple[QueryPart, ...] = ()  # one for each of several queries
@@ -102,6 +102,10 @@ class Result:
     passages: int = 1  # by document: how many of its chunks were found
     before: str = ""  # the end of the chunk before, where context was asked for
     after: str = ""
+
+
+NOTHING_FITS = "Nothing fits well; the nearest are:"
+WEAKER = "Weaker matches:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +118,20 @@ class Results(Sequence[Result]):
     timings_ms: Mapping[str, float]  # one entry per stage, in the order they ran
     took_ms: float
     combine: Combine | None = None  # how several queries became one score
+    floor: float = 0.0  # results that match less are weak
     notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
 
     @property
     def query(self) -> str:
         return " | ".join(self.queries)
+
+    @property
+    def weak(self) -> bool:
+        """Whether nothing fits well: these are only the nearest, or there are none."""
+        return not any(self.fits(result) for result in self.items)
+
+    def fits(self, result: Result) -> bool:
+        return result.match >= self.floor
 
     @property
     def analysis(self) -> Analysis:

@@ -33,6 +33,14 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "bench.report": ("--readme", "--results", "RESULTS/results.json"),
     "bench.rerank": ("--sets", "scifact", "--seconds", "0.1", "--data", "DATA/retrieval"),
+    "bench.calibration": (
+        "--sets",
+        "scifact,nfcorpus,xquad_en",
+        "--data",
+        "DATA",
+        "--cache",
+        "PLACE",
+    ),
     "bench.chunking": (
         *("--only", "recursive 400/80"),
         *("--data", "DATA/retrieval/chunking_evaluation"),

@@ -24,6 +24,7 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
     found = trivium("search", "battle", "axe", "--json").json
     assert set(found) == {
         "query", "queries", "combine", "analysis", "took_ms", "timings_ms", "results", "notes",
+        "weak",
     }  # fmt: skip
     assert found["query"] == "battle axe"
     assert found["analysis"] == {
@@ -37,7 +38,7 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
     assert [result["rank"] for result in found["results"]] == [*range(1, len(found["results"]) + 1)]
     first = found["results"][0]
     assert set(first) == {
-        "rank", "score", "match", "document", "chunk", "signals", "passages",
+        "rank", "score", "match", "weak", "document", "chunk", "signals", "passages",
     }  # fmt: skip
     assert set(first["document"]) == {
         "id", "title", "uri", "collection", "category", "interpretation",
@@ -216,3 +217,15 @@ def test_documents_like_one(trivium: Program) -> None:
     found = trivium("similar", name, "--json").json
     assert name not in {result["document"]["uri"] for result in found["results"]}
     assert trivium("similar", name, "--passage", "0").out
+
+
+def test_what_fits_badly_is_set_apart(trivium: Program) -> None:
+    nothing = trivium("search", "xqzzyvw", "qqqq")
+    assert nothing.out.startswith("Nothing fits well; the nearest are:")
+    found = trivium("search", "battle", "axe").out
+    assert found.index("Weaker matches:") > found.index("Weapons")
+    told = trivium("search", "battle", "axe", "--json").json
+    assert not told["weak"]
+    weak = [result["weak"] for result in told["results"]]
+    assert weak == sorted(weak)
+    assert True in weak

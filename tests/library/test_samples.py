@@ -1,11 +1,13 @@
 """The sample documents with the real model: what `make run` and examples/README.md promise."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from trivium import Library
+from trivium.config import load
 from trivium.options import Filters, SearchOptions
 from trivium.types import Signal
 
@@ -70,3 +72,57 @@ def test_players_never_find_the_game_masters_notes(samples: Library) -> None:
 
 def test_german_is_recognised(samples: Library) -> None:
     assert samples.show("chronik-von-aschenfurt.md").document.language == "de"
+
+
+# --- how likely a result is to be relevant
+
+
+@pytest.mark.parametrize(
+    ("query", "text"), [("battleaxe", "battle axe"), ("Shortsord", "short sword")]
+)
+def test_the_right_passage_has_the_best_match(samples: Library, query: str, text: str) -> None:
+    for by in ("passage", "document"):
+        for rerank in (False, True):
+            results = samples.search(query, options=SearchOptions(by=by, rerank=rerank))
+            assert text in results[0].found.chunk.text.lower()
+            assert not results.weak
+            matches = [result.match for result in results]
+            assert matches == sorted(matches, reverse=True)
+            assert matches[0] > 2 * matches[2]
+
+
+@pytest.mark.parametrize("query", ["xqzzyvw qqqq", "capital of France?", "quarterly tax return"])
+def test_nothing_fits(samples: Library, query: str) -> None:
+    results = samples.search(query)
+    assert results.weak
+    answer = samples.ask(query)
+    assert answer.refused
+    assert answer.passages == ()
+
+
+def test_or_ranks_by_the_best_query(samples: Library) -> None:
+    results = samples.search(["crown", "sceptre"], options=SearchOptions(combine="maximum"))
+    assert Path(results[0].found.document.uri).name == "the-drowned-crown.md"
+    assert not results.weak
+
+
+def test_and_needs_every_query_above_the_floor(samples: Library) -> None:
+    both = samples.search(["crown", "moonstone"])
+    assert not both.weak
+    assert all(part.match >= both.floor for result in both for part in result.queries)
+    # No passage is about both: the nearest are shown, and called weak.
+    neither = samples.search(["crown", "bread"])
+    assert neither.weak
+
+
+def test_the_match_does_not_depend_on_how_many_are_asked_for(samples: Library) -> None:
+    few, many = samples.search("drowned crown", 3), samples.search("drowned crown", 30)
+    assert [r.match for r in few] == [r.match for r in many[:3]]
+    alone = samples.search(["drowned crown", "moonstone"], options=SearchOptions(combine="maximum"))
+    matches = {r.found.id: r.match for r in many}
+    assert alone[0].queries[0].match == pytest.approx(matches[alone[0].found.id])
+
+
+def test_the_floor_is_a_setting(sample_library: Path) -> None:
+    with Library.open(sample_library, settings=replace(load().settings, search_floor=0.99)) as own:
+        assert own.search("drowned crown").weak

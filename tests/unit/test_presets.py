@@ -49,13 +49,16 @@ def test_codex_has_no_spelling_and_gives_five() -> None:
     assert found.signal_weights() == {V: 1.0, K: 1.0}
     assert (found.k, found.limit) == (60, 5)
     assert found.rerank is not None
-    assert found.pool == 20
+    assert (found.pool, found.by) == (20, Granularity.DOCUMENT)
+    assert found.rerank.shares == Shares(1.0, 0.0, 0.0)  # the reranker's order alone
 
 
 def test_papers_are_found_by_document() -> None:
     found = request("papers")
     assert found.signal_weights() == {V: 0.5, K: 0.5}
     assert (found.k, found.by) == (60, Granularity.DOCUMENT)
+    assert found.of_documents
+    assert (found.match, found.floor) == (None, 0.0)  # the rule, without a floor
     s = settings("papers")
     assert (s.chunk_strategy, s.chunk_ceiling, s.chunk_most) == ("sections", 2000, 100)
 
@@ -77,6 +80,8 @@ def test_palace_has_a_threshold() -> None:
     found = request("palace")
     assert found.signal_weights() == {V: 1.0, K: 1.0}
     assert (found.k, found.limit, found.threshold) == (60, 8, 0.3)
+    s = settings("palace")
+    assert (s.ask_rerank, s.ask_expand, s.ask_hyde) == (False, False, False)
 
 
 def test_what_is_set_beside_a_preset_wins_and_says_where_it_comes_from() -> None:

@@ -55,3 +55,10 @@ def test_what_is_chosen_is_counted(owner: TestClient) -> None:
         found = chosen.search(owner.get(f"/?{asked}").text)
         assert found is not None
         assert found[1] == told
+
+
+def test_what_fits_badly_is_set_apart(owner: TestClient) -> None:
+    nothing = owner.get("/", params={"q": "xqzzyvw qqqq"}).text
+    assert nothing.count("Nothing fits well; the nearest are:") == 1
+    found = owner.get("/", params={"q": "weapons axe"}).text
+    assert "Nothing fits well" not in found

@@ -16,7 +16,6 @@ from trivium.answer.check import Checker
 from trivium.answer.extractive import pick
 from trivium.answer.passages import Passage, numbered
 from trivium.answer.prompt import compose, unmarked
-from trivium.answer.refuse import Relevance
 from trivium.answer.rewrite import stand_alone
 from trivium.answer.support import Words
 from trivium.answer.write import write
@@ -93,7 +92,7 @@ class Answerer:
         fitted: bool,
     ) -> None:
         """`count`: tokens of a text. `fitted`: the embedder's similarities are those that the
-        limits for relevance and support were measured with; else words alone decide."""
+        limits for support were measured with; else words alone decide."""
         self._find = search
         self._embedder = embedder
         self._generator = generator
@@ -111,8 +110,7 @@ class Answerer:
         measure = Words(partial(self._store.rarities, where=where))
         draft = _Draft(perf_counter(), inquiry.question, measure)
         yield from self._search(inquiry, draft)
-        relevance = Relevance(self._store, measure, self._judge)
-        if not relevance.holds(draft.asked, draft.passages, where):
+        if draft.results is None or draft.results.weak:
             draft.passages = ()
             yield _say(draft, NOTHING_FOUND)
         elif self._generator is None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
+from trivium.results import NOTHING_FITS, WEAKER
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,11 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
     meant = [a.suggestion or q for q, a in zip(results.queries, results.analyses, strict=True)]
     words = tuple(word for query in meant for word in parse(query).words)
     _suggest(shell, results)
+    apart = False  # whether the weak ones have been announced
     for block in merge_neighbours(results):
+        if not apart and not results.fits(block.best):
+            apart = True
+            shell.say(Text(NOTHING_FITS if results.weak else WEAKER, style="bold"), "")
         shell.say(_header(block))
         shell.say(*_passage(shell, block, words), _footer(block), indent=_INDENT)
         if explain:

@@ -102,7 +102,8 @@ class Around(_Answer):
 class ResultAnswer(_Answer):
     rank: int
     score: float
-    match: Annotated[float, Field(description="0..1, for display.")]
+    match: Annotated[float, Field(description="0..1, how likely it is to be relevant.")]
+    weak: Annotated[bool, Field(description="It matches less than `search.floor`.")]
     document: FoundIn
     chunk: ChunkAnswer
     signals: dict[Signal, SignalAnswer]
@@ -150,6 +151,7 @@ class SearchAnswer(_Answer):
     results: list[ResultAnswer]
     suggestion: str = Field(description="The query as it was probably meant; empty: as typed.")
     combine: Combine | None
+    weak: bool = Field(description="Nothing fits well; the results are only the nearest.")
     took_ms: float
     notes: list[str]
     analysis: AnalysisAnswer | None = None

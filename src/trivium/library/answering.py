@@ -60,9 +60,10 @@ class Answering(Finding):
         """Steps, pieces of text and citations as they come; the last event is `Done`.
 
         Searches with reranking, the text around each passage and, where a language model is set up
-        (`generate.url`), a guessed answer. The model writes from the passages alone; without one,
-        or if it fails, the best sentences of the passages are the answer. It is refused where
-        nothing relevant was found, or where the model says that the passages do not hold it.
+        (`generate.url`), a guessed answer; `ask.rerank`, `ask.expand` and `ask.hyde` turn them off.
+        The model writes from the passages alone; without one, or if it fails, the best sentences of
+        the passages are the answer. It is refused where every match is weak (`search.floor`), or
+        where the model says that the passages do not hold it.
 
         `history`: what was said before, for a question that refers to it. `conversation` names one
         that the library keeps: its turns are the history, and this one is added. The filters hold
@@ -74,9 +75,9 @@ class Answering(Finding):
         options = SearchOptions(
             limit=limit,
             by=Granularity.PASSAGE,
-            expand=True,
-            hyde=self._generator is not None,
-            rerank=True,
+            expand=self._settings.ask_expand,
+            hyde=self._settings.ask_hyde and self._generator is not None,
+            rerank=self._settings.ask_rerank,
         )
         model = self._embedder.fingerprint
         request = request_for(self._settings, model, (question,), within, options)

@@ -13,6 +13,8 @@ from trivium.models.weights import NAME
 from trivium.options import Filters, SearchOptions
 from trivium.ports import Store
 from trivium.search.fuse import Fusion
+from trivium.search.match import MINILM as MINILM_FITS
+from trivium.search.match import OTHER, Fits
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
@@ -67,6 +69,9 @@ def request_for(
         evidence=_evidence(s, model) if o.weights is None else None,
         k=s.fusion_k if o.k is None else o.k,
         threshold=s.search_threshold if o.threshold is None else o.threshold,
+        fuse_documents=s.fusion_documents,
+        match=_fits(s, model),
+        floor=s.search_floor,
         candidates=s.search_candidates or None,
         expand=s.search_expand if o.expand is None else o.expand,
         rerank=_rerank(s) if (s.search_rerank if o.rerank is None else o.rerank) else None,
@@ -158,6 +163,17 @@ def _evidence(settings: Settings, model: str) -> Evidence | None:
     """Weights move only for the model whose cosines they were fitted to."""
     fitted = model.startswith(NAME)
     return MINILM if fitted and settings.fusion_adaptive else None
+
+
+class Match(StrEnum):
+    PROBABILITY = "probability"
+    RULE = "rule"
+
+
+def _fits(settings: Settings, model: str) -> Fits | None:
+    if one_of(Match, "search.match", settings.search_match) is Match.RULE:
+        return None
+    return MINILM_FITS if model.startswith(NAME) else OTHER
 
 
 def where(filters: Filters) -> Where:

@@ -81,7 +81,8 @@ class RemoveDocumentInput(_Shape):
 
 class Found(_Shape):
     rank: int
-    match: float = Field(description="0..1")
+    match: float = Field(description="0..1, how likely it is to be relevant")
+    weak: bool = Field(description="It fits badly: only the nearest there is.")
     document: int
     title: str
     uri: str
@@ -96,6 +97,7 @@ class Found(_Shape):
 
 class SearchOutput(_Shape):
     results: list[Found]
+    weak: bool = Field(description="Nothing fits well; the results are only the nearest.")
     suggestion: str = Field(description="The query as it was probably meant; empty: as typed.")
     notes: list[str]
     next_cursor: str | None

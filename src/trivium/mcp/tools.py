@@ -57,7 +57,7 @@ def _search(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     results: list[shapes.Found] = []
     room = MOST_TEXT
     for result in found[first : first + asked.limit]:
-        told = _found(result)
+        told = _found(result, weak=not found.fits(result))
         room -= len(told.text)
         if room < 0 and results:
             break
@@ -65,17 +65,19 @@ def _search(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     end = first + len(results)
     return shapes.SearchOutput(
         results=results,
+        weak=found.weak,
         suggestion=found.analysis.suggestion,
         notes=list(found.notes),
         next_cursor=str(end) if end < len(found) else None,
     )
 
 
-def _found(result: Result) -> shapes.Found:
+def _found(result: Result, *, weak: bool) -> shapes.Found:
     document, chunk = result.found.document, result.found.chunk
     return shapes.Found(
         rank=result.rank,
         match=round(result.match, 4),
+        weak=weak,
         document=document.id,
         title=document.title,
         uri=document.uri,

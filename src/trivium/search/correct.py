@@ -59,10 +59,16 @@ class Corrected:
     suggestion: str = ""  # the whole text as it was probably meant; empty if it is as typed
     unknown: tuple[str, ...] = ()  # words that stay, although no visible chunk holds their like
     unknown_share: float = 0.0  # of those among the words that carry a topic
+    missing: tuple[str, ...] = ()  # all words that no visible chunk holds as they are typed
 
     def as_typed(self, query: Query) -> Corrected:
         """What is unknown, but nothing put in its place."""
-        return Corrected(query, unknown=self.unknown, unknown_share=self.unknown_share)
+        return Corrected(
+            query,
+            unknown=self.unknown,
+            unknown_share=self.unknown_share,
+            missing=self.missing,
+        )
 
     def only_suggested(self, query: Query) -> Corrected:
         """For signals that look at what was typed."""
@@ -117,6 +123,7 @@ def correct(query: Query, spellings: Spellings, lexicon: Callable[[], Taught | N
         suggestion=suggestion if shown else "",
         unknown=tuple(unknown),
         unknown_share=len(unknown) / len(set(content)),
+        missing=tuple(missing),
     )
 
 

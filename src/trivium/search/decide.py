@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from trivium.results import Analysis
 from trivium.search.analyse import EVEN, analyse, favour_spelling, lean
 from trivium.search.correct import Corrected
-from trivium.search.fuse import Fused, Fusion, fuse
+from trivium.search.fuse import Fused, Fusion, by_document, fuse
 from trivium.search.request import SearchRequest
 from trivium.search.weigh import weigh
 from trivium.types import ChunkId, Hit, Query, Signal
@@ -84,4 +84,6 @@ def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> 
     if request.threshold > -1 and Signal.VECTOR in lists:
         least = request.threshold
         lists[Signal.VECTOR] = [hit for hit in lists[Signal.VECTOR] if hit.score >= least]
+    if request.of_documents:
+        lists = {**by_document(lists, heard.documents)}
     return join(request, analysis, lists, most)[1]

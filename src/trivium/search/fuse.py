@@ -7,7 +7,7 @@ Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid retrieval", T
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -62,6 +62,25 @@ def fuse(
                 part = SignalPart(rank, hit.score, weights[signal], share)
                 parts[hit.chunk_id][signal] = part
     return [Fused(chunk_id, score, parts[chunk_id]) for chunk_id, score in best]
+
+
+def by_document(
+    lists: Mapping[Signal, Sequence[Hit]], documents: Mapping[ChunkId, Hashable]
+) -> dict[Signal, list[Hit]]:
+    """Each signal's documents by their best passage. A document stands for itself in every list
+    under one chunk: the best that the first signal found. Chunks of no document are left out."""
+    under: dict[Hashable, ChunkId] = {}
+    ranked: dict[Signal, list[Hit]] = {}
+    for signal in (signal for signal in Signal if signal in lists):
+        best: dict[Hashable, Hit] = {}
+        for hit in lists[signal]:
+            if hit.chunk_id in documents:
+                best.setdefault(documents[hit.chunk_id], hit)
+        ranked[signal] = [
+            Hit(under.setdefault(document, hit.chunk_id), hit.score)
+            for document, hit in best.items()
+        ]
+    return ranked
 
 
 def _reciprocal_ranks(hits: Sequence[Hit], k: float) -> Iterator[float]:

@@ -11,12 +11,14 @@ from typing import TypeAlias
 
 from trivium.results import QueryPart, RerankPart, SignalPart
 from trivium.search.fuse import Fused
-from trivium.search.match import match_score
+from trivium.search.match import Signs, match_score
 from trivium.search.multi import best_signals, combined
 from trivium.search.request import LEAST_CANDIDATES, SearchRequest
 from trivium.types import ChunkId, Combine, Granularity, Query, Signal, StoredChunk
 
 Fetch: TypeAlias = Callable[[Sequence[ChunkId]], Sequence[StoredChunk]]
+# Of one query, by its place among them, candidates best first: the same ones with their match.
+Matcher: TypeAlias = "Callable[[int, Sequence[Candidate]], list[Candidate]]"
 Key: TypeAlias = int  # of a chunk or of a document, whichever is one result
 
 
@@ -26,8 +28,9 @@ class Candidate:
 
     found: StoredChunk
     score: float
-    match: float
     signals: Mapping[Signal, SignalPart]
+    match: float = 0.0
+    signs: Signs | None = None  # that the match was made of
     queries: tuple[QueryPart, ...] = ()
     passages: int = 1
     rerank: RerankPart | None = None
@@ -38,17 +41,36 @@ def gather(
     queries: Sequence[Query],
     lists: Sequence[Sequence[Fused]],
     fetch: Fetch,
+    matcher: Matcher | None = None,
 ) -> list[Candidate] | None:
-    """The candidates, best first; None if documents changed since the lists were made."""
+    """The candidates, best first; None if documents changed since the lists were made. Without a
+    matcher the rule for papers decides about the match."""
+    matcher = matcher or by_rule(queries)
     if len(queries) > 1:
         lists = _worth_fetching(request, lists)
     found = []
-    for query, fused in zip(queries, lists, strict=True):
-        of_one = _of_one_query(request, query, fused, fetch)
+    for at, fused in enumerate(lists):
+        of_one = _of_one_query(request, fused, fetch)
         if of_one is None:
             return None
-        found.append(of_one)
-    return list(found[0].values()) if len(found) == 1 else _of_all(found, request.combine)
+        # Of one query no more are ever shown; several need the match of all that they found.
+        most = request.pool if len(queries) == 1 else len(of_one)
+        keys, candidates = list(of_one), list(of_one.values())
+        candidates[:most] = matcher(at, candidates[:most])
+        found.append(dict(zip(keys, candidates, strict=True)))
+    return list(found[0].values()) if len(found) == 1 else _of_all(found, request)
+
+
+def by_rule(queries: Sequence[Query]) -> Matcher:
+    """The reference's rule for papers, which looks at one result alone."""
+
+    def matched(at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
+        return [
+            replace(c, match=match_score(queries[at], c.found.document, c.signals))
+            for c in candidates
+        ]
+
+    return matched
 
 
 def _worth_fetching(
@@ -65,7 +87,7 @@ def _worth_fetching(
 
 
 def _of_one_query(
-    request: SearchRequest, query: Query, fused: Sequence[Fused], fetch: Fetch
+    request: SearchRequest, fused: Sequence[Fused], fetch: Fetch
 ) -> dict[Key, Candidate] | None:
     """In the order of the list, which is by score: the first chunk of a document is its best."""
     by_document = request.by is Granularity.DOCUMENT
@@ -79,15 +101,17 @@ def _of_one_query(
         if key in found:
             found[key] = replace(found[key], passages=found[key].passages + 1)
         else:
-            match = match_score(query, chunk.document, one.parts)
-            found[key] = Candidate(chunk, one.score, match, one.parts)
+            found[key] = Candidate(chunk, one.score, one.parts)
     return found
 
 
-def _of_all(found: Sequence[Mapping[Key, Candidate]], combine: Combine) -> list[Candidate]:
+def _of_all(found: Sequence[Mapping[Key, Candidate]], request: SearchRequest) -> list[Candidate]:
+    combine = request.combine
     keys = list(dict.fromkeys(key for one in found for key in one))
     if combine is not Combine.MAXIMUM:
         keys = [key for key in keys if all(key in one for one in found)]
+        fitting = [key for key in keys if all(one[key].match >= request.floor for one in found)]
+        keys = fitting or keys  # where nothing fits every query, the nearest
     candidates = [_combined(key, found, combine) for key in keys]
     fused = {id(c): sum(part.score for part in c.queries) for c in candidates}
     return sorted(candidates, key=lambda c: (-c.score, -fused[id(c)], c.found.id))
@@ -105,4 +129,6 @@ def _combined(key: Key, found: Sequence[Mapping[Key, Candidate]], combine: Combi
     score = combined([part.match for part in parts], combine)
     best = max(held, key=lambda c: (c.match, c.score, -c.found.id))
     passages = max(c.passages for c in held)
-    return Candidate(best.found, score, score, best_signals(parts), parts, passages)
+    return Candidate(
+        best.found, score, best_signals(parts), score, queries=parts, passages=passages
+    )

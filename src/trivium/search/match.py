@@ -1,17 +1,102 @@
-"""The match score: how well a result fits, from 0 to 1, for people to read.
+"""The match: how likely a passage is to be relevant to a query, from 0 to 1.
 
-Unlike the fused score it can be compared between queries. A chunk that the vector signal found is
-shown with its similarity; one that only words or spelling found, by how the words lie in its
-title, year and authors. Decides nothing about the order.
+Unlike the fused score you can compare it between queries, so it orders several queries, and says
+when nothing fits. It falls with the rank and never decides the order of one query's results.
+
+A logistic function of few signs, fitted to judged sets; `docs/log.md` says how each set did when
+it had no part in the fit. The rule of the reference for papers stands below it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import exp, log2
 
 from trivium.results import SignalPart
 from trivium.text.normalise import words
 from trivium.types import Document, Query, Signal
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What is known about one passage and one query."""
+
+    share: float  # of the query's words that the passage holds, rare ones counting more
+    behind: float  # the best of its list, as a share of that one's score
+    similarity: float | None = None  # cosine; None without a model whose cosines were fitted
+    judged: float | None = None  # by the built-in reranker
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What each sign adds to the logarithm of the odds."""
+
+    offset: float
+    share: float
+    behind: float
+    similarity: float = 0.0
+    judged: float = 0.0
+
+    def probability(self, signs: Signs) -> float:
+        odds = (
+            self.offset
+            + self.share * signs.share
+            + self.behind * signs.behind
+            + self.similarity * (signs.similarity or 0.0)
+            + self.judged * (signs.judged or 0.0)
+        )
+        return 1 / (1 + exp(-odds))
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """One for each set of signs that there may be."""
+
+    words: Fit
+    meaning: Fit | None = None
+    judged: Fit | None = None
+
+    def probability(self, signs: Signs) -> float:
+        fit = self.words
+        if self.meaning is not None and signs.similarity is not None:
+            fit = self.meaning
+            if self.judged is not None and signs.judged is not None:
+                fit = self.judged
+        return fit.probability(signs)
+
+
+# Fitted to samples of eleven judged sets (bench.calibration).
+WORDS = Fit(offset=-3.01, share=3.98, behind=-2.54)
+MINILM = Fits(
+    WORDS,
+    meaning=Fit(offset=-4.26, share=2.35, behind=-2.48, similarity=5.07),
+    judged=Fit(offset=-4.89, share=1.51, behind=-3.59, similarity=3.68, judged=2.90),
+)
+OTHER = Fits(WORDS)  # for models whose cosines mean something else
+
+
+# How far behind the rank twice as great is on average, where scores are fused. Reciprocal ranks lie
+# close together whatever was found, so there the rank stands for it.
+_BEHIND_BY_RANK = 0.19
+
+
+def behind(scores: Sequence[float], *, by_ranks: bool = False) -> list[float]:
+    """How far each of a list, best first, is behind the first: 0 as good, 1 hopelessly."""
+    if by_ranks or not scores or scores[0] <= 0:
+        ranks = range(1, len(scores) + 1)
+        return [min(1.0, _BEHIND_BY_RANK * log2(rank)) for rank in ranks]
+    return [1 - score / scores[0] for score in scores]
+
+
+def falling(matches: Iterable[float]) -> list[float]:
+    """None higher than one before it: a list that is ordered by more than the match must not look
+    as if it were in the wrong order."""
+    return list(accumulate(matches, min))
+
+
+# --- the rule of the preset `papers` -------------------------------------------------------------
 
 BASE = 0.50
 TITLE_SHARE = 0.30  # times the share of the query's words that the title holds
@@ -22,6 +107,7 @@ _SHORTEST_NAME = 3
 
 
 def match_score(query: Query, document: Document, parts: Mapping[Signal, SignalPart]) -> float:
+    """The similarity where meaning found it; else by how the words lie in title, year, authors."""
     found = parts.get(Signal.VECTOR)
     if found is not None:
         return min(1.0, max(0.0, found.score))
@@ -36,6 +122,14 @@ def match_score(query: Query, document: Document, parts: Mapping[Signal, SignalP
 
 
 def _names(document: Document) -> set[str]:
+    """Last names."""
     authors = document.metadata.get("authors", ())
     listed = authors if isinstance(authors, tuple) else (authors,)
-    return {w for author in listed for w in words(str(author)) if len(w) >= _SHORTEST_NAME}
+    last = (_last_name(str(author)) for author in listed)
+    return {w for name in last for w in words(name) if len(w) >= _SHORTEST_NAME}
+
+
+def _last_name(author: str) -> str:
+    """`Jo van Smith` and `Smith, Jo van` are both Smith."""
+    last, comma, _ = author.partition(",")
+    return last if comma else (author.split() or [""])[-1]

@@ -9,6 +9,7 @@ from math import isfinite
 from trivium.errors import BadSetting
 from trivium.search import multi
 from trivium.search.fuse import DEPTH, Fusion
+from trivium.search.match import Fits
 from trivium.search.rerank import SECONDS, Shares
 from trivium.search.weigh import Evidence
 from trivium.types import Combine, Granularity, Mode, Signal, Where
@@ -60,7 +61,10 @@ class SearchRequest:
     analysis: float = 0.0  # how far the query's own words move the weights: 1 fully, 0 not
     correct: bool = False  # look for what misspelled words were meant to be
     evidence: Evidence | None = None  # moves the weights by what the signals answer
+    match: Fits | None = None  # how the match is computed; None: by the rule for papers
+    floor: float = 0.0  # results that match less are called weak
     candidates: int | None = None  # asked of each signal; None: as many as serve best
+    fuse_documents: bool = False  # by document: rank documents by each signal, then fuse those
     rerank: Rerank | None = None  # let a reranker read the best of them
     expand: bool = False  # with the text around each passage
     hyde: bool = False  # with a hypothetical answer, for the vector signal
@@ -81,6 +85,11 @@ class SearchRequest:
         least = LEAST_SHARED if len(self.queries) > 1 else LEAST_CANDIDATES
         return max(2 * self.limit, self.pool, least)
 
+    @property
+    def of_documents(self) -> bool:
+        """Whether documents are fused, not passages."""
+        return self.fuse_documents and self.by is Granularity.DOCUMENT
+
     def signal_weights(self) -> dict[Signal, float]:
         """The weight of each signal that takes part; a signal alone counts 1."""
         signals = MODES[self.mode]
@@ -99,6 +108,7 @@ class SearchRequest:
         _demand(1 <= self.limit <= MOST_RESULTS, "limit", self.limit, f"1 to {MOST_RESULTS}")
         _demand(isfinite(self.k) and self.k > 0, "k", self.k, "a number above 0")
         _demand(-1 <= self.threshold <= 1, "threshold", self.threshold, "a number from -1 to 1")
+        _demand(0 <= self.floor <= 1, "search.floor", self.floor, "a number from 0 to 1")
         sensible = isfinite(self.analysis) and self.analysis >= 0
         _demand(sensible, "analysis.strength", self.analysis, "a number from 0 up")
         if self.rerank is not None:

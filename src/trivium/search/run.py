@@ -17,9 +17,11 @@ from trivium.results import Analysis, Result, Results
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
 from trivium.search.expand import context
-from trivium.search.fuse import Fused
-from trivium.search.gather import Candidate, gather
+from trivium.search.fuse import Fused, by_document
+from trivium.search.gather import Candidate, Matcher, by_rule, gather
 from trivium.search.hyde import hypothesise
+from trivium.search.match import Fits, behind, falling
+from trivium.search.matching import Matching
 from trivium.search.progress import Progress
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import blend, judge
@@ -51,6 +53,7 @@ _NO_RERANKER = (
 _NO_GENERATOR = (
     "Searched without a hypothetical answer: no language model is set up (`generate.url`)."
 )
+LATE = "late-"  # how the fingerprint of the built-in reranker begins
 _DEEPEST = 1000  # hits of a signal; beyond, results that nobody would call found
 
 
@@ -95,7 +98,7 @@ class Searcher:
         if request.rerank is not None:
             query = " ".join(asked.words.meaning for asked, _ in prepared)
             pool = candidates[: request.pool]
-            candidates = self._reranked(pool, query, request.where, request.rerank, progress)
+            candidates = self._reranked(request, request.rerank, pool, query, progress)
         items = self._results(request, candidates[: request.limit], progress)
         return Results(
             queries=request.queries,
@@ -104,6 +107,7 @@ class Searcher:
             timings_ms=progress.clock.laps,
             took_ms=progress.clock.total(),
             combine=request.combine if len(request.queries) > 1 else None,
+            floor=request.floor,
             notes=tuple(progress.notes),
         )
 
@@ -129,7 +133,7 @@ class Searcher:
         self._store.refresh()
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
-        asked = Asked(query, corrected.query, corrected.query.meaning)
+        asked = Asked(query, corrected.query, corrected.query.meaning, corrected.missing)
         lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
         held = self._store.chunks(ids, request.where)
@@ -152,7 +156,7 @@ class Searcher:
         """What is made of a query before any signal is asked."""
         corrected = self._corrected(request, query)
         analysis = decide(request, query, corrected)
-        asked = Asked(query, corrected.query, corrected.query.meaning)
+        asked = Asked(query, corrected.query, corrected.query.meaning, corrected.missing)
         progress.clock.lap("analyse")
         if request.hyde:
             asked, analysis = self._with_hypothesis(asked, analysis)
@@ -207,6 +211,7 @@ class Searcher:
                 [asked.query for asked, _ in prepared],
                 [answer.fused for answer in answers],
                 lambda ids: self._store.chunks(ids, request.where),
+                self._matcher(request, prepared, progress),
             )
             progress.clock.lap("fetch")
             if found is None:
@@ -231,17 +236,32 @@ class Searcher:
         lists = self._signals.ask(
             asked, analysis.weights, request.where, depth, request.threshold, progress
         )
+        complete = all(len(hits) < depth for hits in lists.values())
+        if request.of_documents:
+            ids = list({hit.chunk_id for hits in lists.values() for hit in hits})
+            held = {chunk.id: chunk.document.id for chunk in self._store.chunks(ids, request.where)}
+            lists = by_document(lists, held)
         analysis, fused = join(request, analysis, lists, most)
         progress.clock.lap("fuse")
-        complete = all(len(hits) < depth for hits in lists.values())
         return _Answer(analysis, fused, complete)
+
+    def _matcher(
+        self,
+        request: SearchRequest,
+        prepared: Sequence[tuple[Asked, Analysis]],
+        progress: Progress,
+    ) -> Matcher:
+        if request.match is None:
+            return by_rule([asked.query for asked, _ in prepared])
+        asked = [one for one, _ in prepared]
+        return Matching(self._store, self._embedder, request, request.match, asked, progress)
 
     def _reranked(
         self,
+        request: SearchRequest,
+        rerank: Rerank,
         candidates: list[Candidate],
         query: str,
-        where: Where,
-        rerank: Rerank,
         progress: Progress,
     ) -> list[Candidate]:
         """In the order of reranker and fusion together; as before, and a note, where none came."""
@@ -249,16 +269,18 @@ class Searcher:
             progress.tell(_NO_RERANKER)
             return candidates
         passages = [candidate.found for candidate in candidates]
-        judgment = judge(_within(self._reranker, where), query, passages, rerank.seconds)
+        judgment = judge(_within(self._reranker, request.where), query, passages, rerank.seconds)
         progress.clock.lap("rerank")
         if judgment.scores is None:
             progress.tell(judgment.note)
             return candidates
         fused = [candidate.score for candidate in candidates]
-        return [
+        ordered = [
             replace(candidates[one.at], score=one.score, rerank=one.part)
             for one in blend(fused, judgment.scores, rerank.shares)
         ]
+        late = self._reranker.fingerprint.startswith(LATE)
+        return _matched_anew(ordered, request.match, late) if request.match else ordered
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress
@@ -272,6 +294,19 @@ class Searcher:
             _result(rank, candidate, around.get(candidate.found.id))
             for rank, candidate in enumerate(candidates, start=1)
         )
+
+
+def _matched_anew(candidates: list[Candidate], fits: Fits, late: bool) -> list[Candidate]:
+    """In their new order, with what the reranker said where its scores were fitted too."""
+    found = []
+    for candidate, lag in zip(candidates, behind([c.score for c in candidates]), strict=True):
+        if candidate.signs is None or candidate.rerank is None:
+            return candidates  # of several queries each has a match of its own
+        judged = candidate.rerank.judged if late else None
+        signs = replace(candidate.signs, behind=lag, judged=judged)
+        found.append(replace(candidate, signs=signs, match=fits.probability(signs)))
+    matches = falling(candidate.match for candidate in found)
+    return [replace(c, match=m) for c, m in zip(found, matches, strict=True)]
 
 
 def _parsed(text: str) -> Query:

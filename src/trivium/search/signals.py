@@ -25,6 +25,7 @@ class Asked:
     query: Query  # as typed
     words: Query  # with misspelled words replaced by what they were meant to be
     meaning: str  # what is embedded
+    missing: tuple[str, ...] = ()  # words typed that no visible chunk holds
 
 
 class _Damaged:

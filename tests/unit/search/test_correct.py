@@ -122,7 +122,7 @@ def test_what_was_decided_is_told(store: MemoryStore) -> None:
 def test_what_a_caller_may_not_see_is_neither_known_nor_suggested(store: MemoryStore) -> None:
     assert ask(store, "cathedrel").suggestion == "cathedral"
     assert ask(store, "cathedrel", PLAYER) == Corrected(
-        parse("cathedrel"), unknown=("cathedrel",), unknown_share=1.0
+        parse("cathedrel"), unknown=("cathedrel",), unknown_share=1.0, missing=("cathedrel",)
     )
     assert ask(store, "cathedral").unknown == ()
     assert ask(store, "cathedral", PLAYER).unknown == ("cathedral",)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.search.fuse import DEPTH, Fusion, fuse
+from trivium.search.fuse import DEPTH, Fusion, by_document, fuse
 from trivium.types import Hit, Signal
 
 LISTS = st.dictionaries(
@@ -72,3 +72,20 @@ def test_the_order_of_the_lists_does_not_matter(
 ) -> None:
     backwards = dict(reversed(lists.items()))
     assert fuse(lists, weights, fusion, 10, 9) == fuse(backwards, weights, fusion, 10, 9)
+
+
+def test_documents_are_ranked_by_their_best_passage() -> None:
+    """Two documents of three passages, by hand: 1, 2 and 3 are of A, 4 to 6 of B."""
+    documents = {1: "A", 2: "A", 3: "A", 4: "B", 5: "B", 6: "B"}
+    lists = {
+        Signal.VECTOR: [Hit(1, 0.9), Hit(2, 0.8), Hit(4, 0.7)],
+        Signal.KEYWORD: [Hit(5, 9.0), Hit(6, 8.0), Hit(3, 7.0), Hit(99, 1.0)],
+    }
+    ranked = by_document(lists, documents)
+    assert ranked == {
+        Signal.VECTOR: [Hit(1, 0.9), Hit(4, 0.7)],
+        Signal.KEYWORD: [Hit(4, 9.0), Hit(1, 7.0)],
+    }
+    # Each is first once and second once; fused by passage, A would have 1/61 and B 1/61 alone.
+    fused = fuse(ranked, {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.5}, Fusion.RANKS, 60.0, 10)
+    assert [f.score for f in fused] == pytest.approx([0.5 / 61 + 0.5 / 62] * 2)

@@ -1,7 +1,7 @@
 import pytest
 
 from trivium.results import SignalPart
-from trivium.search.match import match_score
+from trivium.search.match import MINILM, OTHER, Fit, Signs, behind, falling, match_score
 from trivium.text.query import parse
 from trivium.types import Document, Metadata, Signal
 
@@ -19,6 +19,8 @@ def document(title: str, metadata: Metadata) -> Document:
         ("drowned crown", "The Crown", {}, 0.65),
         ("drowned crown", "The Drowned Crown", {}, 0.95),
         ("smith 2023", "Other", {"year": 2023, "authors": ("Jo Smith",)}, 0.75),
+        ("smith 2023", "Other", {"year": 2023, "authors": ("Smith, Jo",)}, 0.75),
+        ("jones 2023", "Other", {"year": 2023, "authors": ("Jones Smith",)}, 0.65),
         ("drowned crown 2023 smith", "Drowned crown 2023 smith", {"year": 2023}, 1.0),
     ],
 )
@@ -32,3 +34,36 @@ def test_similarity_where_there_is_one() -> None:
     assert match_score(parse("x"), document("x", {}), parts) == 0.62
     parts = {Signal.VECTOR: SignalPart(1, -0.2, 0.5, 0.05)}
     assert match_score(parse("x"), document("x", {}), parts) == 0.0
+
+
+def test_the_probability_is_a_logistic_function_of_the_signs() -> None:
+    fit = Fit(offset=-2.0, share=2.0, behind=-1.0, similarity=4.0)
+    assert fit.probability(Signs(1.0, 0.0, 0.0)) == pytest.approx(0.5)
+    assert fit.probability(Signs(0.5, 1.0, 0.25)) == pytest.approx(1 / (1 + 2.718281828))
+
+
+def test_each_sign_speaks_for_or_against() -> None:
+    for fits in (MINILM, OTHER):
+        usual = fits.probability(Signs(0.5, 0.5, 0.5))
+        assert fits.probability(Signs(0.9, 0.5, 0.5)) > usual
+        assert fits.probability(Signs(0.5, 0.9, 0.5)) < usual
+    assert MINILM.probability(Signs(0.5, 0.5, 0.9)) > MINILM.probability(Signs(0.5, 0.5, 0.5))
+    judged = MINILM.probability(Signs(0.5, 0.5, 0.5, 0.9))
+    assert judged > MINILM.probability(Signs(0.5, 0.5, 0.5, 0.2))
+
+
+def test_similarities_of_another_model_mean_nothing() -> None:
+    assert OTHER.probability(Signs(0.5, 0.5, 0.9)) == OTHER.probability(Signs(0.5, 0.5, 0.1))
+
+
+def test_a_list_never_rises() -> None:
+    assert falling([0.6, 0.7, 0.2, 0.3]) == [0.6, 0.6, 0.2, 0.2]
+
+
+def test_how_far_behind() -> None:
+    assert behind([0.8, 0.6, 0.2]) == pytest.approx([0.0, 0.25, 0.75])
+    # Reciprocal ranks say nothing about how far: the rank stands for it.
+    assert behind([0.1, 0.09, 0.08, 0.07], by_ranks=True) == pytest.approx(
+        [0, 0.19, 0.301, 0.38], abs=0.001
+    )
+    assert behind([]) == []

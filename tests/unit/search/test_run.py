@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from trivium.errors import EmptyQuery
 from trivium.results import Result, Results
 from trivium.search.fuse import Fusion
+from trivium.search.match import MINILM, OTHER
 from trivium.search.multi import combined
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Shares
@@ -50,6 +51,9 @@ REQUEST = st.builds(
     fusion=st.sampled_from(list(Fusion)),
     analysis=st.sampled_from([0.0, 1.0]),
     correct=st.booleans(),
+    fuse_documents=st.booleans(),
+    match=st.sampled_from([None, MINILM, OTHER]),
+    floor=st.sampled_from([0.0, 0.3]),
     rerank=st.none() | st.builds(Rerank, st.just(Shares()), st.just(30.0)),
     expand=st.booleans(),
 )
@@ -70,6 +74,9 @@ def test_every_answer_keeps_the_laws(
     assert len(found) <= request.limit
     assert [result.rank for result in found] == list(range(1, len(found) + 1))
     assert [r.score for r in found] == sorted((r.score for r in found), reverse=True)
+    if request.match is not None and (len(request.queries) == 1 or request.rerank is None):
+        assert [r.match for r in found] == sorted((r.match for r in found), reverse=True)
+    assert found.weak == all(r.match < request.floor for r in found)
     assert all(stage_ms >= 0 for stage_ms in found.timings_ms.values())
     _once(found, request.by)
     for result in found:

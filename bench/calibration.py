@@ -1,0 +1,310 @@
+"""Fits the match to judged sets, and says how it does on sets that had no part in the fit.
+
+    python -m bench.calibration --data ../shared/data [--picture docs/reliability.svg]
+
+Each set is indexed and asked once (`bench.heard`), and what every signal said is kept in the cache,
+so that another fit takes seconds. Of each query the ten best documents count; queries of
+other sets, which a library can't answer, count as lists without a relevant document. Each set is
+judged by a fit to all the others; the two translations of one set leave each other out.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bench.heard import SAME, SETS, Columns, hear
+from trivium.config import Settings, load
+from trivium.search.match import Fit, Signs, behind, falling
+from trivium.search.rerank import Shares, blend
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PAGE = 10
+POOL = 30  # candidates of a page that a reranker sees
+BINS = 10
+# Pulls the weights of standardised signs to 0. From .001 to .1 the mean error of calibration on
+# held-out sets moved by .01 and the AUROC by .003.
+RIDGE = 0.01
+FLOORS = (0.08, 0.1, 0.11, 0.12, 0.15)
+MISSED = 0.02  # of answerable queries, by which the floor is chosen
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "words": ("share", "behind"),
+    "meaning": ("share", "behind", "similarity"),
+    "judged": ("share", "behind", "similarity", "judged"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The page of one query."""
+
+    foreign: bool
+    signs: tuple[Signs, ...]
+    relevant: tuple[bool, ...]
+
+
+def pages(columns: Columns, *, reranked: bool) -> list[Listed]:
+    table = columns.table
+    found = []
+    bounds = zip(table["starts"][:-1], table["starts"][1:], table["source"], strict=True)
+    for start, end, source in bounds:
+        rows = {name: table[name][start:end] for name in _READ}
+        order = _documents(rows, POOL if reranked else PAGE)
+        scores = [float(rows["fused"][at]) for at in order]
+        if reranked:
+            judged = [float(rows["late"][at]) for at in order]
+            blended = blend(scores, judged, Shares())[:PAGE]
+            order, scores = [order[one.at] for one in blended], [one.score for one in blended]
+        found.append(
+            Listed(
+                bool(source),
+                tuple(
+                    Signs(
+                        float(rows["share"][at]),
+                        lag,
+                        float(rows["cosine"][at]),
+                        float(rows["late"][at]) if reranked else None,
+                    )
+                    for at, lag in zip(order, behind(scores), strict=True)
+                ),
+                tuple(bool(rows["relevant"][at] > 0) for at in order),
+            )
+        )
+    return [one for one in found if one.signs]
+
+
+_READ = ("fused", "late", "share", "cosine", "relevant", "document")
+
+
+def _documents(rows: Mapping[str, NDArray[np.float32]], most: int) -> list[int]:
+    """By the fused order the best passage of each document."""
+    kept: dict[float, int] = {}
+    for at in np.argsort(-np.nan_to_num(rows["fused"], nan=-1.0), kind="stable"):
+        if not np.isnan(rows["fused"][at]):
+            kept.setdefault(float(rows["document"][at]), int(at))
+    return list(kept.values())[:most]
+
+
+# --- fitting -------------------------------------------------------------------------------------
+
+
+def fit(sets: Sequence[Sequence[Listed]], kind: str) -> Fit:
+    """What the reranker says counts half: halfway to the fit without it, so that reranking does
+    not turn a weak result into a strong one by a single word that it knows."""
+    if kind != "judged":
+        return _regressed(sets, kind)
+    both = [_regressed(sets, one) for one in ("judged", "meaning")]
+    names = [field.name for field in fields(Fit)]
+    return Fit(**{n: round(sum(getattr(one, n) for one in both) / 2, 2) for n in names})
+
+
+def _regressed(sets: Sequence[Sequence[Listed]], kind: str) -> Fit:
+    """Logistic regression by Newton's method. Each set counts the same, and in it the queries that
+    its library can't answer as much as its own. Where they counted .3, similarity and words
+    together told them apart as well at a higher floor, words alone worse."""
+    rows, labels, weights = [], [], []
+    for lists in sets:
+        own = sum(len(one.signs) for one in lists if not one.foreign)
+        others = sum(len(one.signs) for one in lists if one.foreign)
+        for one in lists:
+            for signs, relevant in zip(one.signs, one.relevant, strict=True):
+                rows.append([getattr(signs, name) for name in KINDS[kind]])
+                labels.append(float(relevant))
+                weights.append(1 / others if one.foreign else 1 / own)
+    x, y = np.array(rows), np.array(labels)
+    w = np.array(weights) / len(sets)
+    mean, deviation = x.mean(axis=0), x.std(axis=0)
+    z = np.column_stack([(x - mean) / deviation, np.ones(len(x))])
+    ridge = np.diag([RIDGE] * x.shape[1] + [0.0])
+    b = np.zeros(z.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + np.exp(-z @ b))
+        slope = z.T @ (w * (p - y)) + ridge @ b
+        step = np.linalg.solve((z * (w * p * (1 - p))[:, None]).T @ z + ridge, slope)
+        b -= step
+        if np.abs(step).max() < 1e-8:
+            break
+    each = b[:-1] / deviation
+    named = dict(zip(KINDS[kind], (round(float(v), 2) for v in each), strict=True))
+    return Fit(offset=round(float(b[-1] - each @ mean), 2), **named)
+
+
+def matches(given: Fit, one: Listed) -> list[float]:
+    return falling(map(given.probability, one.signs))
+
+
+# --- judging -------------------------------------------------------------------------------------
+
+
+def calibration_error(p: Sequence[float], y: Sequence[bool]) -> float:
+    return sum(share * abs(mean - rate) for mean, rate, share in reliability(p, y))
+
+
+def reliability(p: Sequence[float], y: Sequence[bool]) -> list[tuple[float, float, float]]:
+    """For each tenth that holds some: the mean match, how many are relevant, its share of all."""
+    values, labels = np.array(p), np.array(y, float)
+    bins = np.minimum((values * BINS).astype(int), BINS - 1)
+    return [
+        (float(values[here].mean()), float(labels[here].mean()), float(here.mean()))
+        for here in (bins == at for at in range(BINS))
+        if here.any()
+    ]
+
+
+def auroc(yes: Iterable[float], no: Iterable[float]) -> float:
+    """How often one of the first is above one of the second; equal ones count half."""
+    a, b = np.array(list(yes)), np.sort(np.array(list(no)))
+    if not len(a) or not len(b):
+        return float("nan")
+    below = np.searchsorted(b, a, "left")
+    return float((below + np.searchsorted(b, a, "right")).sum() / (2 * len(a) * len(b)))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    name: str
+    error: float
+    separated: float  # AUROC of relevant against not, among the ten best
+    foreign: float  # AUROC of answerable against foreign queries by their best match
+    missed: float  # answerable queries below the floor
+    refused: float  # foreign ones
+    p: tuple[float, ...]
+    y: tuple[bool, ...]
+
+
+def judge(name: str, lists: Sequence[Listed], match: Matcher, floor: float) -> Judged:
+    own = [one for one in lists if not one.foreign]
+    p = [value for one in own for value in match(one)]
+    y = [value for one in own for value in one.relevant]
+    best = [max(match(one)) for one in own]
+    others = [max(match(one)) for one in lists if one.foreign]
+    return Judged(
+        name,
+        calibration_error(p, y),
+        auroc((v for v, r in zip(p, y, strict=True) if r),
+              (v for v, r in zip(p, y, strict=True) if not r)),
+        auroc(best, others),
+        float(np.mean(np.array(best) < floor)),
+        float(np.mean(np.array(others) < floor)) if others else float("nan"),
+        tuple(p),
+        tuple(y),
+    )  # fmt: skip
+
+
+Matcher = Callable[[Listed], list[float]]
+
+
+def today(one: Listed) -> list[float]:
+    """The match as it was: the similarity."""
+    return [min(1.0, max(0.0, signs.similarity or 0.0)) for signs in one.signs]
+
+
+def held_out(sets: Mapping[str, Sequence[Listed]], kind: str, floor: float) -> list[Judged]:
+    found = []
+    for name, lists in sets.items():
+        rest = [
+            other for known, other in sets.items() if known != name and not {known, name} <= SAME
+        ]
+        given = fit(rest, kind)
+        found.append(judge(name, lists, lambda one, f=given: matches(f, one), floor))  # type: ignore[misc]
+    return found
+
+
+def show(title: str, judged: Sequence[Judged]) -> None:
+    print(f"\n{title:20} error  AUROC  foreign  missed  refused")
+    for one in judged:
+        print(
+            f"{one.name:20} {one.error:.3f}  {one.separated:.3f}   {one.foreign:.3f}"
+            f"   {one.missed:.3f}    {one.refused:.3f}"
+        )
+    p, y = [v for o in judged for v in o.p], [v for o in judged for v in o.y]
+    print(f"{'all':20} {calibration_error(p, y):.3f}")
+
+
+def picture(judged: Sequence[Judged]) -> str:
+    """Match against the share that is relevant, a line for each set; dots for all together."""
+    size, left = 360, 48
+
+    def x(v: float) -> float:
+        return left + (size - 2 * left) * v
+
+    def y(v: float) -> float:
+        return size - left - (size - 2 * left) * v
+
+    parts = [f'<path d="M{x(0)} {y(0)}L{x(1)} {y(1)}" stroke="#999" stroke-dasharray="4"/>']
+    for one in judged:
+        points = " ".join(f"{x(m):.1f},{y(r):.1f}" for m, r, _ in reliability(one.p, one.y))
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="#4a7" stroke-opacity=".5">'
+            f"<title>{one.name}</title></polyline>"
+        )
+    p, r = [v for o in judged for v in o.p], [v for o in judged for v in o.y]
+    parts += [
+        f'<circle cx="{x(m):.1f}" cy="{y(rate):.1f}" r="{2 + 14 * share**0.5:.1f}" fill="#c52"/>'
+        for m, rate, share in reliability(p, r)
+    ]
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        parts.append(f'<text x="{x(tick)}" y="{size - 30}" text-anchor="middle">{tick:g}</text>')
+        parts.append(f'<text x="{left - 8}" y="{y(tick) + 4}" text-anchor="end">{tick:g}</text>')
+    parts.append(f'<text x="{size / 2}" y="{size - 10}" text-anchor="middle">match</text>')
+    parts.append('<text x="8" y="20">share that is relevant (a line for each set)</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" width="{size}"'
+        f' font-family="sans-serif" font-size="11">{"".join(parts)}</svg>\n'
+    )
+
+
+def _heard(name: str, data: Path, settings: Settings, others: Sequence[str]) -> Columns:
+    kept = settings.cache / "heard" / f"{name}.npz"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        hear(name, data, settings, others).write(kept)
+    return Columns.read(kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--cache", type=Path, help="where libraries and columns are kept")
+    parser.add_argument("--floor", type=float, default=0.11)
+    parser.add_argument("--picture", type=Path)
+    given = parser.parse_args()
+    settings = load({"cache": str(given.cache)} if given.cache else {}).settings
+    names = given.sets.split(",")
+    heard = {name: _heard(name, given.data, settings, names) for name in sorted(names)}
+    plain = {name: pages(columns, reranked=False) for name, columns in heard.items()}
+    late = {name: pages(columns, reranked=True) for name, columns in heard.items()}
+    show("similarity alone", [judge(n, one, today, given.floor) for n, one in plain.items()])
+    for kind in KINDS:
+        sets = late if kind == "judged" else plain
+        found = held_out(sets, kind, given.floor)
+        show(f"{kind}, held out", found)
+        whole = fit(list(sets.values()), kind)
+        print(whole)
+        best = [
+            sorted(max(matches(whole, one)) for one in lists if not one.foreign)
+            for lists in sets.values()
+        ]
+        lows = [values[int(MISSED * len(values))] for values in best]
+        print("a floor for each set:", " ".join(f"{low:.3f}" for low in lows))
+        for floor in FLOORS:
+            tried = held_out(sets, kind, floor)
+            missed, refused = [one.missed for one in tried], [one.refused for one in tried]
+            print(
+                f"floor {floor:.2f}: missed {np.mean(missed):.3f}, at most {max(missed):.3f};"
+                f" refused {np.mean(refused):.3f}, at least {min(refused):.3f}"
+            )
+        if kind == "meaning" and given.picture:
+            given.picture.write_text(picture(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

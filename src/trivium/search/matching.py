@@ -1,0 +1,89 @@
+"""Collects what the match of a query's candidates is made of. Knows stores and models through
+their ports, and how likely that makes a candidate from `match`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from trivium.errors import ModelUnavailable
+from trivium.ports import Embedder, Store
+from trivium.search.coverage import coverage
+from trivium.search.fuse import Fusion
+from trivium.search.gather import Candidate
+from trivium.search.match import Fits, Signs, behind, falling
+from trivium.search.progress import Progress
+from trivium.search.request import SearchRequest
+from trivium.search.signals import Asked
+from trivium.types import ChunkId, Signal
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+class Matching:
+    """A `Matcher` of one search."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        request: SearchRequest,
+        fits: Fits,
+        asked: Sequence[Asked],
+        progress: Progress,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._request = request
+        self._fits = fits
+        self._asked = asked
+        self._progress = progress
+
+    def __call__(self, at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
+        if not candidates:
+            return []
+        asked = self._asked[at]
+        chunks = [c.found for c in candidates]
+        rarities = partial(self._store.rarities, where=self._request.where)
+        shares = coverage(asked.words, chunks, rarities, asked.missing)
+        similar = self._similar(asked, candidates)
+        by_ranks = self._request.fusion is Fusion.RANKS
+        lag = behind([c.score for c in candidates], by_ranks=by_ranks)
+        signs = [
+            Signs(share, late, similar.get(c.found.id))
+            for share, late, c in zip(shares, lag, candidates, strict=True)
+        ]
+        matches = falling(map(self._fits.probability, signs))
+        return [
+            replace(c, match=m, signs=s) for c, m, s in zip(candidates, matches, signs, strict=True)
+        ]
+
+    def _similar(self, asked: Asked, candidates: Sequence[Candidate]) -> Mapping[ChunkId, float]:
+        """How similar each is to the query itself; nothing where meaning was not searched."""
+        if self._fits.meaning is None or Signal.VECTOR not in self._request.signal_weights():
+            return {}
+        known: dict[ChunkId, float] = {}
+        if asked.meaning == asked.words.meaning:  # else a guessed answer was searched for
+            known = {
+                c.found.id: c.signals[Signal.VECTOR].score
+                for c in candidates
+                if Signal.VECTOR in c.signals
+            }
+        missing = [c.found.id for c in candidates if c.found.id not in known]
+        vector = self._vector(asked) if missing else None
+        if vector is not None:
+            kept = self._store.vectors(missing, self._request.where)
+            known |= {i: float(v @ vector) for i, v in kept.items() if len(v) == len(vector)}
+        return known
+
+    def _vector(self, asked: Asked) -> Vector | None:
+        vectors = self._progress.vectors
+        meaning = asked.words.meaning
+        if meaning not in vectors and asked.meaning in vectors:
+            with suppress(ModelUnavailable):
+                vectors[meaning] = self._embedder.embed_query(meaning)
+        return vectors.get(meaning)

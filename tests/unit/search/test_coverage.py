@@ -1,0 +1,51 @@
+"""How much of a query a passage says in the query's own words, computed by hand."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from trivium.search.coverage import coverage
+from trivium.text.query import parse
+from trivium.types import Chunk, Document, StoredChunk
+
+RARE = {"harbour": 3.0, "crown": 1.0, "drowned": 2.0, "shortsord": 4.0}
+
+
+def rarities(words: Sequence[str]) -> list[float]:
+    return [RARE.get(word, 1.0) for word in words]
+
+
+def passage(text: str, title: str = "Lore", language: str = "en") -> StoredChunk:
+    document = Document(
+        1, "u", title, "c", "", "all", "text/plain", language, "h", 1, 1, "f", 1, "", ""
+    )
+    return StoredChunk(1, document, Chunk(0, 0, len(text), text))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "title", "share"),
+    [
+        ("drowned crown", "a crown of reeds", "Lore", 1 / 3),
+        ("drowned crown", "a crown of reeds", "What drowned", 1.0),
+        ("the crown of the harbour", "crowns", "Lore", 1 / 4),  # function words don't count
+        ("harbours", "the harbour", "Lore", 1.0),
+        ("crown OR harbour", "a crown", "Lore", 1.0),  # one alternative is enough
+        ('"drowned crown" harbour', "the crown drowned", "Lore", 3 / 6),
+        ("crown -harbour", "a crown", "Lore", 1.0),
+        ("battle axe", "a battleaxe", "Lore", 1.0),
+        ("battleaxe", "a battle axe", "Lore", 1.0),
+        ("zymurgy", "a crown", "Lore", 0.0),
+    ],
+)
+def test_by_rarity(query: str, text: str, title: str, share: float) -> None:
+    (found,) = coverage(parse(query), [passage(text, title)], rarities)
+    assert found == pytest.approx(share)
+
+
+def test_a_word_that_no_document_holds_counts_by_its_spelling() -> None:
+    query, chunk = parse("Shortsord"), passage("a short sword of bronze")
+    assert coverage(query, [chunk], rarities) == [0.0]
+    # 8 of the 13 trigrams of shortsord and shortsword are the same.
+    (found,) = coverage(query, [chunk], rarities, ["shortsord"])
+    assert found == pytest.approx((8 / 13) ** 0.5)
+    assert coverage(query, [passage("a frame")], rarities, ["shortsord"]) == [0.0]

@@ -44,6 +44,8 @@ SHOWN = {
     "bench.adding many": "share_of_model",
     "bench.quick": "hybrid / FTS5 + faiss",
     "bench.stall": "| small",
+    "bench.damage": "| derived |",
+    "bench.attack": "ready, finds, adds",
 }
 
 

@@ -3,9 +3,9 @@
 The way of a page: `document` opens the file, `glyphs` reads its words with position and font,
 `running` takes out line numbers, running heads and page numbers, `layout` puts what is left in
 reading order with the help of `columns`, `bands` and `direction` (lines that run left), `tables`
-finds tables, `paragraphs` rebuilds paragraphs, `headings` finds headings, `flow` joins what columns and pages part, `front` knows
-title, authors and year, `assemble` makes text and elements; `compose` is the recipe. Pages without
-usable text go to a reader of images on the way (`scans`).
+finds tables, `paragraphs` rebuilds paragraphs, `headings` finds headings, `flow` joins what columns
+and pages part, `front` knows title, authors and year, `assemble` makes text and elements; `compose`
+is the recipe. Pages without usable text go to a reader of images on the way (`scans`).
 """
 
 from trivium.extract.pdf.extractor import PdfExtractor

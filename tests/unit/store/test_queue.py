@@ -191,3 +191,17 @@ def test_a_job_without_documents_has_ended(queue: JobQueue) -> None:
     job = queue.job(create(queue))
     assert job is not None
     assert job.state is JobState.DONE
+
+
+def test_what_only_a_dead_process_had_is_lost_even_where_all_of_it_was_offered(
+    queue: JobQueue,
+) -> None:
+    job = queue.create("add", "from here", {}, Priority.BULK, None)
+    (task,) = queue.reserve(1)
+    queue.start(job)
+    queue.extend([(task, job, 0, Offered("a.md", "a.md", 1))])
+    queue.complete(job)
+    assert queue.recover() == []
+    assert queue.claim(10) == []
+    (lost,) = queue.tasks(job)
+    assert (lost.state, lost.code) == (TaskState.FAILED, "job.interrupted")

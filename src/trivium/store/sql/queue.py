@@ -89,9 +89,9 @@ class JobQueue(ModelJobs):
             found = connection.execute(select(jobs).where(ours).order_by(*order)).all()
             for row in found:
                 held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
-                if row.complete:
+                if row.lasting:
                     _lose(connection, row.id, held)
-                else:
+                else:  # even where it had offered all: nobody else can have it again
                     _interrupt(connection, row.id)
             _drop_cancelled(connection)
             _close_ended(connection, [row.id for row in found])

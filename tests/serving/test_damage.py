@@ -45,7 +45,7 @@ def test_a_server_that_starts_on_a_damaged_index_rebuilds_it(tmp_path: Path, pat
         assert client.get(f"{address}/readyz", timeout=PATIENCE).status_code == 200
 
 
-def test_damage_under_a_running_server(tmp_path: Path) -> None:
+def test_damage_that_nobody_can_mend_yet(tmp_path: Path) -> None:
     """While another process writes, nobody can rebuild: the other signals answer, with a note."""
     place = tmp_path / "library"
     shelve(place).close()

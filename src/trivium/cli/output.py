@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LOG = "trivium.log"  # in the library's folder: where a fault happened, never what a document says
+LOG = "trivium.log"  # in the library's folder: where a fault happened, and with which document
 # Control characters, C1 included, and those that reverse the direction of text: a document must
 # not be able to move the cursor or to recolour the screen of the person who finds it.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

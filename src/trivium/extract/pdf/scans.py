@@ -25,7 +25,7 @@ MAX_PIXELS = 30_000_000  # 30 MB in grey; A3 at 300 dpi has 17 million
 POOR = 70.0  # mean confidence below which a page may lie on its side; upright pages have 85 to 95
 MIN_SURE = 8  # words
 # Mean confidence of a page's letters below which what was read is noise: text in a script without
-# data had 49 to 54, a page upside down 54, a photograph less; pages that were read 85 to 96.
+# data had 49 to 54, a page upside down 54; pages that were read 85 to 96.
 UNREAD = 60.0
 HALVED = 5_000_000  # pixels, from which half the resolution still shows which way is up
 # Controls, private use, what cannot be a character, pdfium's own sign for what it cannot map.

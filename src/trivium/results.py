@@ -119,6 +119,7 @@ class Results(Sequence[Result]):
     took_ms: float
     combine: Combine | None = None  # how several queries became one score
     floor: float = 0.0  # results that match less are weak
+    best: float = 0.0  # the highest match of any alone: one below a first that doesn't fit has less
     notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
 
     @property

@@ -110,7 +110,7 @@ def main(place: Path, folder: Path) -> None:
     folder.mkdir()
     write(folder, "same.md", 0)
     # Who reads is not in question, and its process would take a second to start, 90 times.
-    Sandbox.read_all = lambda _, blobs: [read(blob) for blob in blobs]  # type: ignore[method-assign]
+    Sandbox.read_all = lambda _, blobs, chunking="": [read(blob) for blob in blobs]  # type: ignore[method-assign]
     read(Blob("same.md", (folder / "same.md").read_bytes()))  # what it loads, forks have
     prepare(folder, 1)
     assert fork(partial(finish, place, folder)) == 0

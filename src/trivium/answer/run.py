@@ -110,7 +110,8 @@ class Answerer:
         measure = Words(partial(self._store.rarities, where=where))
         draft = _Draft(perf_counter(), inquiry.question, measure)
         yield from self._search(inquiry, draft)
-        if draft.results is None or draft.results.weak:
+        # By the best alone: a passage that holds the answer may rank below one that doesn't.
+        if not draft.results or draft.results.best < draft.results.floor:
             draft.passages = ()
             yield _say(draft, NOTHING_FOUND)
         elif self._generator is None:

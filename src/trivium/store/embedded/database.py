@@ -104,6 +104,7 @@ def _read_json(text: str, folder: Path) -> Any:
         raise LibraryDamaged(
             f"The library {folder} holds a value that can't be read: {error}.",
             fix="`trivium doctor --deep` names the documents.",
+            on_page="Whoever runs this server can find out which documents are damaged.",
         ) from error
 
 

@@ -20,6 +20,7 @@ from sqlalchemy import (
     delete,
     func,
     select,
+    true,
     update,
 )
 
@@ -91,7 +92,10 @@ class JobQueue(ModelJobs):
                 held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
                 if row.lasting:
                     _lose(connection, row.id, held)
-                else:  # even where it had offered all: nobody else can have it again
+                elif row.complete:  # it had offered all; what lacks only vectors needs no source
+                    _fail_unread(connection, row.id)
+                    _lose(connection, row.id, held)
+                else:
                     _interrupt(connection, row.id)
             _drop_cancelled(connection)
             _close_ended(connection, [row.id for row in found])
@@ -296,15 +300,27 @@ def _lose(connection: Connection, job: JobId, which: ColumnElement[bool]) -> Non
     _put_back(connection, job, which & (tasks.c.state == TaskState.WORKING))
 
 
-def _interrupt(connection: Connection, job: JobId) -> None:
-    """A job whose documents only a process knew that is gone: nobody knows what else it had."""
-    mine = (tasks.c.job == job) & tasks.c.state.in_((TaskState.WAITING, TaskState.WORKING))
+_NEEDS_SOURCE = ~((tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None))
+
+
+def _fail_unread(
+    connection: Connection, job: JobId, which: ColumnElement[bool] = _NEEDS_SOURCE
+) -> JobInterrupted:
+    """Documents that only a process could offer that is gone have failed."""
+    open_ = tasks.c.state.in_((TaskState.WAITING, TaskState.WORKING))
+    mine = (tasks.c.job == job) & open_ & which
     why = JobInterrupted("The process that offered it ended before it was done.")
     lost = [
         TaskEnd(task, TaskState.FAILED, "failed", "", why.code, str(why))
         for task in connection.scalars(select(tasks.c.id).where(mine))
     ]
     end_tasks(connection, lost)
+    return why
+
+
+def _interrupt(connection: Connection, job: JobId) -> None:
+    """A job whose documents only a process knew that is gone: nobody knows what else it had."""
+    why = _fail_unread(connection, job, true())
     ended = {"complete": True, "state": JobState.FAILED, "ended_at": now(), "notes": [str(why)]}
     connection.execute(update(jobs).where(jobs.c.id == job).values(**ended))
 

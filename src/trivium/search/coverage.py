@@ -4,6 +4,7 @@ words are."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -76,12 +77,17 @@ def _held(
     return sum(rarity[word] * share for word, share in zip(part, there, strict=True)) / whole
 
 
+@lru_cache(maxsize=1 << 16)  # the same words stand in most passages
+def _grams(word: str) -> frozenset[str]:
+    return frozenset(trigrams(word))
+
+
 def _likeness(word: str, among: Iterable[str]) -> float:
     """Of the word that is spelled most alike, as the trigram signal counts it: the root."""
-    wanted = set(trigrams(word))
+    wanted = _grams(word)
     best = 0.0
     for other in among:
-        found = set(trigrams(other))
+        found = _grams(other)
         shared = len(wanted & found)
         if shared >= _ALIKE * len(wanted):
             best = max(best, shared / (len(wanted) + len(found) - shared))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trivium.errors import ModelError, ReadError
+from trivium.errors import FormatUnknown, ModelError, ReadError
 from trivium.extract.analysed import extraction_of
 from trivium.extract.detect import reader_name
 from trivium.extract.images import image_type
@@ -32,7 +32,8 @@ class RemotelyRead:
         return False
 
     def extract(self, blob: Blob) -> Extraction:
-        raise NotImplementedError
+        """Never asked, for it accepts nothing: the service reads before the extractors do."""
+        raise FormatUnknown(f"No extractor reads {blob.name} here.")
 
 
 class RemoteReading:

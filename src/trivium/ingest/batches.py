@@ -12,8 +12,8 @@ from itertools import count
 from threading import Thread
 
 from trivium.ingest.embedding import Embedding, Made
+from trivium.ingest.in_flight import InFlight
 from trivium.ingest.quiet import step_back
-from trivium.ingest.way import Way
 from trivium.work import Priority, Step
 
 # Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
@@ -29,14 +29,14 @@ class Batches:
     def __init__(
         self,
         embedding: Embedding,
-        on_batch: Callable[[list[Way], Made], None],
+        on_batch: Callable[[list[InFlight], Made], None],
         on_bug: Callable[[BaseException], None],
     ) -> None:
         """Both are called in the thread of the model."""
         self._embedding = embedding
         self._on_batch = on_batch
         self._on_bug = on_bug
-        self._ready: queue.PriorityQueue[tuple[int, int, Way | None]] = queue.PriorityQueue()
+        self._ready: queue.PriorityQueue[tuple[int, int, InFlight | None]] = queue.PriorityQueue()
         self._order = count(1)
         self._hurried = False
         self._thread = Thread(target=self._run, name="trivium-embed", daemon=True)
@@ -53,7 +53,7 @@ class Batches:
         if self._thread.is_alive():
             self._thread.join(_LEAVE)
 
-    def add(self, way: Way) -> None:
+    def add(self, way: InFlight) -> None:
         self.waiting += 1
         self._hurried = False
         self._ready.put((way.offer.priority, next(self._order), way))
@@ -76,7 +76,7 @@ class Batches:
         except BaseException as bug:  # to be raised where someone sees it
             self._on_bug(bug)
 
-    def _embedded(self, ways: list[Way], sender: str) -> Made:
+    def _embedded(self, ways: list[InFlight], sender: str) -> Made:
         before = self._embedding.seconds
         texts = {
             hash_: text
@@ -87,9 +87,9 @@ class Batches:
         _share(ways, self._embedding.seconds - before)
         return made
 
-    def _next(self) -> list[Way] | None:
+    def _next(self) -> list[InFlight] | None:
         """None: it is over."""
-        batch: list[Way] = []
+        batch: list[InFlight] = []
         tokens = 0
         while tokens < BATCH_TOKENS and len(batch) < BATCH_DOCUMENTS:
             try:
@@ -108,7 +108,7 @@ class Batches:
         return sorted(batch, key=lambda way: way.number)
 
 
-def _share(batch: list[Way], seconds: float) -> None:
+def _share(batch: list[InFlight], seconds: float) -> None:
     """What the model took, by the length of each document."""
     total = sum(way.tokens for way in batch) or 1
     for way in batch:

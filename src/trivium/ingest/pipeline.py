@@ -24,12 +24,12 @@ from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.identity import Naming, Renaming
+from trivium.ingest.in_flight import InFlight, Offer
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import Asked, Found, Relabelling
 from trivium.ingest.quiet import step_back
-from trivium.ingest.way import Offer, Way
-from trivium.ports import SourceItem, Store
+from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
 from trivium.types import Extraction, Processed
 from trivium.work import JobId, Offered, Step
@@ -49,7 +49,7 @@ DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are c
 
 # What other threads tell the caller's: documents that were read, a batch with its vectors, an error
 # that ends it all.
-_Event: TypeAlias = tuple[list[Way], list[Found] | Made] | BaseException
+_Event: TypeAlias = tuple[list[InFlight], list[Found] | Made] | BaseException
 
 
 class Pipeline:
@@ -57,7 +57,7 @@ class Pipeline:
 
     def __init__(
         self,
-        store: Store,
+        store: Backend,
         embedding: Embedding,
         *,
         readers: int = 2,
@@ -74,10 +74,14 @@ class Pipeline:
         self._batches = Batches(
             embedding, lambda batch, made: self._events.put((batch, made)), self._events.put
         )
-        self._stack: list[Way] = []  # to be fed next: what lies within others, what had to wait
-        self._held: dict[tuple[str, str], list[Way]] = {}  # offered while the same was under way
-        self._under_way: dict[tuple[str, str], Way] = {}
-        self._parked: dict[tuple[str, str], Way] = {}  # put after what they hold
+        self._stack: list[
+            InFlight
+        ] = []  # to be fed next: what lies within others, what had to wait
+        self._held: dict[
+            tuple[str, str], list[InFlight]
+        ] = {}  # offered while the same was under way
+        self._under_way: dict[tuple[str, str], InFlight] = {}
+        self._parked: dict[tuple[str, str], InFlight] = {}  # put after what they hold
         self._numbers = count(1)
         self._reading = self._bytes = 0
         self._alone = 0  # documents under way beside which there must be no other
@@ -125,7 +129,7 @@ class Pipeline:
 
     def _fill(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
         """None: nothing more will be offered."""
-        group: list[Way] = []
+        group: list[InFlight] = []
         while self._has_room():
             if self._stack:
                 way = self._stack.pop()
@@ -134,7 +138,7 @@ class Pipeline:
                 if offer is None:
                     feed = None
                     continue
-                way = Way(offer)
+                way = InFlight(offer)
             else:
                 break
             if way.offer.alone and self._under_way:
@@ -160,7 +164,7 @@ class Pipeline:
         few = self._reading < READ_AHEAD and len(self._under_way) < MOST_DOCUMENTS
         return few and self._bytes < MOST_BYTES
 
-    def _begin(self, way: Way) -> bool:
+    def _begin(self, way: InFlight) -> bool:
         """False: the same is under way, and this one waits for it."""
         if way.key in self._under_way or way.key in self._parked:
             self._held.setdefault(way.key, []).append(way)
@@ -170,10 +174,10 @@ class Pipeline:
         self._reading += 1
         return True
 
-    def _read(self, group: list[Way]) -> None:
+    def _read(self, group: list[InFlight]) -> None:
         self._pool.submit(self._prepare, group)
 
-    def _prepare(self, group: list[Way]) -> None:
+    def _prepare(self, group: list[InFlight]) -> None:
         """In a thread of the pool."""
         try:
             first = group[0].offer
@@ -213,7 +217,7 @@ class Pipeline:
             for each in zip(ways, found, strict=True):
                 yield from self._take(*each)
 
-    def _take(self, way: Way, found: Found) -> Iterator[Outcome]:
+    def _take(self, way: InFlight, found: Found) -> Iterator[Outcome]:
         try:
             done, within = self._apply(way, found)
         except BaseException as error:
@@ -228,7 +232,7 @@ class Pipeline:
         else:
             yield from self._proceed(way)
 
-    def _apply(self, way: Way, found: Found) -> tuple[Outcome | None, list[SourceItem]]:
+    def _apply(self, way: InFlight, found: Found) -> tuple[Outcome | None, list[SourceItem]]:
         """Its outcome; or none, and what it holds within, where it is to be put."""
         if isinstance(found, Outcome):
             return found, []
@@ -239,7 +243,7 @@ class Pipeline:
         way.prepared = found
         return None, found.within() if way.depth < DEEPEST and not way.opened else []
 
-    def _failed(self, way: Way, error: BaseException) -> Outcome:
+    def _failed(self, way: InFlight, error: BaseException) -> Outcome:
         """Raises what is not this document's alone."""
         if not is_of_one_document(error):
             raise error
@@ -247,12 +251,12 @@ class Pipeline:
         why = failure(item.name, way.steps.now, error)
         return Outcome(item.uri, Fate.FAILED, None, why, item.size, item.enclosed)
 
-    def _inner(self, way: Way, item: SourceItem) -> Way:
+    def _inner(self, way: InFlight, item: SourceItem) -> InFlight:
         of = way.offer
         task = self._ledger.meet(of.job, of.task, Offered(item.uri, item.name, item.size))
-        return Way(replace(of, item=item, task=task, anew=False), way, way.depth + 1)
+        return InFlight(replace(of, item=item, task=task, anew=False), way, way.depth + 1)
 
-    def _unread(self, way: Way, failed: Outcome) -> Outcome:
+    def _unread(self, way: InFlight, failed: Outcome) -> Outcome:
         """A remark on the document it lies in: a message is read, also where its logo is not."""
         assert way.parent is not None
         error = failed.error
@@ -260,7 +264,7 @@ class Pipeline:
         self._ledger.end(way.ending(Fate.UNREAD, error))
         return self._over(way, replace(failed, fate=Fate.UNREAD, error=None))
 
-    def _proceed(self, way: Way) -> Iterator[Outcome]:
+    def _proceed(self, way: InFlight) -> Iterator[Outcome]:
         """What it holds is done: now itself."""
         if way.unread:
             way.prepared = way.ready.lacking(way.unread)
@@ -271,9 +275,9 @@ class Pipeline:
         else:
             self._batches.add(way)
 
-    def _put(self, batch: list[Way], made: Made) -> Iterator[Outcome]:
+    def _put(self, batch: list[InFlight], made: Made) -> Iterator[Outcome]:
         self._ledger.settle(now=True)  # what ends with a document must be in the books before
-        kept: list[Way] = []
+        kept: list[InFlight] = []
         for way in batch:
             fault = next((made.faults[h] for h in way.hashes if h in made.faults), None)
             if self._is_dropped(way):
@@ -284,7 +288,7 @@ class Pipeline:
                 kept.append(way)
         yield from self._store_all(kept, made)
 
-    def _store_all(self, ways: Sequence[Way], made: Made) -> Iterator[Outcome]:
+    def _store_all(self, ways: Sequence[InFlight], made: Made) -> Iterator[Outcome]:
         """Together; where that fails, each alone, so that only the one fails which is why."""
         while ways:
             stored: list[Outcome] = []
@@ -305,16 +309,16 @@ class Pipeline:
                 yield self._over(way, done)
             ways = ways[len(stored) :]
 
-    def _stored(self, ways: Sequence[Way], made: Made) -> list[Outcome]:
+    def _stored(self, ways: Sequence[InFlight], made: Made) -> list[Outcome]:
         """Of the first of them, as many as the store could keep."""
         reasons = [self._reason(way, made) for way in ways]
         processed = [_processed(way, made, why) for way, why in zip(ways, reasons, strict=True)]
         half = [one for one in processed if one.vectors is None]
         vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
         if vectors:
-            self._store.keep_vectors(self._embedding.model, vectors)
+            self._store.models.keep(self._embedding.model, vectors)
         outcomes = []
-        documents = self._store.put(processed, self._embedding.model)
+        documents = self._store.writer.put(processed, self._embedding.model)
         for way, document, why in zip(ways, documents, reasons, strict=False):
             item, fate = way.offer.item, way.fate
             if way.ready.before is None and document.uri != item.uri:
@@ -322,7 +326,7 @@ class Pipeline:
             outcomes.append(Outcome(item.uri, fate, document, why, item.size, item.enclosed))
         return outcomes
 
-    def _reason(self, way: Way, made: Made) -> ModelUnavailable | None:
+    def _reason(self, way: InFlight, made: Made) -> ModelUnavailable | None:
         """Why it has no vectors, where there is a model and it failed."""
         reason = next((made.reasons[h] for h in way.hashes if h in made.reasons), None)
         if reason is not None and not self._noted:
@@ -333,16 +337,18 @@ class Pipeline:
     def _relabel(self, asked: Relabelling) -> Outcome:
         item, before = asked.item, asked.document
         category, audience, metadata = asked.category, asked.audience, asked.metadata
-        self._store.relabel(before.id, category=category, audience=audience, metadata=metadata)
+        self._store.writer.relabel(
+            before.id, category=category, audience=audience, metadata=metadata
+        )
         after = replace(before, category=category, audience=audience, metadata=metadata)
         return Outcome(item.uri, Fate.RELABELLED, after, None, item.size, item.enclosed)
 
-    def _end(self, way: Way, outcome: Outcome) -> Outcome:
+    def _end(self, way: InFlight, outcome: Outcome) -> Outcome:
         """It ends without a document being put."""
         self._ledger.end(way.ending(outcome.fate, outcome.error, outcome.document))
         return self._over(way, outcome)
 
-    def _over(self, way: Way, outcome: Outcome) -> Outcome:
+    def _over(self, way: InFlight, outcome: Outcome) -> Outcome:
         """Whoever waited for it goes on."""
         self._leave(way)
         if way.key in self._held:
@@ -367,19 +373,19 @@ class Pipeline:
         item = way.offer.item
         return self._end(way, Outcome(item.uri, Fate.UNCHANGED, None, None, item.size, True))
 
-    def _enter(self, way: Way) -> None:
+    def _enter(self, way: InFlight) -> None:
         self._under_way[way.key] = way
         self._bytes += way.offer.item.size
         self._alone += way.offer.alone
 
-    def _leave(self, way: Way) -> None:
+    def _leave(self, way: InFlight) -> None:
         """It takes up no room any more."""
         if self._under_way.get(way.key) is way:
             del self._under_way[way.key]
             self._bytes -= way.offer.item.size
             self._alone -= way.offer.alone
 
-    def _is_dropped(self, way: Way) -> bool:
+    def _is_dropped(self, way: InFlight) -> bool:
         return way.offer.job in self._cancelled
 
     def _look(self) -> bool:
@@ -392,13 +398,13 @@ class Pipeline:
         return True
 
 
-def _is_unread(way: Way, found: Outcome) -> bool:
+def _is_unread(way: InFlight, found: Outcome) -> bool:
     """A fault of ours is no remark: somebody should report it."""
     is_refused = isinstance(found.error, ReadError) and not isinstance(found.error, DocumentFailed)
     return found.fate is Fate.FAILED and is_refused and way.is_part
 
 
-def _go_together(group: list[Way], way: Way) -> bool:
+def _go_together(group: list[InFlight], way: InFlight) -> bool:
     """Small ones of one job: whoever prepares the first can prepare them all."""
     first, other = group[0].offer, way.offer
     if first.alone or other.alone:
@@ -416,7 +422,7 @@ def _is_small(item: SourceItem) -> bool:
     return 0 < item.size <= SMALL
 
 
-def _processed(way: Way, made: Made, reason: ModelUnavailable | None) -> Processed:
+def _processed(way: InFlight, made: Made, reason: ModelUnavailable | None) -> Processed:
     """With its vectors, if it has them all, and with the end of its task."""
     processed = way.ready.processed
     if processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes):

@@ -26,7 +26,7 @@ from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.steps import Steps
 from trivium.ingest.summaries import steady
-from trivium.ports import Blob, Chunker, Extractor, Reader, SourceItem, Store, Summariser
+from trivium.ports import Backend, Blob, Chunker, Extractor, Reader, SourceItem, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.values import clean_text
@@ -110,7 +110,7 @@ class Asked:
 class Preparer:
     def __init__(
         self,
-        store: Store,
+        store: Backend,
         chunker: Chunker,
         read: Reader,
         extractors: Sequence[Extractor],
@@ -169,12 +169,14 @@ class Preparer:
         if not left:
             return
         with Steps.together([one.steps for one in left], Step.REGISTER):
-            known = self._store.find_all([one.item.uri for one in left], labels.collection)
+            known = self._store.documents.find_all(
+                [one.item.uri for one in left], labels.collection
+            )
             for one in left:
                 one.before = known.get(one.item.uri)
             new = [one.digest for one in left if one.before is None and one.blob and not one.anew]
             alike: dict[str, list[Document]] = defaultdict(list)
-            for document in self._store.alike(new, labels.collection) if new else ():
+            for document in self._store.documents.alike(new, labels.collection) if new else ():
                 alike[document.seen_hash].append(document)
         unsettled = [one for one in left if not one.anew]
         self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
@@ -271,13 +273,13 @@ class Preparer:
         if not self._keep_originals or one.blob is None:
             return ""
         one.steps.enter(Step.ARCHIVE)
-        return self._store.archive(one.blob.data)
+        return self._store.originals.keep(one.blob.data)
 
     def _rearchive(self, before: Document, one: Asked) -> None:
         """An original that was lost comes back with its file."""
         is_its_own = before.original and before.content_hash == one.digest  # or it was restored
         if self._keep_originals and one.blob is not None and is_its_own:
-            self._store.rearchive(before.original, one.blob.data)
+            self._store.originals.put_back(before.original, one.blob.data)
 
     def _summary(self, one: Asked, sender: str) -> tuple[str, str]:
         """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
@@ -288,7 +290,7 @@ class Preparer:
         fresh, by = self._summarised(self._summariser, extraction, one.digest, sender)
         if before is None or not self._is_current(before.fingerprint):
             return fresh, by
-        kept = steady(fresh, chunks, self._store.summarised(before.id))
+        kept = steady(fresh, chunks, self._store.documents.summarised(before.id))
         return kept, by if kept == fresh else ""
 
     def _summarised(
@@ -296,7 +298,7 @@ class Preparer:
     ) -> tuple[str, str]:
         """What was said of the same bytes of this sender before is not asked for again. Where a
         language model is away, the document's own words serve."""
-        known = self._store.summary(digest, summariser.fingerprint, sender)
+        known = self._store.documents.summary(digest, summariser.fingerprint, sender)
         if known is not None:
             return known, summariser.fingerprint
         own = ExtractiveSummariser()

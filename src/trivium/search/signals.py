@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from trivium.errors import IndexDamaged, ModelUnavailable
-from trivium.ports import Embedder, Store
+from trivium.ports import Backend, Embedder
 from trivium.search.progress import Progress
 from trivium.types import Hit, Probe, Query, Signal, Where
 
@@ -55,7 +55,7 @@ class _Damaged:
 class Signals:
     """Threads may share it."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    def __init__(self, store: Backend, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
         # Keyword and trigram run beside the vector signal: tantivy and faiss release the GIL.
@@ -76,7 +76,7 @@ class Signals:
 
         def ask(signal: Signal, probe: Probe) -> list[Hit]:
             started = perf_counter()
-            hits = self._store.search(signal, probe, where, depth)
+            hits = self._store.signals.search(signal, probe, where, depth)
             progress.clock.note(signal.value, perf_counter() - started)
             return hits
 

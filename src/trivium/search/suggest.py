@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from trivium.ports import Store
+from trivium.ports import Backend
 from trivium.results import Suggestion
 from trivium.text.normalise import words
 from trivium.types import Where
@@ -16,7 +16,7 @@ _LAST = re.compile(r"[^\s\"()]+\Z")
 LONGEST = 500  # characters typed
 
 
-def suggest(store: Store, typed: str, limit: int, where: Where) -> tuple[Suggestion, ...]:
+def suggest(store: Backend, typed: str, limit: int, where: Where) -> tuple[Suggestion, ...]:
     """The typed text with its last word completed; else with that word's likely corrections."""
     found = _LAST.search(typed[-LONGEST:])
     split = words(found[0]) if found else []
@@ -24,14 +24,14 @@ def suggest(store: Store, typed: str, limit: int, where: Where) -> tuple[Suggest
         return ()
     word, before = split[-1], typed[: len(typed) - len(found[0])]
     begun = "-" if found[0].startswith("-") else ""
-    store.refresh()
-    completed = store.completions(word, where, limit)
+    store.signals.refresh()
+    completed = store.signals.completions(word, where, limit)
     if completed:
         return tuple(
             Suggestion(f"{before}{begun}{' '.join(c.words)}", "completion", c.chunks)
             for c in completed
         )
-    near = store.spellings([word], where)[word]
+    near = store.signals.spellings([word], where)[word]
     return tuple(
         Suggestion(f"{before}{begun}{' '.join(s.words)}", "spelling", s.chunks)
         for s in near[:limit]

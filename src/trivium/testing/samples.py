@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.ports import Store
+from trivium.ports import Backend
 from trivium.text.normalise import words
 from trivium.text.query import parse
 from trivium.types import EVERYONE, Chunk, Element, Extraction, Metadata, Probe, Processed
@@ -102,11 +102,13 @@ def embedded_by(embedder: ToyEmbedder, document: Processed) -> Processed:
     return replace(document, vectors=embedder.embed_documents(texts))
 
 
-def embed_beside(store: Store, embedder: ToyEmbedder, limit: int = 1000) -> int:
+def embed_beside(store: Backend, embedder: ToyEmbedder, limit: int = 1000) -> int:
     """Make vectors of a model beside those that serve; how many comes back."""
-    lacking = {one.hash: one.text for one in store.unembedded(embedder.fingerprint, 0, limit)}
+    lacking = {
+        one.hash: one.text for one in store.models.unembedded(embedder.fingerprint, 0, limit)
+    }
     vectors = {hash_: embedder.embed_query(text) for hash_, text in lacking.items()}
-    store.keep_beside(embedder.fingerprint, vectors, dict.fromkeys(lacking, b"\x01"))
+    store.models.keep_beside(embedder.fingerprint, vectors, dict.fromkeys(lacking, b"\x01"))
     return len(lacking)
 
 

@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from trivium.access import mint
 from trivium.answers import KeptTurn, Turn
 from trivium.history import Interpretation
-from trivium.ports import Store
-from trivium.store.memory import MemoryStore
+from trivium.ports import Backend
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import (
     OTHER,
     TOY,
@@ -124,13 +124,12 @@ _ALL = 1000
 class StoreMachine(RuleBasedStateMachine):
     """Give `make` a function that returns an empty store."""
 
-    make: Callable[[], Store]
-    rebuild: Callable[[Store], None] | None = None  # where the store has derived indexes
+    make: Callable[[], Backend]
 
     def __init__(self) -> None:
         super().__init__()
         self.store = type(self).make()
-        self.reference = MemoryStore()
+        self.reference = open_memory()
         self.embedder: ToyEmbedder = TOY
 
     @rule(
@@ -143,9 +142,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     def _put(self, batch: list[Processed]) -> None:
         batch = [embedded_by(self.embedder, one) for one in batch]
-        with self.store.writing():
-            ours = self.store.put(batch, self.embedder.fingerprint)
-        theirs = self.reference.put(batch, self.embedder.fingerprint)
+        with self.store.writer.writing():
+            ours = self.store.writer.put(batch, self.embedder.fingerprint)
+        theirs = self.reference.writer.put(batch, self.embedder.fingerprint)
         assert [document.id for document in ours] == [document.id for document in theirs]
 
     @rule(batch=st.lists(_COPIES, min_size=1, max_size=4, unique_by=lambda d: d.uri))
@@ -154,71 +153,75 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(at=st.integers(0, 9), uri=_URIS, other=st.integers(0, 9))
     def rename(self, at: int, uri: str, other: int) -> None:
-        documents = self.reference.documents(OWNER)
+        documents = self.reference.documents.all(OWNER)
         if documents:
             chosen = documents[at % len(documents)]
-            if self.reference.find(uri, chosen.collection) is None:
+            if self.reference.documents.find(uri, chosen.collection) is None:
                 uris = (chosen.uri, *chosen.names, "never.md")
                 old = uris[other % len(uris)]
-                with self.store.writing():
-                    ours = self.store.rename(chosen.id, old, uri)
-                assert _timeless(ours) == _timeless(self.reference.rename(chosen.id, old, uri))
+                with self.store.writer.writing():
+                    ours = self.store.writer.rename(chosen.id, old, uri)
+                assert _timeless(ours) == _timeless(
+                    self.reference.writer.rename(chosen.id, old, uri)
+                )
 
     @rule(uri=_URIS, collection=_COLLECTIONS)
     def forget(self, uri: str, collection: str) -> None:
-        with self.store.writing():
-            ours = self.store.forget(uri, collection)
-        theirs = self.reference.forget(uri, collection)
+        with self.store.writer.writing():
+            ours = self.store.writer.forget(uri, collection)
+        theirs = self.reference.writer.forget(uri, collection)
         assert list(map(_timeless, ours)) == list(map(_timeless, theirs))
 
     @rule(at=st.integers(0, 9), back=st.integers(0, 3))
     def restore(self, at: int, back: int) -> None:
-        documents = self.reference.documents(OWNER)
+        documents = self.reference.documents.all(OWNER)
         if documents:
             chosen = documents[at % len(documents)].id
-            past = self.reference.history(chosen, OWNER)
+            past = self.reference.documents.history(chosen, OWNER)
             number = past[back % len(past)].number
-            with self.store.writing():
-                ours = self.store.restore(chosen, number)
-            assert _timeless(ours) == _timeless(self.reference.restore(chosen, number))
+            with self.store.writer.writing():
+                ours = self.store.writer.restore(chosen, number)
+            assert _timeless(ours) == _timeless(self.reference.writer.restore(chosen, number))
 
     @rule(where=_WHERES, keep=st.integers(0, 3))
     def prune(self, where: Where, keep: int) -> None:
-        with self.store.writing():
-            ours = self.store.prune(where, keep=keep)
-        assert ours == self.reference.prune(where, keep=keep)
+        with self.store.writer.writing():
+            ours = self.store.writer.prune(where, keep=keep)
+        assert ours == self.reference.writer.prune(where, keep=keep)
 
     @rule(adding=_DOCUMENTS, early=st.booleans())
     def change_the_model(self, adding: Processed, early: bool) -> None:
         """With a document that comes in between."""
         before, after = self.embedder, OTHER if self.embedder is TOY else TOY
         for store in (self.store, self.reference):
-            store.begin_model(after.fingerprint, {"embed.model": after.fingerprint})
+            store.models.begin(after.fingerprint, {"embed.model": after.fingerprint})
             embed_beside(store, after, limit=2)
             if early:
-                store.prepare_model(after.fingerprint)
-            with store.writing():
-                store.put([embedded_by(before, adding)], before.fingerprint)
+                store.models.prepare(after.fingerprint)
+            with store.writer.writing():
+                store.writer.put([embedded_by(before, adding)], before.fingerprint)
             embed_beside(store, after)
-            with store.writing():
-                store.switch_model(after.fingerprint)
-            store.drop_other_models()
-        assert self.store.manifest().model == self.reference.manifest().model
+            with store.writer.writing():
+                store.models.switch(after.fingerprint)
+            store.models.drop_others()
+        assert self.store.models.manifest().model == self.reference.models.manifest().model
         self.embedder = after
 
     @rule(ids=st.lists(st.integers(1, 12), max_size=3))
     def remove(self, ids: list[int]) -> None:
-        with self.store.writing():
-            assert self.store.remove(ids) == self.reference.remove(ids)
+        with self.store.writer.writing():
+            assert self.store.writer.remove(ids) == self.reference.writer.remove(ids)
 
     @rule(at=st.integers(0, 9), audience=_AUDIENCES, category=_CATEGORIES, metadata=_METADATA)
     def relabel(self, at: int, audience: str, category: str, metadata: Metadata) -> None:
-        documents = self.reference.documents(OWNER)
+        documents = self.reference.documents.all(OWNER)
         if documents:
             chosen = documents[at % len(documents)].id
-            with self.store.writing():
+            with self.store.writer.writing():
                 for store in (self.store, self.reference):
-                    store.relabel(chosen, category=category, audience=audience, metadata=metadata)
+                    store.writer.relabel(
+                        chosen, category=category, audience=audience, metadata=metadata
+                    )
 
     @rule(
         name=st.sampled_from(["one", "two"]),
@@ -228,19 +231,22 @@ class StoreMachine(RuleBasedStateMachine):
     def keep_turn(self, name: str, held: frozenset[str] | None, documents: frozenset[int]) -> None:
         kept = KeptTurn(Turn("what?", "that"), held, documents)
         for store in (self.store, self.reference):
-            store.keep_turn(name, kept)
+            store.conversations.keep(name, kept)
 
     @rule(name=st.sampled_from(["one", "two"]), where=_WHERES)
     def forget_conversation(self, name: str, where: Where) -> None:
-        ours = self.store.forget_conversation(name, where)
-        assert ours == self.reference.forget_conversation(name, where)
+        ours = self.store.conversations.forget(name, where)
+        assert ours == self.reference.conversations.forget(name, where)
 
     @rule(where=_WHERES)
     def look_at_conversations(self, where: Where) -> None:
         told = [
             [
-                (c.name, [(t.audiences, t.documents) for t in store.turns(c.name, where)])
-                for c in store.conversations(where)
+                (
+                    c.name,
+                    [(t.audiences, t.documents) for t in store.conversations.turns(c.name, where)],
+                )
+                for c in store.conversations.all(where)
             ]
             for store in (self.store, self.reference)
         ]
@@ -248,15 +254,20 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(query=_QUERIES, where=_WHERES, signal=st.sampled_from(list(Signal)))
     def search(self, query: str, where: Where, signal: Signal) -> None:
-        ours = self.store.search(signal, probe(query, embedder=self.embedder), where, _ALL)
-        theirs = self.reference.search(signal, probe(query, embedder=self.embedder), where, _ALL)
+        ours = self.store.signals.search(signal, probe(query, embedder=self.embedder), where, _ALL)
+        theirs = self.reference.signals.search(
+            signal, probe(query, embedder=self.embedder), where, _ALL
+        )
         assert {hit.chunk_id for hit in ours} == {hit.chunk_id for hit in theirs}
         assert ours == sorted(ours, key=lambda hit: (-hit.score, hit.chunk_id))
         if signal is Signal.VECTOR:
             expected = {hit.chunk_id: hit.score for hit in theirs}
             assert {h.chunk_id: h.score for h in ours} == pytest.approx(expected, abs=1e-3)
         ids = [hit.chunk_id for hit in ours]
-        found, wanted = self.store.chunks(ids, where), self.reference.chunks(ids, where)
+        found, wanted = (
+            self.store.documents.chunks(ids, where),
+            self.reference.documents.chunks(ids, where),
+        )
         assert [(c.id, c.chunk) for c in found] == [(c.id, c.chunk) for c in wanted]
 
     @rule(labels=_HELD, collections=_MEMBER, revoked=st.booleans())
@@ -265,60 +276,58 @@ class StoreMachine(RuleBasedStateMachine):
     ) -> None:
         token, _ = mint("", audiences=labels, collections=collections)
         for store in (self.store, self.reference):
-            store.keep_token(token)
+            store.tokens.keep(token)
             if revoked:
-                assert store.forget_token(token.id)
-        assert self.store.access_tokens() == self.reference.access_tokens()
+                assert store.tokens.forget(token.id)
+        assert self.store.tokens.all() == self.reference.tokens.all()
 
     @rule(path=st.sampled_from(["/a", "/b"]), forgotten=st.booleans())
     def watch_folder(self, path: str, forgotten: bool) -> None:
         for store in (self.store, self.reference):
-            store.keep_folder(WatchedFolder(path[1:], path, "default"))
+            store.folders.keep(WatchedFolder(path[1:], path, "default"))
             if forgotten:
-                assert store.forget_folder(path[1:])
-        assert self.store.folders() == self.reference.folders()
+                assert store.folders.forget(path[1:])
+        assert self.store.folders.all() == self.reference.folders.all()
 
     @rule(query=_QUERIES, where=_WHERES)
     def spellings(self, query: str, where: Where) -> None:
         words = probe(query).query.words
-        found = self.store.spellings(words, where)
-        assert found == self.reference.spellings(words, where)
+        found = self.store.signals.spellings(words, where)
+        assert found == self.reference.signals.spellings(words, where)
         visible = {
             word
-            for document in self.reference.documents(where)
-            for stored in self.reference.passages(document.id, where)
+            for document in self.reference.documents.all(where)
+            for stored in self.reference.documents.passages(document.id, where)
             for word in split(f"{stored.chunk.context}\n{stored.chunk.text}")
         }
         assert {w for near in found.values() for s in near for w in s.words} <= visible
         begun = words[0][:2] if words else "sw"
-        going_on = self.store.completions(begun, where, 5)
-        assert going_on == self.reference.completions(begun, where, 5)
+        going_on = self.store.signals.completions(begun, where, 5)
+        assert going_on == self.reference.signals.completions(begun, where, 5)
         assert {w for s in going_on for w in s.words} <= visible
 
     @rule(query=_QUERIES, signal=st.sampled_from([Signal.KEYWORD, Signal.TRIGRAM]))
     def rebuild_and_compare_scores(self, query: str, signal: Signal) -> None:
-        rebuild = type(self).rebuild
-        if rebuild is None:
-            return
-        rebuild(self.store)
-        self.reference.forget_words()
-        ours = self.store.search(signal, probe(query), OWNER, _ALL)
-        theirs = self.reference.search(signal, probe(query), OWNER, _ALL)
+        for store in (self.store, self.reference):
+            with store.writer.writing():
+                store.upkeep.rebuild()
+        ours = self.store.signals.search(signal, probe(query), OWNER, _ALL)
+        theirs = self.reference.signals.search(signal, probe(query), OWNER, _ALL)
         expected = {hit.chunk_id: hit.score for hit in theirs}
         assert {h.chunk_id: h.score for h in ours} == pytest.approx(expected, rel=1e-3)
 
     @invariant()
     def the_registries_agree(self) -> None:
-        ours, theirs = self.store.documents(OWNER), self.reference.documents(OWNER)
+        ours, theirs = self.store.documents.all(OWNER), self.reference.documents.all(OWNER)
         assert list(map(_timeless, ours)) == list(map(_timeless, theirs))
         for document in theirs:
-            past = self.reference.history(document.id, OWNER)
-            assert list(map(_named, self.store.history(document.id, OWNER))) == [
+            past = self.reference.documents.history(document.id, OWNER)
+            assert list(map(_named, self.store.documents.history(document.id, OWNER))) == [
                 _named(one) for one in past
             ]
             for number in (None, *(one.number for one in past)):
-                found = self.store.text(document.id, OWNER, number)
-                assert found == self.reference.text(document.id, OWNER, number)
+                found = self.store.documents.text(document.id, OWNER, number)
+                assert found == self.reference.documents.text(document.id, OWNER, number)
 
     def teardown(self) -> None:
         self.store.close()

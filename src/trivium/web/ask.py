@@ -157,7 +157,7 @@ async def forget(
     server: Here, caller: Reader, conversation: Annotated[str, Form(max_length=LONGEST_NAME)]
 ) -> Response:
     called = caller.conversation(conversation)
-    await server.read(partial(server.library.forget_conversation, called, caller.within()))
+    await server.read(partial(server.library.conversations.forget, called, caller.within()))
     return RedirectResponse("/ask", 303)
 
 
@@ -188,7 +188,7 @@ def _before(server: Server, caller: Caller, asked: Asked) -> list[Said]:
         return [_earlier(turn, carried=True) for turn in asked.turns]
     try:
         name = caller.conversation(asked.conversation)
-        kept = server.library.conversation(name, caller.within())
+        kept = server.library.conversations.get(name, caller.within())
     except ConversationNotFound:  # it begins
         return []
     return [_earlier(turn, carried=False) for turn in kept]
@@ -252,8 +252,8 @@ async def _page(
     request: Request, server: Server, caller: Caller, asked: Asked, turns: Sequence[Said]
 ) -> Response:
     within = caller.within()
-    collections = await server.read(partial(server.library.collections, within))
-    kept = await server.read(partial(server.library.conversations, within))
+    collections = await server.read(partial(server.library.documents.collections, within))
+    kept = await server.read(partial(server.library.conversations.all, within))
     named = [(caller.conversation_seen(one.name), one) for one in kept]
     values: dict[str, Any] = {
         "asked": asked,

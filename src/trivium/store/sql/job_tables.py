@@ -47,6 +47,7 @@ jobs = Table(
     Column("run_at", String, nullable=False),
     Column("run_ended", Integer, nullable=False),
     Column("run_size", _Id, nullable=False),
+    Column("worker", String, nullable=False, server_default=text("''")),  # the last one at it
     Index("jobs_by_state", "state"),
 )
 
@@ -71,6 +72,7 @@ tasks = Table(
     Column("seconds", JSON, nullable=False),
     # How often a worker ended, without saying why, while it had this.
     Column("lost", Integer, nullable=False, server_default=text("0")),
+    Column("worker", String, nullable=False, server_default=text("''")),  # who has it, or had
     Index("tasks_by_job", "job", "state", "id"),
     Index("tasks_by_document", "document"),
 )

@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, settings
 
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
-from trivium.testing.store_machine import StoreMachine
+from trivium.testing.backend_machine import BackendMachine
 
 
-class EmbeddedMachine(StoreMachine):
+class EmbeddedMachine(BackendMachine):
     @staticmethod
     def make() -> Backend:
         return open_embedded(Path(tempfile.mkdtemp(prefix="trivium-")))

@@ -6,7 +6,6 @@ Looks, and reports what it finds; only `--repair` and `--rebuild` change anythin
 from __future__ import annotations
 
 import platform
-import sqlite3
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from trivium.errors import TriviumError
     from trivium.ports import Embedder
     from trivium.upkeep import Finding
-
-PACKAGES = {"tantivy": "tantivy", "faiss": "faiss-cpu", "onnxruntime": "onnxruntime"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +97,14 @@ def _examine(settings: Settings, deep: bool) -> tuple[dict[str, Mapping[str, obj
 
 
 def versions() -> dict[str, str]:
-    found = {
-        "python": platform.python_version(),
-        "trivium": __version__,
-        "sqlite": sqlite3.sqlite_version,
-    }
-    for name, package in PACKAGES.items():
-        try:
-            found[name] = version(package)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    from trivium.store.opening import engine_versions
+
+    try:
+        runtime = version("onnxruntime")
+    except PackageNotFoundError:
+        runtime = "not installed"
+    ours = {"python": platform.python_version(), "trivium": __version__}
+    return {**ours, **engine_versions(), "onnxruntime": runtime}
 
 
 def _with_model_of_the_library(settings: Settings) -> Settings:
@@ -197,7 +191,7 @@ def _damaged(settings: Settings, error: TriviumError) -> Check:
 
 
 def _salvage(settings: Settings, shell: Shell) -> list[str]:
-    """Where SQLite can't read pages: a new database with the rest, and lost documents read again
+    """Where pages can't be read: a new database with the rest, and lost documents read again
     from their originals."""
     from trivium.errors import TriviumError
     from trivium.library import Library

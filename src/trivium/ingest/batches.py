@@ -53,10 +53,10 @@ class Batches:
         if self._thread.is_alive():
             self._thread.join(_LEAVE)
 
-    def add(self, way: InFlight) -> None:
+    def add(self, flight: InFlight) -> None:
         self.waiting += 1
         self._hurried = False
-        self._ready.put((way.offer.priority, next(self._order), way))
+        self._ready.put((flight.offer.priority, next(self._order), flight))
 
     def hurry(self) -> None:
         """Nothing more comes soon: embed what is there."""
@@ -69,22 +69,22 @@ class Batches:
         try:
             while (batch := self._next()) is not None:
                 made = Made()
-                for sender in dict.fromkeys(way.offer.labels.sender for way in batch):
-                    mine = [way for way in batch if way.offer.labels.sender == sender]
+                for sender in dict.fromkeys(flight.offer.labels.sender for flight in batch):
+                    mine = [flight for flight in batch if flight.offer.labels.sender == sender]
                     made.take(self._embedded(mine, sender))
                 self._on_batch(batch, made)
         except BaseException as bug:  # to be raised where someone sees it
             self._on_bug(bug)
 
-    def _embedded(self, ways: list[InFlight], sender: str) -> Made:
+    def _embedded(self, flights: list[InFlight], sender: str) -> Made:
         before = self._embedding.seconds
         texts = {
             hash_: text
-            for ready in (way.ready for way in ways)
+            for ready in (flight.ready for flight in flights)
             for hash_, text in zip(ready.processed.hashes, ready.texts, strict=True)
         }
         made = self._embedding.embed(texts, sender)
-        _share(ways, self._embedding.seconds - before)
+        _share(flights, self._embedding.seconds - before)
         return made
 
     def _next(self) -> list[InFlight] | None:
@@ -93,23 +93,23 @@ class Batches:
         tokens = 0
         while tokens < BATCH_TOKENS and len(batch) < BATCH_DOCUMENTS:
             try:
-                priority, _, way = self._ready.get(timeout=_LULL if batch else None)
+                priority, _, flight = self._ready.get(timeout=_LULL if batch else None)
             except queue.Empty:
                 break
             if priority == _STOP:
                 return None
-            if way is not None:
-                way.steps.now = Step.EMBED.value
-                batch.append(way)
-                tokens += way.tokens
+            if flight is not None:
+                flight.steps.now = Step.EMBED.value
+                batch.append(flight)
+                tokens += flight.tokens
             elif batch:
                 break
         # As offered: of two equal files the first is the document, the other a name of it.
-        return sorted(batch, key=lambda way: way.number)
+        return sorted(batch, key=lambda flight: flight.number)
 
 
 def _share(batch: list[InFlight], seconds: float) -> None:
     """What the model took, by the length of each document."""
-    total = sum(way.tokens for way in batch) or 1
-    for way in batch:
-        way.steps.spend(Step.EMBED.value, seconds * way.tokens / total)
+    total = sum(flight.tokens for flight in batch) or 1
+    for flight in batch:
+        flight.steps.spend(Step.EMBED.value, seconds * flight.tokens / total)

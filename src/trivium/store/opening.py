@@ -5,9 +5,11 @@ A folder is the embedded one.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from trivium.ports import Backend, Blobs, Waiting
@@ -63,6 +65,17 @@ def judged_set(where: Path, name: str) -> Path | None:
 
     with FolderShelf(where).reading(name) as folder:
         return folder if folder.is_dir() else None
+
+
+def engine_versions() -> dict[str, str]:
+    """Of the libraries that keep and find."""
+    found = {"sqlite": sqlite3.sqlite_version}
+    for name, package in {"tantivy": "tantivy", "faiss": "faiss-cpu"}.items():
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
 
 
 @dataclass(frozen=True, slots=True)

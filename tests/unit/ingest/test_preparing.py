@@ -16,7 +16,7 @@ from trivium.ingest.in_flight import Offer
 from trivium.ingest.ledger import Ledger
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.pipeline import TOGETHER, Pipeline
-from trivium.ingest.preparing import Asked, Found, Prepared, Preparer
+from trivium.ingest.preparing import Preparation, Found, Prepared, Preparer
 from trivium.ingest.steps import Steps
 from trivium.ports import Backend, Blob, SourceItem
 from trivium.store.embedded.backend import open_embedded
@@ -63,7 +63,7 @@ def item(name: str, data: bytes) -> SourceItem:
 
 
 def prepared(store: Backend, *items: SourceItem) -> list[Found]:
-    return preparer(store).prepare([Asked(one, Steps()) for one in items], Labels())
+    return preparer(store).prepare([Preparation(one, Steps()) for one in items], Labels())
 
 
 def kind(found: Found) -> str:
@@ -155,7 +155,7 @@ def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_pa
 
 def test_time_spent_together_is_shared() -> None:
     steps = [Steps() for _ in range(4)]
-    asked = [Asked(item(f"{n}.txt", b"text %d" % n), one) for n, one in enumerate(steps)]
+    asked = [Preparation(item(f"{n}.txt", b"text %d" % n), one) for n, one in enumerate(steps)]
     preparer(open_memory()).prepare(asked, Labels())
     assert all(
         set(one.seconds) == {"extract", "register", "chunk", "interpret", "archive"}

@@ -1,4 +1,4 @@
-"""Drives a store and the memory store side by side through random histories and compares them.
+"""Drives a backend and the reference side by side through random histories and compares them.
 
 Both give out the same ids for the same history, so answers are compared id by id. Word scores are
 compared only after a rebuild: until then an index may still count what was removed.
@@ -121,7 +121,7 @@ _COPIES: st.SearchStrategy[Processed] = st.builds(
 _ALL = 1000
 
 
-class StoreMachine(RuleBasedStateMachine):
+class BackendMachine(RuleBasedStateMachine):
     """Give `make` a function that returns an empty store."""
 
     make: Callable[[], Backend]

@@ -27,7 +27,7 @@ from trivium.ingest.identity import Naming, Renaming
 from trivium.ingest.in_flight import InFlight, Offer
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
-from trivium.ingest.preparing import Preparation, Found, Relabelling
+from trivium.ingest.preparing import Found, Preparation, Relabelling
 from trivium.ingest.quiet import step_back
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text

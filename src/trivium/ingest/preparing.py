@@ -123,7 +123,7 @@ class Preparer:
         self._keep_originals = keep_originals
         self._chunker = chunker
         self._read = read
-        # Preparation only for their versions: even to look which one takes a file is `read`'s work, done
+        # Asked only for their versions: even to look which one takes a file is `read`'s work, done
         # where a hostile file does no harm.
         self._readers = _readers(extractors)
         self._max_bytes = max_bytes

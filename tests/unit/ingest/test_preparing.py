@@ -16,7 +16,7 @@ from trivium.ingest.in_flight import Offer
 from trivium.ingest.ledger import Ledger
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.pipeline import TOGETHER, Pipeline
-from trivium.ingest.preparing import Preparation, Found, Prepared, Preparer
+from trivium.ingest.preparing import Found, Preparation, Prepared, Preparer
 from trivium.ingest.steps import Steps
 from trivium.ports import Backend, Blob, SourceItem
 from trivium.store.embedded.backend import open_embedded

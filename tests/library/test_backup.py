@@ -11,7 +11,9 @@ from trivium.config import Settings
 from trivium.errors import BackupDamaged, PathNotFound, TargetExists
 from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.database import open_database
 from trivium.store.embedded.recovery import recover
+from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER
 
@@ -30,7 +32,7 @@ with Library(open_embedded(place), TOY, Settings()) as library:
         library.add(path)
         if n % 7 == 3:
             library.remove([str(files / f"{(n - 2) % 30}.md")])
-            library.prune(keep=1)
+            library.history.prune(keep=1)
         print(n, flush=True)
 """
 
@@ -56,9 +58,9 @@ def test_everything_comes_back(library: Library, tmp_path: Path, files: Path) ->
     with opened(place) as again:
         assert again.documents.all() == library.documents.all()
         assert again.documents.collections() == library.documents.collections()
-        assert again.documents.history("a.md") == library.history.of("a.md")
-        assert again.originals.get("a.md", interpretation=1) == b"A lantern burns."
-        assert [r.found.id for r in again.signals.search("candle")] == [
+        assert again.history.of("a.md") == library.history.of("a.md")
+        assert again.history.original("a.md", interpretation=1) == b"A lantern burns."
+        assert [r.found.id for r in again.search("candle")] == [
             r.found.id for r in library.search("candle")
         ]
         assert all(finding.ok for finding in again.upkeep.examine())
@@ -96,7 +98,7 @@ def test_nothing_is_overwritten_unasked(library: Library, tmp_path: Path, files:
         recover(target, settings.library, None)
     recover(target, settings.library, None, force=True)
     with opened(tmp_path / "library") as again:
-        assert again.signals.search("lantern")
+        assert again.search("lantern")
     with pytest.raises(PathNotFound):
         recover(tmp_path / "none", settings.library, None)
     with pytest.raises(TargetExists):
@@ -130,7 +132,9 @@ def test_a_damaged_backup_leaves_nothing(
 def test_what_a_writer_had_not_finished_is_left_out(tmp_path: Path) -> None:
     store = open_embedded(tmp_path / "l")
     store.writer.put([sample("a.md", "Amber.")], TOY.fingerprint)
-    store._registry.stage([sample("b.md", "Fog."), sample("a.md", "Silver.")], TOY.fingerprint)
+    Staging(open_database(tmp_path / "l" / "library.db")).stage(
+        [sample("b.md", "Fog."), sample("a.md", "Silver.")], TOY.fingerprint
+    )
     held = store.upkeep.backup(tmp_path / "saved")
     store.close()
     assert (held.documents, held.interpretations) == (1, 1)

@@ -9,6 +9,7 @@ from trivium.config import Settings
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.words import WordIndex
 from trivium.testing.samples import TOY
 
 MARKS = ("markamber", "markcopper", "marksilver", "markgolden", "markbrass", "marksteel")
@@ -63,7 +64,7 @@ def test_no_file_holds_what_is_gone(
     assert not done.held_back
     assert holding(folder) == {}
     assert done.after < done.before
-    words = open_embedded(folder)._indexes._words.view()
+    words = WordIndex(folder / "words").view()
     for mark in MARKS:
         for field in ("spellings", "stems"):
             assert words.searcher.doc_freq(field, mark) == 0

@@ -16,7 +16,7 @@ from trivium.errors import JobNotFound
 from trivium.ingest import batches, ledger, pipeline, task_feed
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
-from trivium.ports import SourceItem
+from trivium.ports import SourceItem, worker_lease
 from trivium.sources.folder import FolderSource
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
@@ -160,7 +160,7 @@ def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -
     with Library(open_embedded(tmp_path / "l"), TOY, Settings()) as library:
         (before,) = library.jobs.all()
         assert (before.state, before.seconds_left) == (JobState.QUEUED, None), "nobody is at it"
-        with FileLock(tmp_path / "l" / "writer.lock"):
+        with library.backend.leases.hold(worker_lease(before.worker), "working"):
             assert library.jobs.get(before.id).state is JobState.RUNNING, "someone is, again"
         library.jobs.work()
         (job,) = library.jobs.all()
@@ -174,7 +174,7 @@ def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -
 DYING = """
 import os, sys
 from pathlib import Path
-from tests.library.test_jobs import Backend, Labels, Library, Settings, Texts, TOY
+from tests.library.test_jobs import Labels, Library, Settings, Texts, TOY, open_embedded
 class Deadly(Texts):
     def items(self):
         yield from super().items()

@@ -189,10 +189,10 @@ def chunk(self, extraction):
     return real(self, extraction)
 AutoChunker.chunk = chunk
 with Library(open_embedded(Path(sys.argv[1])), TOY, Settings()) as library:
-    library.work() if library.jobs(ended=False) else library.add(sys.argv[2])
-    (job,) = library.jobs()
-    print(job.ended, job.failed, len(library.documents()))
-    print(*(f"{t.name} {t.code} {t.message}" for t in library.tasks(job.id) if t.code))
+    library.jobs.work() if library.jobs.all(ended=False) else library.add(sys.argv[2])
+    (job,) = library.jobs.all()
+    print(job.ended, job.failed, len(library.documents.all()))
+    print(*(f"{t.name} {t.code} {t.message}" for t in library.jobs.tasks(job.id) if t.code))
 """
     command = [sys.executable, "-c", program, str(tmp_path / "library"), str(files)]
     runs = [subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(3)]

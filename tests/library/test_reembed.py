@@ -14,7 +14,7 @@ from trivium.errors import BadSetting, ModelChanged, ModelUnavailable, ReembedSt
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.options import SearchOptions
-from trivium.ports import SourceItem
+from trivium.ports import SourceItem, worker_lease
 from trivium.testing.samples import OTHER, sample
 from trivium.types import Labels, Signal
 from trivium.work import JobState
@@ -244,9 +244,9 @@ def test_it_is_a_job_that_people_see_cancel_and_take_up_again(
 
 def test_a_change_whose_process_was_killed_waits(filled: Library) -> None:
     queue = filled.backend.queue
-    queue.take_up(queue.begin_reembed("other", {}).id)
+    queue.take_up("one", queue.begin_reembed("other", {}).id)
     assert job_of(filled)[0] is JobState.QUEUED
-    with filled.backend.changing_model():
+    with filled.backend.leases.hold(worker_lease("one"), "working"):
         assert job_of(filled)[0] is JobState.RUNNING
 
 

@@ -9,6 +9,7 @@ import pytest
 from trivium.config import Settings
 from trivium.errors import LibraryDamaged
 from trivium.library import Library
+from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.salvage import is_damaged, salvage, survey
 from trivium.testing.samples import TOY
@@ -130,7 +131,7 @@ def test_a_document_without_an_original_is_named(place: Path) -> None:
     with opened(place) as library:
         for one in saved.lost[:29]:
             library.upkeep.reread([one])
-        library.backend._originals.blobs.delete(saved.lost[29].original)
+        FolderBlobs(place / "archive").delete(saved.lost[29].original)
         told = library.upkeep.reread(saved.lost[29:])
     assert told == [f"Lost #{saved.lost[29].id} {saved.lost[29].uri}: add it again."]
 

@@ -237,14 +237,14 @@ class MemoryQueue:
         for job in self._unfinished():
             if job.worker in alive and not job.lasting:
                 continue
-            tasks = books.of(job.id)
-            held = [t for t in tasks if t.state is TaskState.WORKING and t.worker not in alive]
-            if job.lasting or job.id in books.complete:
-                if not job.lasting:
-                    self._fail(t for t in tasks if t.state in _OPEN and not _is_embedding(t))
-                self._lose(job.id, held)
-            else:
+            if not job.lasting and job.id not in books.complete:
                 self._interrupt(job.id)
+                continue
+            if not job.lasting:  # it had offered all; what lacks only vectors needs no source
+                open_ = [t for t in books.of(job.id) if t.state in _OPEN]
+                self._fail(task for task in open_ if not _is_embedding(task))
+            held = [t for t in books.of(job.id) if t.state is TaskState.WORKING]
+            self._lose(job.id, [task for task in held if task.worker not in alive])
         cancelled = {j.id for j in books.jobs.values() if j.state is JobState.CANCELLED}
         left = [t for t in books.tasks.values() if t.job in cancelled and t.worker not in alive]
         left = [task for task in left if task.state is TaskState.WORKING]

@@ -117,7 +117,7 @@ class SqlQueue:
     def _living(self) -> set[str]:
         """Those of the workers with a task, or at a job, that are still at it."""
         of_tasks = select(tasks.c.worker).where(tasks.c.state == TaskState.WORKING)
-        of_jobs = select(jobs.c.worker).where(jobs.c.state == JobState.RUNNING)
+        of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED))
         with self._engine.connect() as connection:
             known = set(connection.scalars(union(of_tasks, of_jobs)))
         return {one for one in known if one and self._leases.is_held(worker_lease(one))}

@@ -75,6 +75,7 @@ def local_embedder_for(settings: Settings) -> LocalEmbedder:
         settings.embed_max_tokens,
         settings.embed_query_prefix,
         settings.embed_document_prefix,
+        settings.embed_dimensions,
     )
 
 
@@ -192,7 +193,7 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
     s = settings
     size, ceiling = s.chunk_size, s.chunk_ceiling
     if isinstance(embedder, LocalEmbedder):
-        room = max(MIN_SIZE, s.embed_max_tokens - _CONTEXT_TOKENS - _MARKS)
+        room = max(MIN_SIZE, embedder.max_tokens - _CONTEXT_TOKENS - _MARKS)
         size, ceiling = min(size, room), min(ceiling, room)
     return Plan(
         size,

@@ -33,7 +33,7 @@ NAMING = (
     "embed.key_header",
 )
 _PLACES = ("embed.folder", "embed.url")  # a model is in one or behind the other
-_REMOTE = ("embed.model", "embed.dimensions", "embed.key_file", "embed.key_header")
+_REMOTE = ("embed.model", "embed.key_file", "embed.key_header")
 _DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Settings)}
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import ModelUnavailable
-from trivium.models.local import batches, encodable, open_session, open_tokenizer
-from trivium.models.weights import TOKENIZER, given_graph
+from trivium.models.layout import TOKENIZER, given_graph
+from trivium.models.local import batches, open_session
+from trivium.models.tokenising import encodable, open_tokenizer
 from trivium.ports import LONGEST_PASSAGE
 from trivium.types import StoredChunk
 

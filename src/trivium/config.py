@@ -42,6 +42,9 @@ class Settings:
     cache: Path = _setting(
         "cache", Path(platformdirs.user_cache_dir(APP)), "folder for model files and judged sets"
     )
+    models_hub: str = _setting(
+        "models.hub", "https://huggingface.co", "address that models are downloaded from by name"
+    )
     embed_folder: Path | None = _setting(
         "embed.folder", None, "folder of a sentence-transformers model; empty: all-MiniLM-L6-v2"
     )

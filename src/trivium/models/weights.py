@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trivium.errors import ModelDamaged, ModelUnavailable
+from trivium.models import hub
 from trivium.models.layout import (
     CONFIG,
     GRAPHS,
@@ -77,7 +78,7 @@ def identify(folder: Path) -> Identity:
         for module in layout.modules
         if module.path and (path := folder / module.path / WEIGHTS).is_file()
     )
-    name = NAME if hashes == (PINNED[WEIGHTS],) else "local"
+    name = NAME if hashes == (PINNED[WEIGHTS],) else str(hub.receipt(folder).get("name", "local"))
     return _identity(name, hashes, sha256(encoder / TOKENIZER), layout)
 
 

@@ -226,7 +226,9 @@ class Settings:
         "rerank.candidates", 0, "results that are judged; 0: three for each one asked for"
     )
     rerank_folder: Path | None = _setting(
-        "rerank.folder", None, "folder of a cross-encoder in ONNX form; empty: late interaction"
+        "rerank.folder",
+        None,
+        "folder or name of a cross-encoder (`trivium models`); empty: late interaction",
     )
     rerank_share: float = _setting("rerank.share", 0.5, "what the reranker's judgment counts")
     rerank_hybrid: float = _setting("rerank.hybrid", 0.3, "what the fused score counts beside it")

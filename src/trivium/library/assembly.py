@@ -32,6 +32,7 @@ from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.hub import model_folder
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
@@ -144,7 +145,11 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
     if settings.rerank_url:
         return remote_reranker_for(settings)
     if settings.rerank_folder is not None:
-        return CrossEncoder(settings.rerank_folder, settings.embed_threads)
+        return CrossEncoder(
+            model_folder(settings.rerank_folder, settings.cache),
+            settings.embed_threads,
+            cache=settings.cache,
+        )
     if isinstance(embedder, LocalEmbedder):
         # The chunks were found under the caller's own filter.
         return LateReranker(

@@ -34,6 +34,10 @@ class Head:
     def vectors(self, tokens: Vectors, mask: Vectors, prompt: int = 0) -> Vectors:
         """`tokens` by text and place, `mask` 1 where there is one. `prompt`: how many tokens in
         front of each text belong to its prompt, which some models leave out."""
+        return self.finished(self.pooled(tokens, mask, prompt))
+
+    def pooled(self, tokens: Vectors, mask: Vectors, prompt: int = 0) -> Vectors:
+        """What the modules make of it, of whatever length."""
         if prompt and not self._layout.pools_prompt:
             mask = mask.copy()
             mask[:, :prompt] = 0
@@ -41,7 +45,7 @@ class Head:
         found = np.concatenate([_POOLINGS[mode](tokens, mask) for mode in modes], axis=1)
         for step in self._steps:
             found = step(found)
-        return self.finished(found)
+        return found
 
     def finished(self, found: Vectors) -> Vectors:
         """Cut to the wanted numbers, and of length 1."""

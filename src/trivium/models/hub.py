@@ -26,7 +26,7 @@ from trivium.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
-from trivium.models.catalogue import Known
+from trivium.models.catalogue import Known, known
 from trivium.models.layout import WEIGHTS
 
 if TYPE_CHECKING:
@@ -64,6 +64,12 @@ def kept(model: Known, cache: Path) -> Path | None:
     """The model's folder, if it is on this machine and whole."""
     folder = place(model, cache)
     return folder if receipt(folder) else None
+
+
+def model_folder(given: Path, cache: Path) -> Path:
+    """A folder as a person gives it: its path, or a model's name, whether it is here or not."""
+    model = known(str(given))
+    return given if model is None or given.is_dir() else place(model, cache)
 
 
 def need(model: Known, cache: Path) -> Path:

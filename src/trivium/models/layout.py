@@ -124,18 +124,8 @@ def read(folder: Path) -> Layout:
     told = _json(folder / PROMPTS, absent={})
     own = _transformer_settings(folder / encoder)
     prompts = _prompts(folder, told)
+    shape = _shape(folder / encoder / CONFIG, config, _poolings(folder, pooling))
     try:
-        shape = Shape(
-            kind=str(config["model_type"]),
-            layers=int(config.get("num_hidden_layers", 0)),
-            heads=int(config.get("num_attention_heads", 0)),
-            hidden=int(config["hidden_size"] if "hidden_size" in config else config["dim"]),
-            positions=int(config.get("max_position_embeddings", 512)),
-            epsilon=float(config.get("layer_norm_eps", config.get("norm_eps", 1e-12))),
-            activation=str(config.get("hidden_act", config.get("hidden_activation", ""))),
-            padding=int(config.get("pad_token_id") or 0),
-            pooling="+".join(_poolings(folder, pooling)),
-        )
         return Layout(
             shape,
             encoder,
@@ -149,8 +139,40 @@ def read(folder: Path) -> Layout:
             int(told.get("truncate_dim") or 0),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
-        told_by = folder / encoder / CONFIG
-        raise ModelDamaged(f"{told_by} does not describe an encoder: {reason}.") from reason
+        raise ModelDamaged(f"{folder.name} does not describe an encoder: {reason}.") from reason
+
+
+def _shape(path: Path, config: Mapping[str, Any], poolings: list[str]) -> Shape:
+    try:
+        return Shape(
+            kind=str(config["model_type"]),
+            layers=int(config.get("num_hidden_layers", 0)),
+            heads=int(config.get("num_attention_heads", 0)),
+            hidden=int(config["hidden_size"] if "hidden_size" in config else config["dim"]),
+            positions=int(config.get("max_position_embeddings", 512)),
+            epsilon=float(config.get("layer_norm_eps", config.get("norm_eps", 1e-12))),
+            activation=str(config.get("hidden_act", config.get("hidden_activation", ""))),
+            padding=int(config.get("pad_token_id") or 0),
+            pooling="+".join(poolings),
+        )
+    except (KeyError, TypeError, ValueError) as reason:
+        raise ModelDamaged(f"{path} does not describe an encoder: {reason}.") from reason
+
+
+def read_reranker(folder: Path) -> Layout:
+    """A cross-encoder: an encoder with a classifier in its own weights, which has no modules here,
+    or one made of modules."""
+    modules = _modules(folder)
+    if len(modules) > 1:
+        return read(folder)
+    encoder = modules[0]["path"] if modules else ""
+    config = _json(folder / encoder / CONFIG)
+    pooling = str(config.get("classifier_pooling", "cls"))
+    return Layout(
+        _shape(folder / encoder / CONFIG, config, [pooling]),
+        encoder,
+        _rotary(config) if config["model_type"] == "modernbert" else None,
+    )
 
 
 def given_graph(folder: Path) -> Path | None:
@@ -216,8 +238,8 @@ def _module(folder: Path, module: Mapping[str, str]) -> Module:
     if kind not in ("Dense", "LayerNorm", "Normalize"):
         raise _refused(folder, f"the module {kind}")
     config = _json(folder / path / CONFIG, absent={})
-    for name in ("module_input_name", "module_output_name"):
-        if config.get(name) not in (None, "sentence_embedding"):
+    for name, usual in (("module_input_name", ""), ("module_output_name", "scores")):
+        if config.get(name) not in (None, "sentence_embedding", usual):
             raise _refused(folder, f"a {kind} of {config[name]}")
     if kind != "Dense":
         return Module(kind, path if kind == "LayerNorm" else "")

@@ -17,7 +17,11 @@ import pytest
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.models import layout
+from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.local import LocalEmbedder
+from trivium.store.memory import MemoryStore
+from trivium.testing.samples import sample
+from trivium.types import OWNER, StoredChunk
 
 LAYOUTS = Path(__file__).parent / "layouts"
 SAME = 0.9999  # cosine to the library's vector; two texts of these models are below .99
@@ -269,3 +273,40 @@ def test_a_missing_module_says_so(unpacked: Callable[[str], Path], tmp_path: Pat
 def test_an_unsupported_model_is_one_that_is_not_there() -> None:
     """So that a search goes on by words and spelling."""
     assert issubclass(ModelUnsupported, ModelUnavailable)
+
+
+# --- cross-encoders ------------------------------------------------------------------------------
+
+
+def passages(*texts: str) -> list[StoredChunk]:
+    store = MemoryStore()
+    store.put([sample(f"{n}.md", text) for n, text in enumerate(texts)], "model")
+    return store.chunks(range(1, len(texts) + 1), OWNER)
+
+
+@pytest.mark.parametrize("name", ["bert-judge", "modernbert-judge", "ettin-judge"])
+@pytest.mark.parametrize("quantised", [False, True])
+def test_scores_are_those_of_sentence_transformers(
+    unpacked: Callable[[str], Path], tmp_path: Path, name: str, quantised: bool
+) -> None:
+    folder = unpacked(name)
+    told = expected(folder)
+    reranker = CrossEncoder(folder, 1, 64, tmp_path / "c", quantised=quantised)
+    query = told["pairs"][0][0]
+    found = reranker.scores(query, passages(*(text for _, text in told["pairs"])))
+    assert found == pytest.approx(told["scores"], abs=0.05 if quantised else 1e-4)
+    assert max(told["scores"]) - min(told["scores"]) > 0.2
+
+
+def test_a_cross_encoder_saved_today_is_read(
+    unpacked: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """With a list of modules, of which there is one."""
+    folder = unpacked("bert-judge")
+    told = expected(folder)
+    kind = "sentence_transformers.base.modules.transformer.Transformer"
+    (folder / layout.MODULES).write_text(json.dumps([{"type": kind, "path": ""}]))
+    edited(folder / "sentence_bert_config.json", transformer_task="sequence-classification")
+    reranker = CrossEncoder(folder, 1, 64, tmp_path / "c", quantised=False)
+    (score,) = reranker.scores(told["pairs"][0][0], passages(told["pairs"][0][1]))
+    assert score == pytest.approx(told["scores"][0], abs=1e-4)

@@ -141,6 +141,25 @@ def modernbert_judge(folder: Path) -> dict[str, Any]:
     return _judge(folder, transformers.ModernBertForSequenceClassification, config, tokenizer)
 
 
+def ettin_judge(folder: Path) -> dict[str, Any]:
+    """A reranker made of modules, as the Ettin family is."""
+    scores = {"activation_function": None, "module_output_name": "scores"}
+    modules = [
+        Pooling(32, "cls"),
+        Dense(32, 32, bias=False, activation_function=torch.nn.GELU()),
+        LayerNorm(32),
+        Dense(32, 1, **scores),
+    ]
+    with tempfile.TemporaryDirectory() as plain:
+        for part in _modernbert():
+            part.save_pretrained(plain)
+        parts = [Transformer(plain, max_seq_length=64), *(_random(module) for module in modules)]
+        CrossEncoder(modules=parts, device="cpu").half().save_pretrained(
+            str(folder), create_model_card=False
+        )
+    return _judged(folder)
+
+
 MODELS = {
     "bert-dense": bert_dense,
     "bert-first": bert_first,
@@ -152,6 +171,7 @@ MODELS = {
     "modernbert-first": modernbert_first,
     "bert-judge": bert_judge,
     "modernbert-judge": modernbert_judge,
+    "ettin-judge": ettin_judge,
 }
 
 
@@ -290,8 +310,12 @@ def _judge(folder: Path, kind: Any, config: Any, tokenizer: Any) -> dict[str, An
     model, _ = _model(kind, config, tokenizer)
     model.half().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return _judged(folder)
+
+
+def _judged(folder: Path) -> dict[str, Any]:
     again = CrossEncoder(str(folder), device="cpu", max_length=64)
-    again.model.float().eval()
+    again.float().eval()
     scores = again.predict(PAIRS, activation_fn=torch.nn.Sigmoid())
     return {
         "pairs": PAIRS,

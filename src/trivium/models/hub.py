@@ -27,12 +27,11 @@ from trivium.errors import (
     ModelUnreachable,
 )
 from trivium.models.catalogue import Known, known
-from trivium.models.layout import WEIGHTS
+from trivium.models.layout import RECEIPT, WEIGHTS, receipt
 
 if TYPE_CHECKING:
     import httpx2
 
-RECEIPT = "trivium.json"
 SECONDS = 30.0  # of silence, after which a server counts as gone
 MOST_BYTES = 8 << 30  # of one file: the largest of the table has 471 MB
 MOST_LISTED = 4 << 20  # bytes of the list of files
@@ -49,15 +48,6 @@ Report = Callable[[str, int, int], None]  # file, bytes so far, bytes in all
 def place(model: Known, cache: Path) -> Path:
     """Where a model is kept. Another revision has another folder: a library keeps its own."""
     return cache / "models" / f"{model.name}-{model.revision[:8]}"
-
-
-def receipt(folder: Path) -> Mapping[str, Any]:
-    """Where a folder's model came from; empty where Trivium did not download it."""
-    try:
-        told = json.loads((folder / RECEIPT).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def kept(model: Known, cache: Path) -> Path | None:
@@ -125,11 +115,13 @@ class _Download:
             commit = quote(str(listed["sha"]))
             for name in files:
                 files[name] = self._file(client, name, f"/{repository}/resolve/{commit}/{name}")
+        prompts = {"query": self._model.query_prompt, "document": self._model.document_prompt}
         told = {
             "name": self._model.name,
             "repository": self._model.repository,
             "revision": listed["sha"],
             "licence": self._model.licence,
+            "prompts": {name: text for name, text in prompts.items() if text},
             "files": files,
         }
         whole = self._folder / f"{RECEIPT}.part"

@@ -16,6 +16,7 @@ from trivium.errors import ModelDamaged, ModelUnsupported
 
 WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
 MODULES, PROMPTS = "modules.json", "config_sentence_transformers.json"
+RECEIPT = "trivium.json"  # in folders that Trivium downloaded: where they come from
 POOLING = "1_Pooling/config.json"  # where a folder without modules.json may have it
 TOKENIZER_CONFIG = "tokenizer_config.json"
 GRAPHS = ("model.onnx", "onnx/model.onnx")
@@ -123,7 +124,8 @@ def read(folder: Path) -> Layout:
     pooling, rest = _pooling(folder, modules)
     told = _json(folder / PROMPTS, absent={})
     own = _transformer_settings(folder / encoder)
-    prompts = _prompts(folder, told)
+    # Some models need prompts that only their description tells; Trivium keeps those with them.
+    prompts = {**_prompts(folder, receipt(folder)), **_prompts(folder, told)}
     shape = _shape(folder / encoder / CONFIG, config, _poolings(folder, pooling))
     try:
         return Layout(
@@ -157,6 +159,15 @@ def _shape(path: Path, config: Mapping[str, Any], poolings: list[str]) -> Shape:
         )
     except (KeyError, TypeError, ValueError) as reason:
         raise ModelDamaged(f"{path} does not describe an encoder: {reason}.") from reason
+
+
+def receipt(folder: Path) -> Mapping[str, Any]:
+    """Where a folder's model came from; empty where Trivium did not download it."""
+    try:
+        told = json.loads((folder / RECEIPT).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def read_reranker(folder: Path) -> Layout:
@@ -285,7 +296,7 @@ def _prompts(folder: Path, told: Mapping[str, Any]) -> Mapping[str, str]:
     prompts = told.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str) for text in prompts.values()):
         raise ModelDamaged(f"{folder / PROMPTS} has prompts that are not texts.")
-    return prompts
+    return {name: text for name, text in prompts.items() if text}  # empty ones are written unasked
 
 
 def _rotary(config: Mapping[str, Any]) -> Rotary:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from trivium.errors import ModelDamaged, ModelUnavailable
-from trivium.models import hub
 from trivium.models.layout import (
     CONFIG,
     GRAPHS,
@@ -24,6 +23,7 @@ from trivium.models.layout import (
     encoder_folder,
     given_graph,
     read,
+    receipt,
 )
 
 NAME = "all-MiniLM-L6-v2"
@@ -78,7 +78,7 @@ def identify(folder: Path) -> Identity:
         for module in layout.modules
         if module.path and (path := folder / module.path / WEIGHTS).is_file()
     )
-    name = NAME if hashes == (PINNED[WEIGHTS],) else str(hub.receipt(folder).get("name", "local"))
+    name = NAME if hashes == (PINNED[WEIGHTS],) else str(receipt(folder).get("name", "local"))
     return _identity(name, hashes, sha256(encoder / TOKENIZER), layout)
 
 

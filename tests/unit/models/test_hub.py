@@ -24,7 +24,7 @@ from trivium.errors import (
 )
 from trivium.models import catalogue, hub
 from trivium.models.catalogue import MODELS, Known
-from trivium.models.layout import WEIGHTS
+from trivium.models.layout import WEIGHTS, receipt
 from trivium.models.local import LocalEmbedder
 
 MODEL = Known("tiny", "embedding", "owner/tiny", COMMIT, "mit", 1, "none", 24)
@@ -48,9 +48,9 @@ def test_a_model_comes_whole_and_gives_vectors(there: Hub, tmp_path: Path) -> No
     assert not (folder / "README.md").exists()
     assert not (folder / "expected.json").exists(), "only what an encoder needs"
     assert not [path for path in folder.rglob("*") if path.suffix in (".part", ".etag")]
-    receipt = hub.receipt(folder)
-    assert (receipt["repository"], receipt["revision"]) == ("owner/tiny", COMMIT)
-    assert receipt["files"][WEIGHTS] == hashlib.sha256(there.files[WEIGHTS]).hexdigest()
+    told = receipt(folder)
+    assert (told["repository"], told["revision"]) == ("owner/tiny", COMMIT)
+    assert told["files"][WEIGHTS] == hashlib.sha256(there.files[WEIGHTS]).hexdigest()
     assert (WEIGHTS, len(there.files[WEIGHTS]), len(there.files[WEIGHTS])) in seen
     embedder = LocalEmbedder(folder, tmp_path / "c")
     assert embedder.embed_query("lake").shape == (24,)
@@ -127,7 +127,7 @@ def test_another_commit_than_the_pinned_one_is_refused(there: Hub, tmp_path: Pat
     with pytest.raises(ModelDamaged, match="pinned to 01234567"):
         hub.fetch(MODEL, tmp_path, there.url)
     folder = hub.fetch(replace(MODEL, revision="main"), tmp_path, there.url)
-    assert hub.receipt(folder)["revision"] == "f" * 40, "what `main` was is written down"
+    assert receipt(folder)["revision"] == "f" * 40, "what `main` was is written down"
 
 
 def test_a_file_without_a_hash_is_refused(there: Hub, tmp_path: Path) -> None:

@@ -49,6 +49,11 @@ class Settings:
         "embed.folder", None, "folder of a sentence-transformers model; empty: all-MiniLM-L6-v2"
     )
     embed_threads: int = _setting("embed.threads", 0, "processor threads for embedding; 0: all")
+    embed_device: str = _setting(
+        "embed.device",
+        "auto",
+        "where documents are embedded: cpu, cuda (an NVIDIA GPU), auto: a GPU if there is one",
+    )
     embed_max_tokens: int = _setting(
         "embed.max_tokens",
         0,

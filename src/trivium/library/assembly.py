@@ -77,6 +77,7 @@ def local_embedder_for(settings: Settings) -> LocalEmbedder:
         settings.embed_query_prefix,
         settings.embed_document_prefix,
         settings.embed_dimensions,
+        device=settings.embed_device,
     )
 
 

@@ -18,13 +18,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
-from trivium.models import weights
+from trivium.models import cuda, weights
 from trivium.models.counted import Counted
 from trivium.models.late import pack
-from trivium.models.layout import TOKENIZER, Layout, given_graph
+from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, given_graph
 from trivium.models.tokenising import LocalTokens, Tokeniser, open_tokenizer
 
 if TYPE_CHECKING:
+    from trivium.models.cuda import TorchEngine
     from trivium.models.head import Head
     from trivium.types import TokenVectors, Vector, Vectors
 
@@ -55,11 +56,14 @@ class LocalEmbedder:
         document_prefix: str = "",
         dimensions: int = 0,
         *,
+        device: str = "cpu",
         quantised: bool = True,
     ) -> None:
         """`threads` 0 takes every core. Longer texts are cut at `max_tokens`, vectors behind the
         first `dimensions` numbers; 0 is what the model was made for, and no prefix its own prompt.
+        `device`: where documents are embedded; `auto` takes a GPU for many where there is one.
         `quantised`: in the graphs that are made here, not in those that a folder brings along."""
+        cuda.check(device)
         if folder is not None:
             weights.check(folder)
         model = weights.builtin() if folder is None else weights.identify(folder)
@@ -80,6 +84,9 @@ class LocalEmbedder:
         made = f"{model.name}-{model.digest}-v{GRAPH_VERSION}{exact}"
         self._made = cache / "graphs" / made / GRAPH
         self._quantised = quantised
+        self._device = device
+        self._texts = 0  # embedded so far
+        self._gpu: TorchEngine | None = None
         self._layout = layout
         self._threads = threads or os.cpu_count() or 2
         self._counted = Counted()
@@ -89,6 +96,10 @@ class LocalEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
+        gpu = self._on_gpu(len(texts))
+        if gpu is not None:
+            with self._lock:
+                return gpu.vectors(texts, self._document_prefix)
         vectors = np.empty((len(texts), self.dimensions), np.float32)
 
         def embed(engine: _Engine, batch: list[int], rows: list[list[int]], prompt: int) -> None:
@@ -100,6 +111,10 @@ class LocalEmbedder:
     def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
         import numpy as np
 
+        gpu = self._on_gpu(len(texts))
+        if gpu is not None:
+            with self._lock:
+                return gpu.with_tokens(texts, self._document_prefix)
         packed = [b""] * len(texts)
         if not self.load().gives_tokens:
             return self.embed_documents(texts), packed
@@ -158,6 +173,36 @@ class LocalEmbedder:
         """Threads for documents, always the same ones: each new one would have memory of its own.
         They have the priority of the first who adds documents, and no query waits for them."""
         return ThreadPoolExecutor(self._threads, "trivium-model")
+
+    def _on_gpu(self, texts: int) -> TorchEngine | None:
+        """What embeds so many more texts on a GPU; None where the processor shall."""
+        self._texts += texts
+        if self._device == "cpu" or not texts:
+            return None
+        if self._device == "auto" and (self._texts <= cuda.FEW or not cuda.likely()):
+            return None
+        tokeniser = self.load().tokeniser
+        with self._lock:
+            if self._gpu is None:
+                self._gpu = self._torch_engine(tokeniser)
+        return self._gpu
+
+    def _torch_engine(self, tokeniser: Tokeniser) -> TorchEngine | None:
+        folder = self._folder or weights.locate_builtin(self._cache)
+        if not (folder / self._layout.encoder / WEIGHTS).is_file():
+            if self._device == "auto":
+                return None
+            raise ModelUnsupported(
+                f"The model folder {folder.name} has a graph for the processor only.",
+                fix=f"Put its {WEIGHTS} beside it, or set `embed.device` to cpu.",
+            )
+        try:
+            return cuda.TorchEngine(folder, self._layout, tokeniser)
+        except ModelUnavailable:
+            if self._device == "cuda":
+                raise
+            self._device = "cpu"  # there is a GPU, but none that torch can use
+            return None
 
     def knows(self, word: str) -> bool:
         """Whether the model has a token for the whole word. Raises ModelUnavailable."""
@@ -314,7 +359,7 @@ def open_session(graph: Path, threads: int) -> Any:
         raise ModelDamaged(f"The model {graph} cannot be loaded: {reason}.") from reason
 
 
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
     """Positions grouped so that like lengths run together and little padding is computed.
 
     Longest first: memory peaks in the first batch, not after an hour.
@@ -322,6 +367,6 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
     start = 0
     while start < len(order):
-        size = max(1, BATCH_TOKENS // max(1, lengths[order[start]]))
+        size = max(1, tokens // max(1, lengths[order[start]]))
         yield order[start : start + size]
         start += size

@@ -15,6 +15,11 @@ from types import TracebackType
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that hangs up in the middle is no fault of the hub."""
+
+
 class Hub:
     def __init__(self, folder: Path, repository: str) -> None:
         self.files = {
@@ -31,7 +36,7 @@ class Hub:
         self.silent: set[str] = set()  # files without an ETag
         self.onward = "/cdn/{name}"
         handler = type("Handler", (_Handler,), {"hub": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self.url = f"http://127.0.0.1:{self._server.server_port}"

@@ -233,7 +233,7 @@ class Settings:
     rerank_folder: Path | None = _setting(
         "rerank.folder",
         None,
-        "folder or name of a cross-encoder (`trivium models`); empty: late interaction",
+        "folder or name of a reranker (`trivium models`); empty: the embedding model's own tokens",
     )
     rerank_share: float = _setting("rerank.share", 0.5, "what the reranker's judgment counts")
     rerank_hybrid: float = _setting("rerank.hybrid", 0.3, "what the fused score counts beside it")

@@ -123,14 +123,24 @@ def test_a_reranker_makes_no_vectors(tmp_path: Path, place: Path) -> None:
     assert "reranker" in failed.error["message"]
 
 
-def test_a_reranker_by_name_judges_results(tmp_path: Path, place: Path) -> None:
-    named_so = ["--set", "rerank.folder=ettin-17m", "--set", "rerank.seconds=240"]
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("ettin-17m", "ettin-judge"),
+        ("ms-marco-MiniLM", "bert-judge"),
+        ("LateOn-Code-edge", "pylate-late"),
+    ],
+)
+def test_a_reranker_by_name_judges_results(
+    tmp_path: Path, place: Path, name: str, layout: str
+) -> None:
+    named_so = ["--set", f"rerank.folder={name}", "--set", "rerank.seconds=240"]
     search = ["search", "lantern harbour", "--mode", "keyword", "--rerank", "--json", *named_so]
-    with served(tmp_path, "ettin-judge", "ettin-17m") as hub:
+    with served(tmp_path, layout, name) as hub:
         before = trivium(tmp_path, hub, *search)
         assert before.code == 0, before
         assert "trivium models" in str(before.json["notes"]), "it is not here yet, and says so"
-        assert trivium(tmp_path, hub, "models", "ettin-17m", "--get").code == 0
+        assert trivium(tmp_path, hub, "models", name, "--get").code == 0
         after = trivium(tmp_path, hub, *search)
     assert after.code == 0, after
     assert not after.json.get("notes")

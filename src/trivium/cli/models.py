@@ -29,8 +29,9 @@ def models_command(shell: Shell, name: str | None, get: bool) -> None:
     """List the models that you can use by name, or show the details of one.
 
     Embedding models make the vectors: `trivium reembed --model NAME` downloads one and changes the
-    library to it. Rerankers read the top results again: set rerank.folder to the name of one that
-    you downloaded. Once a model is here, nothing needs the network.
+    library to it. Rerankers and late interaction models read the top results again: set
+    rerank.folder to the name of one that you downloaded. Once a model is here, nothing needs the
+    network.
 
     \b
     trivium models                    list models, and what this library uses
@@ -61,16 +62,19 @@ def download(shell: Shell, settings: Settings, model: Known) -> Path:
     from trivium.models.hub import fetch, kept
 
     if kept(model, settings.cache) is None:
-        shell.note(f"Downloading {model.name} ({model.megabytes} MB) from {settings.models_hub}")
+        size = f" ({model.megabytes} MB)" if model.megabytes else ""
+        shell.note(f"Downloading {model.name}{size} from {settings.models_hub}")
     with _progress(shell) as report:
         return fetch(model, settings.cache, settings.models_hub, report)
 
 
 def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
+    from trivium.models.weights import NAME
+
     library = _of_library(settings)
     rows = [_told(model, settings) for model in models]
     if shell.json:
-        shell.emit({"library": library, "models": rows})
+        shell.emit({"library": library, "built_in": NAME, "models": rows})
         return
     shell.table(
         ("name", "kind", ">MB", ">dimensions", "languages", "licence", "score", "here"),
@@ -78,7 +82,7 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
             (
                 row["name"],
                 row["kind"],
-                str(row["megabytes"]),
+                str(row["megabytes"] or "?"),
                 str(row["dimensions"] or ""),
                 row["languages"],
                 row["licence"],
@@ -88,6 +92,7 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
             for row in rows
         ],
     )
+    shell.say(f"Built in: {NAME}, which every library uses until you choose another.")
     if library:
         shell.say(f"This library uses {library['model'] or 'no embedding model yet'}.")
         if library["folder"]:
@@ -138,9 +143,7 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
 def _use(model: Known) -> str:
     if model.kind == "embedding":
         return f"trivium reembed --model {model.name}"
-    if model.kind == "reranker":
-        return f"trivium models {model.name} --get, then set rerank.folder={model.name}"
-    return "Trivium can't run models that give only token vectors yet."
+    return f"trivium models {model.name} --get, then set rerank.folder={model.name}"
 
 
 def _of_library(settings: Settings) -> dict[str, Any] | None:

@@ -27,6 +27,7 @@ from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
+from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint, is_bedrock
@@ -146,11 +147,10 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
     if settings.rerank_url:
         return remote_reranker_for(settings)
     if settings.rerank_folder is not None:
-        return CrossEncoder(
-            model_folder(settings.rerank_folder, settings.cache),
-            settings.embed_threads,
-            cache=settings.cache,
-        )
+        folder = model_folder(settings.rerank_folder, settings.cache)
+        if is_colbert(folder):
+            return ColbertReranker(folder, settings.cache, settings.embed_threads)
+        return CrossEncoder(folder, settings.embed_threads, cache=settings.cache)
     if isinstance(embedder, LocalEmbedder):
         # The chunks were found under the caller's own filter.
         return LateReranker(

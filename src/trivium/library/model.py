@@ -119,8 +119,8 @@ def _naming(settings: Settings, model: str) -> Settings:
     if known is not None:
         if known.kind != "embedding":
             raise BadSetting(
-                f"{known.name} is a {known.kind} model, which makes no vectors of passages.",
-                fix="`trivium models` says which models do.",
+                f"{known.name} is a {known.kind} model: it reranks, and embeds no passages.",
+                fix=f"Set `rerank.folder` to {known.name}, and choose an embedding model.",
             )
         folder = hub.fetch(known, settings.cache, settings.models_hub)
         return with_model(settings, {**local, "embed.folder": os.path.abspath(folder)})

@@ -26,7 +26,7 @@ class Known:
     repository: str
     revision: str  # a commit, or `main` where none could be confirmed
     licence: str
-    megabytes: int  # of the weights
+    megabytes: int  # of the weights; 0: not verified
     languages: str
     dimensions: int  # 0: it gives no vectors
     query_prompt: str = ""  # where the model's own files have none
@@ -134,7 +134,7 @@ MODELS = (
         "answerdotai/answerai-colbert-small-v1",
         "main",
         "apache-2.0",
-        127,
+        0,
         "English",
         96,
     ),

@@ -39,7 +39,7 @@ REDIRECTS = 5
 # What an encoder needs, at the top and in the folders of its modules: `2_Dense/config.json`.
 _WANTED = re.compile(
     r"(\d+_\w+/)?(config|tokenizer|tokenizer_config|modules|config_sentence_transformers"
-    r"|sentence_[\w-]+_config)\.json|(\d+_\w+/)?model\.safetensors"
+    r"|sentence_[\w-]+_config)\.json|(\d+_\w+/)?model\.safetensors|artifact\.metadata"
 )
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 Report = Callable[[str, int, int], None]  # file, bytes so far, bytes in all

@@ -176,14 +176,15 @@ def read_reranker(folder: Path) -> Layout:
     modules = _modules(folder)
     if len(modules) > 1:
         return read(folder)
-    encoder = modules[0]["path"] if modules else ""
+    return read_bare(folder, modules[0]["path"] if modules else "")
+
+
+def read_bare(folder: Path, encoder: str = "") -> Layout:
+    """An encoder alone, whatever stands behind it."""
     config = _json(folder / encoder / CONFIG)
     pooling = str(config.get("classifier_pooling", "cls"))
-    return Layout(
-        _shape(folder / encoder / CONFIG, config, [pooling]),
-        encoder,
-        _rotary(config) if config["model_type"] == "modernbert" else None,
-    )
+    shape = _shape(folder / encoder / CONFIG, config, [pooling])
+    return Layout(shape, encoder, _rotary(config) if shape.kind == "modernbert" else None)
 
 
 def given_graph(folder: Path) -> Path | None:

@@ -23,7 +23,7 @@ LAYOUTS = Path(__file__).parent / "layouts"
 EMBEDDERS = sorted(
     path.name.removesuffix(".tar.xz")
     for path in LAYOUTS.glob("*.tar.xz")
-    if "judge" not in path.name
+    if "judge" not in path.name and "late" not in path.name
 )
 with_torch = pytest.mark.skipif(
     not all(find_spec(name) for name in cuda.PACKAGES), reason="needs trivium[cuda]"

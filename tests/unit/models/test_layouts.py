@@ -17,6 +17,7 @@ import pytest
 
 from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
 from trivium.models import layout
+from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.local import LocalEmbedder
 from trivium.store.memory import MemoryStore
@@ -28,7 +29,7 @@ SAME = 0.9999  # cosine to the library's vector; two texts of these models are b
 EMBEDDERS = sorted(
     path.name.removesuffix(".tar.xz")
     for path in LAYOUTS.glob("*.tar.xz")
-    if "judge" not in path.name
+    if "judge" not in path.name and "late" not in path.name
 )
 
 
@@ -310,3 +311,40 @@ def test_a_cross_encoder_saved_today_is_read(
     reranker = CrossEncoder(folder, 1, 64, tmp_path / "c", quantised=False)
     (score,) = reranker.scores(told["pairs"][0][0], passages(told["pairs"][0][1]))
     assert score == pytest.approx(told["scores"][0], abs=1e-4)
+
+
+# --- late interaction ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["pylate-late", "stanford-late"])
+@pytest.mark.parametrize("quantised", [False, True])
+def test_late_interaction_is_that_of_sentence_transformers(
+    unpacked: Callable[[str], Path], tmp_path: Path, name: str, quantised: bool
+) -> None:
+    folder = unpacked(name)
+    told = expected(folder)
+    assert is_colbert(folder)
+    reranker = ColbertReranker(folder, tmp_path / "c", 1, quantised=quantised)
+    query = told["pairs"][0][0]
+    found = reranker.scores(query, passages(*(text for _, text in told["pairs"])))
+    assert found == pytest.approx(told["scores"], abs=0.02 if quantised else 1e-4)
+    assert max(told["scores"]) - min(told["scores"]) > 0.05
+    assert reranker.scores(query, []) == []
+
+
+def test_other_folders_are_no_late_interaction(unpacked: Callable[[str], Path]) -> None:
+    assert not is_colbert(unpacked("bert-judge"))
+    assert not is_colbert(unpacked("ettin-judge"))
+    assert not is_colbert(Path("nowhere"))
+
+
+def test_a_late_interaction_model_that_does_more_is_refused(
+    unpacked: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = unpacked("pylate-late")
+    edited(folder / "1_Dense" / "config.json", bias=True)
+    with pytest.raises(ModelUnsupported, match="Dense"):
+        ColbertReranker(folder, tmp_path).scores("lake", passages("crown"))
+    missing = ColbertReranker(tmp_path / "absent", tmp_path)
+    with pytest.raises(ModelUnavailable, match="trivium models"):
+        missing.scores("lake", passages("crown"))

@@ -160,6 +160,71 @@ def ettin_judge(folder: Path) -> dict[str, Any]:
     return _judged(folder)
 
 
+def pylate_late(folder: Path) -> dict[str, Any]:
+    """As PyLate saves a ColBERT: token vectors by a Dense of its own kind."""
+    model, tokenizer = _modernbert(late=True)
+    model.half().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    told = {"activation_function": None, "module_input_name": "token_embeddings"}
+    dense = _random(Dense(32, 16, bias=False, **told)).half()
+    (folder / "1_Dense").mkdir()
+    dense.save(str(folder / "1_Dense"))
+    (folder / "modules.json").write_text(
+        json.dumps(
+            [
+                {"idx": 0, "name": "0", "path": "", "type": _TRANSFORMER},
+                {"idx": 1, "name": "1", "path": "1_Dense", "type": "pylate.models.Dense.Dense"},
+            ]
+        )
+    )
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 31}')
+    told = {
+        "model_type": "ColBERT",
+        "query_prefix": "[Q] ",
+        "document_prefix": "[D] ",
+        "query_length": 24,
+        "document_length": 30,
+        "attend_to_expansion_tokens": False,
+        "skiplist_words": ["!", ".", ","],
+    }
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(told))
+    return _late(folder)
+
+
+def stanford_late(folder: Path) -> dict[str, Any]:
+    """As Stanford's ColBERT saves one: the projection is among the weights."""
+    from safetensors.torch import save_file
+
+    model, tokenizer = _bert(late=True)
+    folder.mkdir()
+    model.config.architectures = ["HF_ColBERT"]
+    model.config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    weights = {f"bert.{name}": values.half() for name, values in model.state_dict().items()}
+    weights["linear.weight"] = torch.randn(16, 32).half()
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    told = {"query_maxlen": 20, "doc_maxlen": 40, "attend_to_mask_tokens": True}
+    (folder / "artifact.metadata").write_text(json.dumps(told))
+    return _late(folder)
+
+
+_TRANSFORMER = "sentence_transformers.models.Transformer"
+
+
+def _late(folder: Path) -> dict[str, Any]:
+    from sentence_transformers import MultiVectorEncoder
+
+    again = MultiVectorEncoder(str(folder), device="cpu").float().eval()
+    queries = [query for query, _ in PAIRS[:1]]
+    scores = again.similarity(again.encode_query(queries), again.encode_document(TEXTS))[0]
+    count = len(again.encode_query(queries)[0])
+    return {
+        "pairs": PAIRS,
+        "scores": [round(float(score) / count, 6) for score in scores],
+        "library": f"sentence-transformers {_version()}",
+    }
+
+
 MODELS = {
     "bert-dense": bert_dense,
     "bert-first": bert_first,
@@ -172,17 +237,24 @@ MODELS = {
     "bert-judge": bert_judge,
     "modernbert-judge": modernbert_judge,
     "ettin-judge": ettin_judge,
+    "pylate-late": pylate_late,
+    "stanford-late": stanford_late,
 }
 
 
-def _bert(*, cased: bool = False) -> tuple[Any, Any]:
+def _bert(*, cased: bool = False, late: bool = False) -> tuple[Any, Any]:
     config = transformers.BertConfig(**SIZES, vocab_size=0)
-    return _model(transformers.BertModel, config, _pieces(cased=cased))
+    return _model(transformers.BertModel, config, _pieces(cased=cased, late=late))
 
 
-def _modernbert() -> tuple[Any, Any]:
+def _modernbert(*, late: bool = False) -> tuple[Any, Any]:
     config = transformers.ModernBertConfig(**_modern_sizes())
-    return _model(transformers.ModernBertModel, config, _bytes("[CLS]", "[SEP]", "[PAD]"))
+    tokenizer = _bytes("[CLS]", "[SEP]", "[PAD]")
+    if late:  # a query's last tokens see its first, as in real models: 64 to either side
+        config.local_attention = 64
+        tokenizer.add_tokens(["[Q] ", "[D] "])
+        tokenizer.add_special_tokens({"mask_token": "[MASK]"})
+    return _model(transformers.ModernBertModel, config, tokenizer)
 
 
 def _modern_sizes() -> dict[str, Any]:
@@ -196,7 +268,12 @@ def _modern_sizes() -> dict[str, Any]:
 
 
 def _pieces(
-    first: str = "[PAD]", cls: str = "[CLS]", sep: str = "[SEP]", *, cased: bool = False
+    first: str = "[PAD]",
+    cls: str = "[CLS]",
+    sep: str = "[SEP]",
+    *,
+    cased: bool = False,
+    late: bool = False,
 ) -> Any:
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     if not cased:
@@ -205,9 +282,14 @@ def _pieces(
     special = [first, "[UNK]", cls, sep, "[MASK]"]
     if first == "<pad>":
         special = [cls, first, sep, "[UNK]", "<mask>"]
-    trainer = trainers.WordPieceTrainer(vocab_size=200, special_tokens=special)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=200, special_tokens=[*special, *(["[unused0]", "[unused1]"] if late else [])]
+    )
     tokenizer.train_from_iterator(WORDS, trainer)
-    return _marked(tokenizer, cls, sep, first, pairs=True)
+    made = _marked(tokenizer, cls, sep, first, pairs=True)
+    if late:
+        made.add_special_tokens({"mask_token": "[MASK]"})
+    return made
 
 
 def _bytes(cls: str = "<s>", sep: str = "</s>", pad: str = "<pad>") -> Any:

@@ -149,16 +149,16 @@ def _use(model: Known) -> str:
 def _of_library(settings: Settings) -> dict[str, Any] | None:
     """What the library was embedded with; nothing where there is none."""
     from trivium.errors import TriviumError
-    from trivium.store.embedded.store import EmbeddedStore
+    from trivium.store.opening import BackendOptions, open_backend
 
     try:
-        store = EmbeddedStore(settings.library, create=False)
+        backend = open_backend(settings.library, BackendOptions(create=False))
     except TriviumError:
         return None
     try:
-        manifest = store.manifest()
+        manifest = backend.models.manifest()
     finally:
-        store.close()
+        backend.close()
     return {
         "path": str(settings.library),
         "model": manifest.model,

@@ -20,7 +20,7 @@ from trivium.models import layout
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.local import LocalEmbedder
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
 from trivium.types import OWNER, StoredChunk
 
@@ -280,9 +280,9 @@ def test_an_unsupported_model_is_one_that_is_not_there() -> None:
 
 
 def passages(*texts: str) -> list[StoredChunk]:
-    store = MemoryStore()
-    store.put([sample(f"{n}.md", text) for n, text in enumerate(texts)], "model")
-    return store.chunks(range(1, len(texts) + 1), OWNER)
+    store = open_memory()
+    store.writer.put([sample(f"{n}.md", text) for n, text in enumerate(texts)], "model")
+    return store.documents.chunks(range(1, len(texts) + 1), OWNER)
 
 
 @pytest.mark.parametrize("name", ["bert-judge", "modernbert-judge", "ettin-judge"])

@@ -152,7 +152,7 @@ def _shape(path: Path, config: Mapping[str, Any], poolings: list[str]) -> Shape:
             heads=int(config.get("num_attention_heads", 0)),
             hidden=int(config["hidden_size"] if "hidden_size" in config else config["dim"]),
             positions=int(config.get("max_position_embeddings", 512)),
-            epsilon=float(config.get("layer_norm_eps", config.get("norm_eps", 1e-12))),
+            epsilon=float(config.get("norm_eps", config.get("layer_norm_eps", 1e-12))),
             activation=str(config.get("hidden_act", config.get("hidden_activation", ""))),
             padding=int(config.get("pad_token_id") or 0),
             pooling="+".join(poolings),
@@ -306,7 +306,7 @@ def _rotary(config: Mapping[str, Any]) -> Rotary:
     every = int(config.get("global_attn_every_n_layers", 3))
     kinds = config.get("layer_types")
     full = [kind == "full_attention" for kind in kinds] if kinds else None
-    theta = {}
+    theta: dict[str, float] = {}
     for kind, old, default in (
         ("full_attention", "global_rope_theta", 160_000.0),
         ("sliding_attention", "local_rope_theta", 10_000.0),
@@ -314,7 +314,9 @@ def _rotary(config: Mapping[str, Any]) -> Rotary:
         told = (config.get("rope_parameters") or {}).get(kind) or {}
         if told.get("rope_type", "default") != "default" or config.get("rope_scaling"):
             raise ModelUnsupported("The model scales its rotary positions.", fix=_EXPORT)
-        theta[kind] = float(told.get("rope_theta", config.get(old) or default))
+        # Where neighbours have none of their own, the one of whole texts counts.
+        own = told.get("rope_theta", config.get(old, default))
+        theta[kind] = float(theta["full_attention"] if own is None and theta else own)
     return Rotary(
         tuple(full or (layer % every == 0 for layer in range(layers))),
         int(config.get("local_attention", 128)) // 2,

@@ -168,6 +168,30 @@ def test_an_old_folder_with_the_encoder_within_is_read(
     assert cosines(embedder.embed_documents(told["texts"]), told["documents"]).min() > SAME
 
 
+def test_modernbert_of_before_transformers_5_is_read(
+    unpacked: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Its layers and angles had other names; most models on the hub have them still."""
+    folder = unpacked("modernbert-norm")
+    config = json.loads((folder / "config.json").read_text())
+    del config["layer_types"]
+    thetas = config.pop("rope_parameters")
+    config |= {
+        "global_attn_every_n_layers": 3,
+        "global_rope_theta": thetas["full_attention"]["rope_theta"],
+        "local_rope_theta": thetas["sliding_attention"]["rope_theta"],
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    told = expected(folder)
+    embedder = LocalEmbedder(folder, tmp_path / "c", quantised=False)
+    assert cosines(embedder.embed_documents(told["texts"]), told["documents"]).min() > SAME
+    config["local_rope_theta"] = None
+    (folder / "config.json").write_text(json.dumps(config))
+    rotary = layout.read(folder).rotary
+    assert rotary is not None
+    assert rotary.near_theta == rotary.full_theta
+
+
 def test_a_graph_that_is_given_goes_through_the_same_modules(
     unpacked: Callable[[str], Path], tmp_path: Path
 ) -> None:

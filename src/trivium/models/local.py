@@ -138,6 +138,8 @@ class LocalEmbedder:
                 fix="Choose another reranker, or export the model with `last_hidden_state`.",
             )
         row, belonging = engine.tokeniser.encode_words(self._query_prefix + text)
+        opening = engine.tokeniser.prompt_length(self._query_prefix)
+        belonging[:opening] = [""] * opening  # nobody asked for the words of the prompt
         _, (found,) = engine.with_tokens([row])
         return found / np.linalg.norm(found, axis=1, keepdims=True), belonging
 

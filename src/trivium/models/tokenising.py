@@ -29,6 +29,7 @@ class Tokeniser:
         self._tokenizer = open_tokenizer(path, lower=lower)
         self._before, self._behind = _marks(self._tokenizer, path)
         self._room = max_tokens - len(self._before) - len(self._behind)
+        self._lengths: dict[str, int] = {}  # of prompts, of which there are two
         # Whether the tokens of two lines are those of the one and then of the other.
         self._by_lines = isinstance(self._tokenizer.pre_tokenizer, BertPreTokenizer)
 
@@ -63,7 +64,9 @@ class Tokeniser:
 
     def prompt_length(self, prompt: str) -> int:
         """How many tokens of a row are its prompt, with the mark in front."""
-        return len(self._before) + len(self._bare(prompt)) if prompt else 0
+        if prompt not in self._lengths:
+            self._lengths[prompt] = len(self._before) + len(self._bare(prompt)) if prompt else 0
+        return self._lengths[prompt]
 
     def has_token(self, word: str) -> bool:
         return self._tokenizer.token_to_id(word) is not None

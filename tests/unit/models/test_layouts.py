@@ -124,6 +124,16 @@ def test_prompts_can_be_replaced(unpacked: Callable[[str], Path], tmp_path: Path
     assert document.fingerprint != own.fingerprint
 
 
+def test_nobody_asked_for_the_words_of_a_prompt(
+    unpacked: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Else a reranker would look for them in passages."""
+    embedder = LocalEmbedder(unpacked("bert-dense"), tmp_path)
+    vectors, belonging = embedder.embed_query_tokens("crown lake")
+    assert len(vectors) == len(belonging)
+    assert [word for word in dict.fromkeys(belonging) if word] == ["crown", "lake"]
+
+
 def test_what_decides_vectors_is_in_the_fingerprint(
     unpacked: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -1,9 +1,10 @@
 """Models that people can have by name. One table; knows nothing of files and the network.
 
 Revisions, sizes, licences and dimensions are those of MTEB's registry of models (its commit
-a905523, of 2026-08-22), prompts too where a model's own files lack them. Nothing here could be
-downloaded where this was written: what no source confirmed is empty, and the hashes that the hub
-sends with each file decide whether a download is whole.
+a905523, of 2026-08-22; docs/models.md names the exceptions), and so are prompts, which count where
+a model's own files have none. Nothing here could be downloaded where this was written: what no
+source confirmed is empty, and the hashes that the hub sends with each file decide whether a
+download is whole.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsu
 from trivium.models import layout
 from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
+from trivium.models.head import _ACTIVATIONS
 from trivium.models.local import LocalEmbedder
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
@@ -214,6 +215,25 @@ def test_a_graph_that_is_given_goes_through_the_same_modules(
     given = LocalEmbedder(folder, tmp_path / "other")
     assert cosines(given.embed_documents(told["texts"]), told["documents"]).min() > SAME
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(
+    ("activation", "at_one", "below"),
+    [
+        ("Identity", 1.0, -2.0),
+        ("Tanh", 0.7615942, -0.9640276),
+        ("ReLU", 1.0, 0.0),
+        ("GELU", 0.8413447, -0.0455003),
+        ("Sigmoid", 0.7310586, 0.1192029),
+        ("SiLU", 0.7310586, -0.2384058),
+    ],
+)
+def test_activations_are_those_of_torch(activation: str, at_one: float, below: float) -> None:
+    """At 1 and at -2, as torch.nn gives them."""
+    bend = _ACTIVATIONS[activation]
+    found = bend(np.array([[1.0, -2.0]], np.float32))
+    assert found[0] == pytest.approx([at_one, below], abs=1e-6)
+    assert set(_ACTIVATIONS) == set(layout.ACTIVATIONS)
 
 
 # --- refusals ------------------------------------------------------------------------------------

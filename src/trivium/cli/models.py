@@ -116,7 +116,7 @@ def _told(model: Known, settings: Settings) -> dict[str, Any]:
         "dimensions": model.dimensions,
         "query_prompt": model.query_prompt,
         "document_prompt": model.document_prompt,
-        "pooling": "",
+        "pooling": model.pooling,
         "score": model.score or _UNKNOWN,
         "source": model.source,
         "use": _use(model),

@@ -32,6 +32,7 @@ class Known:
     dimensions: int  # 0: it gives no vectors
     query_prompt: str = ""  # where the model's own files have none
     document_prompt: str = ""
+    pooling: str = ""  # likewise
     score: str = ""  # as published
     source: str = ""  # of the score
     sha256: Mapping[str, str] = field(default_factory=dict)  # of files, where known beforehand
@@ -67,6 +68,7 @@ MODELS = (
         "English",
         384,
         query_prompt=_SEARCHING,
+        pooling="cls",
         score=f"{_BEIR} 51.65",
         source=_LEAF,
     ),
@@ -80,6 +82,7 @@ MODELS = (
         "English",
         384,
         query_prompt=_SEARCHING,
+        pooling="cls",
         score=f"{_BEIR} 51.98",
         source=_LEAF,
     ),

@@ -121,6 +121,7 @@ class _Download:
             "repository": self._model.repository,
             "revision": listed["sha"],
             "licence": self._model.licence,
+            "pooling": self._model.pooling,
             "prompts": {name: text for name, text in prompts.items() if text},
             "files": files,
         }

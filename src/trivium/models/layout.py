@@ -223,7 +223,10 @@ def _pooling(
 ) -> tuple[Mapping[str, Any], list[dict[str, str]]]:
     """The pooling module's settings, and what follows it."""
     if not modules:
-        return _json(folder / POOLING, absent={}), []
+        told = receipt(folder)
+        if told and not (folder / POOLING).is_file() and not told.get("pooling"):
+            raise _refused(folder, "no file that says how to pool its tokens")  # mean is a guess
+        return _json(folder / POOLING, absent={"pooling_mode": told.get("pooling")}), []
     rest = [module for module in modules[1:] if module["kind"] not in _IGNORED]
     if not rest or rest[0]["kind"] != "Pooling":
         second = rest[0]["kind"] if rest else "none"

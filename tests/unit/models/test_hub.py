@@ -21,10 +21,11 @@ from trivium.errors import (
     ModelRefused,
     ModelUnavailable,
     ModelUnreachable,
+    ModelUnsupported,
 )
 from trivium.models import catalogue, hub
 from trivium.models.catalogue import MODELS, Known
-from trivium.models.layout import WEIGHTS, receipt
+from trivium.models.layout import WEIGHTS, read, receipt
 from trivium.models.local import LocalEmbedder
 
 MODEL = Known("tiny", "embedding", "owner/tiny", COMMIT, "mit", 1, "none", 24)
@@ -173,6 +174,20 @@ def test_a_repository_without_weights_says_so(there: Hub, tmp_path: Path) -> Non
     del there.files[WEIGHTS]
     with pytest.raises(ModelUnavailable, match=r"holds no model\.safetensors"):
         hub.fetch(MODEL, tmp_path, there.url)
+
+
+def test_a_model_that_does_not_say_how_to_pool_is_not_guessed_at(
+    there: Hub, tmp_path: Path
+) -> None:
+    """Some repositories hold the bare encoder; the table may say what they don't."""
+    for name in [name for name in there.files if "/" in name or name == "modules.json"]:
+        del there.files[name]
+    folder = hub.fetch(MODEL, tmp_path / "a", there.url)
+    with pytest.raises(ModelUnsupported, match="pool"):
+        LocalEmbedder(folder, tmp_path / "c")
+    told = hub.fetch(replace(MODEL, pooling="cls"), tmp_path / "b", there.url)
+    assert read(told).shape.pooling == "cls"
+    assert LocalEmbedder(told, tmp_path / "c").dimensions == 32
 
 
 def test_a_folder_that_cannot_be_written_says_so(there: Hub, tmp_path: Path) -> None:

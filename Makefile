@@ -47,6 +47,14 @@ explore: .venv/test.stamp
 	timeout $(EXPLORE_SECONDS) $(BIN)/python -m pytest -n auto --hypothesis-profile explore \
 	  tests/property tests/contract/test_congruence.py tests/unit/chunk/test_properties.py tests/unit/text
 
+# Small models as sentence-transformers saves them, with its answers, for tests/unit/models. Needs torch,
+# so it has an environment of its own; the files are committed, and `make test` needs neither.
+.PHONY: model-fixtures
+model-fixtures:
+	$(PYTHON) -m venv build/sentence-transformers
+	build/sentence-transformers/bin/pip install --quiet --disable-pip-version-check sentence-transformers==6.2.0
+	build/sentence-transformers/bin/python tests/unit/models/layouts/make.py
+
 .PHONY: browser
 browser:
 	@for name in $(CHROMIUM); do command -v $$name > /dev/null && exit 0; done; \

@@ -42,18 +42,28 @@ class Settings:
     cache: Path = _setting(
         "cache", Path(platformdirs.user_cache_dir(APP)), "folder for model files and judged sets"
     )
+    models_hub: str = _setting(
+        "models.hub", "https://huggingface.co", "address that models are downloaded from by name"
+    )
     embed_folder: Path | None = _setting(
         "embed.folder", None, "folder of a sentence-transformers model; empty: all-MiniLM-L6-v2"
     )
     embed_threads: int = _setting("embed.threads", 0, "processor threads for embedding; 0: all")
+    embed_device: str = _setting(
+        "embed.device",
+        "auto",
+        "where documents are embedded: cpu, cuda (an NVIDIA GPU), auto: a GPU if there is one",
+    )
     embed_max_tokens: int = _setting(
-        "embed.max_tokens", 512, "tokens of a text that the embedding model reads"
+        "embed.max_tokens",
+        0,
+        "tokens of a text that the embedding model reads; 0: the model's own limit, 512 at most",
     )
     embed_query_prefix: str = _setting(
-        "embed.query_prefix", "", "put in front of a query, for models that were trained so"
+        "embed.query_prefix", "", "text put in front of queries; empty: the model's own prompt"
     )
     embed_document_prefix: str = _setting(
-        "embed.document_prefix", "", "put in front of a chunk, for models that were trained so"
+        "embed.document_prefix", "", "text put in front of chunks; empty: the model's own prompt"
     )
     embed_url: str = _setting(
         "embed.url",
@@ -62,7 +72,9 @@ class Settings:
     )
     embed_model: str = _setting("embed.model", "", "name of the model behind embed.url")
     embed_dimensions: int = _setting(
-        "embed.dimensions", 0, "numbers of a vector to ask embed.url for; 0: as the model gives"
+        "embed.dimensions",
+        0,
+        "length of a vector, for models that can be cut (Matryoshka); 0: the model's own",
     )
     embed_batch: int = _setting("embed.batch", 100, "texts of one call to embed.url, 100 at most")
     embed_parallel: int = _setting("embed.parallel", 2, "calls to embed.url at the same time")
@@ -219,7 +231,9 @@ class Settings:
         "rerank.candidates", 0, "results that are judged; 0: three for each one asked for"
     )
     rerank_folder: Path | None = _setting(
-        "rerank.folder", None, "folder of a cross-encoder in ONNX form; empty: late interaction"
+        "rerank.folder",
+        None,
+        "folder or name of a reranker (`trivium models`); empty: the embedding model's own tokens",
     )
     rerank_share: float = _setting("rerank.share", 0.5, "what the reranker's judgment counts")
     rerank_hybrid: float = _setting("rerank.hybrid", 0.3, "what the fused score counts beside it")

@@ -55,6 +55,7 @@
      │   │   ├─ ModelFailing       model.failing
      │   │   ├─ ModelRefused       model.refused
      │   │   ├─ ModelNonsense      model.nonsense
+     │   │   ├─ ModelUnsupported   model.unsupported
      │   │   └─ DimensionMismatch  model.dimensions
      │   └─ ModelDamaged           model.damaged
      ├─ ServingError               the server cannot answer now; try again later
@@ -374,6 +375,12 @@ class ModelRefused(ModelUnavailable):
 
 class ModelNonsense(ModelUnavailable):
     code = "model.nonsense"
+
+
+class ModelUnsupported(ModelUnavailable):
+    """It needs a part that Trivium doesn't have, and without it would give other vectors."""
+
+    code = "model.unsupported"
 
 
 class DimensionMismatch(ModelUnavailable):

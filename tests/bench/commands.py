@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -53,6 +54,10 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--documents", "40", "--words", "12", "--seconds", "0.2"),
         *("--data", "DATA", "--place", "PLACE"),
     ),
+    "bench.embedding": (
+        *("--device", "cpu", "--texts", "8", "--tokens", "16", "--rerank"),
+        *("--model", "DATA/model"),
+    ),
     "bench.quick": ("--rows", "400", "--rounds", "1"),
 }
 _WORDS = (
@@ -62,6 +67,7 @@ _WORDS = (
     *("timber", "castle", "doctor", "island", "needle", "pepper", "rocket", "silver"),
     *("tunnel", "window", "yellow", "carbon", "desert", "forest", "hammer"),
 )
+_MODEL = Path(__file__).parents[1] / "unit" / "models" / "layouts" / "bert-dense.tar.xz"
 _SETS = ("scifact", "nfcorpus", "xquad_en", "xquad_de")
 
 
@@ -73,6 +79,8 @@ def write_data(folder: Path) -> Path:
     _chunking(folder / "retrieval" / "chunking_evaluation", chance)
     _code(folder / "retrieval" / "anthropic_codebase", chance)
     _paper(folder / "documents" / "papers", chance)
+    with tarfile.open(_MODEL) as archive:
+        archive.extractall(folder / "model", filter="data")
     return folder
 
 

@@ -43,6 +43,7 @@ SHOWN = {
     "bench.adding edited": "embedded_again",
     "bench.adding many": "share_of_model",
     "bench.quick": "hybrid / FTS5 + faiss",
+    "bench.embedding": "from text to vectors, cpu",
     "bench.stall": "| small",
     "bench.damage": "| derived |",
     "bench.attack": "ready, finds, adds",

@@ -42,6 +42,7 @@ COMMANDS = {
     "backup": ("care", "Write the library into one file."),
     "recover": ("care", "Make a library from a backup."),
     "reembed": ("reembed", "Change the embedding model while the library serves on."),
+    "models": ("models", "List models by name, download one, see what the library uses."),
     "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),
     "config": ("config", "Show every setting, its value and where that comes from."),
     "eval": ("evaluate", "Measure the search on a judged set of queries."),

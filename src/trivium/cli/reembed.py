@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trivium.cli.models import download
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     metavar="MODEL",
-    help="Folder of a sentence-transformers model, all-MiniLM-L6-v2, or with embed.url the name of"
-    " a model there. Else what the settings name, else what was begun and not finished.",
+    help="Name of a model (`trivium models` lists them), all-MiniLM-L6-v2, the folder of a"
+    " sentence-transformers model, or with embed.url the name of a model there. Default: the model"
+    " of the settings, else the change that was begun and not finished.",
 )
 @click.option("--stop", is_flag=True, help="Give up a change that was begun, wherever it runs.")
 @shared_options
@@ -35,13 +37,15 @@ def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
     where it was.
 
     \b
-    trivium reembed --model ~/models/bge-small-en
+    trivium reembed --model leaf-ir
+    trivium reembed --model ~/models/my-own-model
     trivium reembed --model text-embedding-3-small --set embed.url=https://api.openai.com/v1
     trivium reembed               go on with what was begun
     trivium reembed --stop        stay with the model of before
     """
     from trivium.library import Library
     from trivium.library.model import wanted_settings
+    from trivium.models import catalogue
 
     if stop and model:
         raise click.UsageError("--stop and --model contradict each other.")
@@ -50,6 +54,9 @@ def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
         if stop:
             _stop(shell, library)
             return
+        known = catalogue.known(model or "")
+        if known is not None and known.kind == "embedding":
+            download(shell, settings, known)
         wanted = wanted_settings(settings, library.models.manifest(), model)
         _say(shell, _worked(shell, library, wanted))
         _warn_of_settings(shell, library.models.manifest())

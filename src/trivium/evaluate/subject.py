@@ -97,7 +97,7 @@ def _place(corpus: Corpus, name: str, settings: Settings) -> Path:
     """A library for this very corpus: another text under the same name is another library."""
     sizes = f"{settings.chunk_size}-{settings.chunk_overlap}-{settings.chunk_minimum}"
     named = f"{settings.embed_folder}{settings.embed_max_tokens}{settings.embed_document_prefix}"
-    if settings.embed_url:
+    if settings.embed_url or settings.embed_dimensions:
         named += f"{settings.embed_model}{settings.embed_dimensions}"
     model = hashlib.sha256(named.encode()).hexdigest()[:6]
     tokens = "-tokens" if settings.rerank_store else ""

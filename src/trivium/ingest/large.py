@@ -15,7 +15,7 @@ from trivium.chunk.choose import AutoChunker
 from trivium.errors import FileTooLarge
 from trivium.extract.pulse import still_working
 from trivium.models.counted import Counted
-from trivium.models.local import LocalTokens, open_tokenizer
+from trivium.models.tokenising import LocalTokens, open_tokenizer
 from trivium.ports import Tokens
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens

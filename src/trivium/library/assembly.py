@@ -27,11 +27,13 @@ from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
+from trivium.models.colbert import ColbertReranker, is_colbert
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
+from trivium.models.hub import model_folder
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
@@ -75,6 +77,8 @@ def local_embedder_for(settings: Settings) -> LocalEmbedder:
         settings.embed_max_tokens,
         settings.embed_query_prefix,
         settings.embed_document_prefix,
+        settings.embed_dimensions,
+        device=settings.embed_device,
     )
 
 
@@ -143,7 +147,10 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
     if settings.rerank_url:
         return remote_reranker_for(settings)
     if settings.rerank_folder is not None:
-        return CrossEncoder(settings.rerank_folder, settings.embed_threads)
+        folder = model_folder(settings.rerank_folder, settings.cache)
+        if is_colbert(folder):
+            return ColbertReranker(folder, settings.cache, settings.embed_threads)
+        return CrossEncoder(folder, settings.embed_threads, cache=settings.cache)
     if isinstance(embedder, LocalEmbedder):
         # The chunks were found under the caller's own filter.
         return LateReranker(
@@ -192,7 +199,7 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
     s = settings
     size, ceiling = s.chunk_size, s.chunk_ceiling
     if isinstance(embedder, LocalEmbedder):
-        room = max(MIN_SIZE, s.embed_max_tokens - _CONTEXT_TOKENS - _MARKS)
+        room = max(MIN_SIZE, embedder.max_tokens - _CONTEXT_TOKENS - _MARKS)
         size, ceiling = min(size, room), min(ceiling, room)
     return Plan(
         size,

@@ -15,6 +15,7 @@ from typing import Any
 from trivium.config import Settings, converted, names, shown
 from trivium.errors import BadSetting, ModelChanged, ModelUnavailable
 from trivium.library.assembly import embedder_for
+from trivium.models import catalogue, hub
 from trivium.models.missing import MissingEmbedder
 from trivium.models.weights import NAME
 from trivium.ports import Embedder
@@ -33,7 +34,7 @@ NAMING = (
     "embed.key_header",
 )
 _PLACES = ("embed.folder", "embed.url")  # a model is in one or behind the other
-_REMOTE = ("embed.model", "embed.dimensions", "embed.key_file", "embed.key_header")
+_REMOTE = ("embed.model", "embed.key_file", "embed.key_header")
 _DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(Settings)}
 
 
@@ -108,21 +109,30 @@ def wanted_settings(settings: Settings, manifest: Manifest, model: str | None) -
 
 
 def _naming(settings: Settings, model: str) -> Settings:
-    """The settings with the model that a person names: a folder, the name of a model behind
-    `embed.url`, or the built-in one's."""
+    """The settings with the model that a person names: one of the catalogue, which is downloaded
+    where it is not here, a folder, a model behind `embed.url`, or the built-in one."""
     named = {name: text for name, text in description(settings).items() if name not in _PLACES}
     if model == NAME:
         return with_model(settings, {})
+    local = {name: text for name, text in named.items() if name not in _REMOTE}
+    known = catalogue.known(model)
+    if known is not None:
+        if known.kind != "embedding":
+            raise BadSetting(
+                f"{known.name} is a {known.kind} model: it reranks, and embeds no passages.",
+                fix=f"Set `rerank.folder` to {known.name}, and choose an embedding model.",
+            )
+        folder = hub.fetch(known, settings.cache, settings.models_hub)
+        return with_model(settings, {**local, "embed.folder": os.path.abspath(folder)})
     if Path(model).expanduser().is_dir():
-        local = {name: text for name, text in named.items() if name not in _REMOTE}
         return with_model(settings, {**local, "embed.folder": str(Path(model).expanduser())})
     if settings.embed_url:
         there = {"embed.url": settings.embed_url, "embed.model": model}
         return with_model(settings, {**named, **there})
     raise BadSetting(
         f"There is no model {model!r}.",
-        fix=f"Name a folder with a sentence-transformers model, {NAME}, or, together with"
-        " `--set embed.url=…`, a model behind that address.",
+        fix=f"Name a model that `trivium models` lists, {NAME}, a folder with a"
+        " sentence-transformers model, or, with `--set embed.url=…`, a model behind that address.",
     )
 
 

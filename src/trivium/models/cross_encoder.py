@@ -1,25 +1,32 @@
-"""Reranks with a cross-encoder in ONNX form, which reads query and passage together.
+"""Reranks with a cross-encoder, which reads query and passage together.
 
-Any BERT-type model in a folder with a graph and a tokenizer.json: one logit a pair, or two of
-which the second says `relevant`. Knows nothing of stores and blending. onnxruntime and tokenizers
-are imported at the first query.
+A model in a folder with a graph and a tokenizer.json (one logit a pair, or two of which the second
+says `relevant`), or with the safetensors of BERT, RoBERTa or ModernBERT, of which the graph is made
+here. Knows nothing of stores and blending. onnxruntime and tokenizers are imported at the first
+query.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import ModelUnavailable
-from trivium.models.local import batches, encodable, open_session, open_tokenizer
-from trivium.models.weights import TOKENIZER, given_graph
+from trivium.errors import ModelUnavailable, ModelUnsupported
+from trivium.models.layout import TOKENIZER, WEIGHTS, encoder_folder, given_graph, read_reranker
+from trivium.models.local import GRAPH, GRAPH_VERSION, batches, open_session
+from trivium.models.tokenising import encodable, open_tokenizer
+from trivium.models.weights import sha256
 from trivium.ports import LONGEST_PASSAGE
 from trivium.types import StoredChunk
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
+
+    from trivium.models.head import Head
+    from trivium.types import Vectors
 
 _MEANT = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
@@ -27,11 +34,22 @@ _MEANT = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_id
 class CrossEncoder:
     """A `Reranker`. Threads may share it."""
 
-    def __init__(self, folder: Path, threads: int = 0, max_tokens: int = 512) -> None:
-        """`threads` 0 takes every core. Longer pairs are cut at `max_tokens`."""
+    def __init__(
+        self,
+        folder: Path,
+        threads: int = 0,
+        max_tokens: int = 512,
+        cache: Path | None = None,
+        *,
+        quantised: bool = True,
+    ) -> None:
+        """`threads` 0 takes every core. Longer pairs are cut at `max_tokens`. `cache`: where graphs
+        that are made here are kept; else only a folder with a graph serves."""
         self._folder = folder
         self._threads = threads
         self._max_tokens = max_tokens
+        self._cache = cache
+        self._quantised = quantised
         self.fingerprint = f"cross-{folder.name}-{max_tokens}"
 
     def scores(self, query: str, passages: Sequence[StoredChunk]) -> Sequence[float]:
@@ -54,27 +72,72 @@ class CrossEncoder:
             for row, pair in zip(rows, pairs, strict=True):
                 row[: len(pair.ids)] = getattr(pair, _MEANT[name])
             feed[name] = rows
-        logits = np.asarray(self._session.run(None, feed)[0], np.float64).reshape(len(pairs), -1)
+        found = np.asarray(self._session.run(None, feed)[0])
+        if self._head is not None:
+            found = self._pooled(self._head, found, pairs)
+        logits = found.astype(np.float64).reshape(len(pairs), -1)
         # Two logits in softmax are the sigmoid of their difference.
         relevant = logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0)
         return [float(score) for score in 1 / (1 + np.exp(-np.clip(relevant, -60, 60)))]
 
+    @staticmethod
+    def _pooled(head: Head, tokens: Vectors, pairs: Sequence[Encoding]) -> Vectors:
+        import numpy as np
+
+        mask = np.zeros(tokens.shape[:2], np.float32)
+        for row, pair in zip(mask, pairs, strict=True):
+            row[: len(pair.ids)] = 1
+        return head.pooled(tokens, mask)
+
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        tokenizer = open_tokenizer(self._folder / TOKENIZER)
+        tokenizer = open_tokenizer(encoder_folder(self._folder) / TOKENIZER)
         tokenizer.enable_truncation(self._max_tokens, strategy="longest_first")
         return tokenizer
 
     @cached_property
     def _graph(self) -> Path:
         """Looked for when it is needed: a wrong folder must not break a search without it."""
-        graph = given_graph(self._folder)
-        if graph is None or not (self._folder / TOKENIZER).is_file():
+        if not self._folder.is_dir():
             raise ModelUnavailable(
-                f"{self._folder.name} is no cross-encoder: it needs model.onnx and {TOKENIZER}.",
-                fix="Export the model to ONNX, with its tokeniser beside it.",
+                f"There is no model folder {self._folder.name}.",
+                fix="`trivium models` lists rerankers; `trivium models NAME --get` downloads one.",
+            )
+        encoder = encoder_folder(self._folder)
+        graph = given_graph(encoder)
+        if graph is None and self._cache is not None and (encoder / WEIGHTS).is_file():
+            return self._made(encoder, self._cache)
+        if graph is None or not (encoder / TOKENIZER).is_file():
+            raise ModelUnavailable(
+                f"{self._folder.name} is no cross-encoder: it needs model.onnx or {WEIGHTS}, and"
+                f" {TOKENIZER}.",
+                fix="`trivium models` lists rerankers that Trivium downloads.",
             )
         return graph
+
+    def _made(self, encoder: Path, cache: Path) -> Path:
+        layout = read_reranker(self._folder)
+        told = f"{sha256(encoder / WEIGHTS)}{layout.shape}{layout.further()}{self._quantised}"
+        digest = hashlib.sha256(told.encode()).hexdigest()[:12]
+        made = cache / "graphs" / f"cross-{digest}-v{GRAPH_VERSION}" / GRAPH
+        if not made.is_file():
+            from trivium.models import graph
+
+            alone = not layout.modules  # the classifier is among the weights
+            graph.make(encoder, layout, made, quantised=self._quantised, pairs=alone)
+        return made
+
+    @cached_property
+    def _head(self) -> Head | None:
+        """What makes a score of the tokens, where the model is made of modules."""
+        if given_graph(encoder_folder(self._folder)) is not None:
+            return None
+        layout = read_reranker(self._folder)
+        if not layout.modules:
+            return None
+        from trivium.models.head import Head
+
+        return Head(self._folder, layout)
 
     @cached_property
     def _session(self) -> Any:
@@ -85,7 +148,7 @@ class CrossEncoder:
         names = [given.name for given in self._session.get_inputs()]
         unknown = set(names) - _MEANT.keys()
         if unknown:
-            raise ModelUnavailable(
+            raise ModelUnsupported(
                 f"The model {self._graph.name} asks for {', '.join(sorted(unknown))}.",
                 fix="Export it so that it takes input_ids and attention_mask.",
             )

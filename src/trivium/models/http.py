@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from trivium.errors import ModelBusy, ModelFailing, ModelUnavailable
 from trivium.models.endpoint import Endpoint
-from trivium.models.local import encodable
 from trivium.models.retrying import ATTEMPTS, Passing, Retrying
+from trivium.models.tokenising import encodable
 
 if TYPE_CHECKING:
     import httpx2

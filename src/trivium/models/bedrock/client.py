@@ -25,8 +25,8 @@ from trivium.errors import (
 )
 from trivium.models.endpoint import BEDROCK, Endpoint
 from trivium.models.http import MAX_BYTES, retry_after
-from trivium.models.local import encodable
 from trivium.models.retrying import ATTEMPTS, Passing, Retrying
+from trivium.models.tokenising import encodable
 
 RUNTIME, AGENTS = "bedrock-runtime", "bedrock-agent-runtime"
 # What an error means that names no status, as within a stream, or a misleading one: 424 is a

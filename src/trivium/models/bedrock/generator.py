@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Any
 
 from trivium.models.bedrock.client import BedrockClient
-from trivium.models.local import encodable
+from trivium.models.tokenising import encodable
 from trivium.ports import Generated, Message
 
 

@@ -1,0 +1,185 @@
+"""`trivium models`: which models Trivium knows by name, which are here, what the library uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from trivium.config import Settings
+    from trivium.models.catalogue import Known
+    from trivium.models.hub import Report
+
+_UNKNOWN = "not verified"
+
+
+@click.command("models")
+@click.argument("name", required=False)
+@click.option("--get", is_flag=True, help="Download the model NAME and check every file.")
+@shared_options
+@pass_shell
+def models_command(shell: Shell, name: str | None, get: bool) -> None:
+    """List the models that you can use by name, or show the details of one.
+
+    Embedding models make the vectors: `trivium reembed --model NAME` downloads one and changes the
+    library to it. Rerankers and late interaction models read the top results again: set
+    rerank.folder to the name of one that you downloaded. Once a model is here, nothing needs the
+    network.
+
+    \b
+    trivium models                    list models, and what this library uses
+    trivium models leaf-ir            show one model
+    trivium models ettin-17m --get    download a model
+    """
+    from trivium.models.catalogue import MODELS, named
+
+    settings = shell.settings().settings
+    if name is None:
+        if get:
+            raise click.UsageError("--get needs the NAME of a model.")
+        _list(shell, settings, MODELS)
+        return
+    model = named(name)
+    if get:
+        download(shell, settings, model)
+    told = _told(model, settings)
+    if shell.json:
+        shell.emit(told)
+        return
+    for key, value in told.items():
+        shell.say(f"{key:<16}{printable(str(value))}")
+
+
+def download(shell: Shell, settings: Settings, model: Known) -> Path:
+    """The model's folder, with a progress bar while it is downloaded."""
+    from trivium.models.hub import fetch, kept
+
+    if kept(model, settings.cache) is None:
+        size = f" ({model.megabytes} MB)" if model.megabytes else ""
+        shell.note(f"Downloading {model.name}{size} from {settings.models_hub}")
+    with _progress(shell) as report:
+        return fetch(model, settings.cache, settings.models_hub, report)
+
+
+def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
+    from trivium.models.weights import NAME
+
+    library = _of_library(settings)
+    rows = [_told(model, settings) for model in models]
+    if shell.json:
+        shell.emit({"library": library, "built_in": NAME, "models": rows})
+        return
+    shell.table(
+        ("name", "kind", ">MB", ">dimensions", "languages", "licence", "score", "here"),
+        [
+            (
+                row["name"],
+                row["kind"],
+                str(row["megabytes"] or "?"),
+                str(row["dimensions"] or ""),
+                row["languages"],
+                row["licence"],
+                row["score"],
+                "yes" if row["folder"] else "",
+            )
+            for row in rows
+        ],
+    )
+    shell.say(f"Built in: {NAME}, which every library uses until you choose another.")
+    if library:
+        shell.say(f"This library uses {library['model'] or 'no embedding model yet'}.")
+        if library["folder"]:
+            shell.say(f"Its files are in {library['folder']}.")
+
+
+def _told(model: Known, settings: Settings) -> dict[str, Any]:
+    """A model in words; of one that is here, what its own files say."""
+    from trivium.errors import TriviumError
+    from trivium.models.hub import kept
+    from trivium.models.layout import read, receipt
+
+    told: dict[str, Any] = {
+        "name": model.name,
+        "kind": model.kind,
+        "repository": model.repository,
+        "revision": model.revision,
+        "licence": model.licence or _UNKNOWN,
+        "megabytes": model.megabytes,
+        "languages": model.languages,
+        "dimensions": model.dimensions,
+        "query_prompt": model.query_prompt,
+        "document_prompt": model.document_prompt,
+        "pooling": model.pooling,
+        "score": model.score or _UNKNOWN,
+        "source": model.source,
+        "use": _use(model),
+        "folder": "",
+    }
+    folder = kept(model, settings.cache)
+    if folder is None:
+        return told
+    told |= {"folder": str(folder), "revision": receipt(folder)["revision"]}
+    if model.kind == "embedding":
+        try:
+            layout = read(folder)
+        except TriviumError as error:
+            return told | {"use": error.message}
+        told |= {
+            "dimensions": layout.dimensions,
+            "pooling": layout.shape.pooling,
+            "query_prompt": layout.query_prompt,
+            "document_prompt": layout.document_prompt,
+        }
+    return told
+
+
+def _use(model: Known) -> str:
+    if model.kind == "embedding":
+        return f"trivium reembed --model {model.name}"
+    return f"trivium models {model.name} --get, then set rerank.folder={model.name}"
+
+
+def _of_library(settings: Settings) -> dict[str, Any] | None:
+    """What the library was embedded with; nothing where there is none."""
+    from trivium.errors import TriviumError
+    from trivium.store.opening import BackendOptions, open_backend
+
+    try:
+        backend = open_backend(settings.library, BackendOptions(create=False))
+    except TriviumError:
+        return None
+    try:
+        manifest = backend.models.manifest()
+    finally:
+        backend.close()
+    return {
+        "path": str(settings.library),
+        "model": manifest.model,
+        "folder": manifest.settings.get("embed.folder", ""),
+        "settings": dict(manifest.settings),
+    }
+
+
+@contextmanager
+def _progress(shell: Shell) -> Iterator[Report]:
+    """A bar on a terminal's standard error, else nothing."""
+    if not shell.err.is_terminal:
+        yield lambda file, done, total: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, TransferSpeedColumn(), console=shell.err, transient=True) as bars:
+        task = bars.add_task("", total=1)
+
+        def report(file: str, done: int, total: int) -> None:
+            bars.update(task, description=printable(file), completed=done, total=max(1, total))
+
+        yield report

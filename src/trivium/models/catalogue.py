@@ -1,0 +1,204 @@
+"""Models that people can have by name. One table; knows nothing of files and the network.
+
+Revisions, sizes, licences and dimensions are those of MTEB's registry of models (its commit
+a905523, of 2026-08-22; docs/models.md names the exceptions), and so are prompts, which count where
+a model's own files have none. Nothing here could be downloaded where this was written: what no
+source confirmed is empty, and the hashes that the hub sends with each file decide whether a
+download is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from trivium.errors import BadSetting
+
+Kind = Literal["embedding", "late interaction", "reranker"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A model on the hub."""
+
+    name: str
+    kind: Kind
+    repository: str
+    revision: str  # a commit, or `main` where none could be confirmed
+    licence: str
+    megabytes: int  # of the weights; 0: not verified
+    languages: str
+    dimensions: int  # 0: it gives no vectors
+    query_prompt: str = ""  # where the model's own files have none
+    document_prompt: str = ""
+    pooling: str = ""  # likewise
+    score: str = ""  # as published
+    source: str = ""  # of the score
+    sha256: Mapping[str, str] = field(default_factory=dict)  # of files, where known beforehand
+
+
+_BEIR = "BEIR nDCG@10"
+_LEAF = "model card of MongoDB/mdbr-leaf-ir"
+_RERANKED = "MTEB(eng, v2) retrieval nDCG@10, mean over 6 embedding models"
+_ETTIN = "announcement of the Ettin rerankers, 2026-05-19"
+_SEARCHING = "Represent this sentence for searching relevant passages: "
+
+MODELS = (
+    Known(
+        "leaf-ir",
+        "embedding",
+        "MongoDB/mdbr-leaf-ir",
+        "2e46f5aac796e621d51f678c306a66ede4712ecb",
+        "apache-2.0",
+        86,
+        "English",
+        768,
+        query_prompt=_SEARCHING,
+        score=f"{_BEIR} 53.55",
+        source=_LEAF,
+    ),
+    Known(
+        "bge-small",
+        "embedding",
+        "BAAI/bge-small-en-v1.5",
+        "5c38ec7c405ec4b44b94cc5a9bb96e735b38267a",
+        "mit",
+        127,
+        "English",
+        384,
+        query_prompt=_SEARCHING,
+        pooling="cls",
+        score=f"{_BEIR} 51.65",
+        source=_LEAF,
+    ),
+    Known(
+        "arctic-s",
+        "embedding",
+        "Snowflake/snowflake-arctic-embed-s",
+        "d3c1d2d433dd0fdc8e9ca01331a5f225639e798f",
+        "apache-2.0",
+        127,
+        "English",
+        384,
+        query_prompt=_SEARCHING,
+        pooling="cls",
+        score=f"{_BEIR} 51.98",
+        source=_LEAF,
+    ),
+    Known(
+        "e5-small-v2",
+        "embedding",
+        "intfloat/e5-small-v2",
+        "dca8b1a9dae0d4575df2bf423a5edb485a431236",
+        "mit",
+        127,
+        "English",
+        384,
+        query_prompt="query: ",
+        document_prompt="passage: ",
+    ),
+    Known(
+        "granite-small-r2",
+        "embedding",
+        "ibm-granite/granite-embedding-small-english-r2",
+        "54a8d2616a0844355a5164432d3f6dafb37b17a3",
+        "apache-2.0",
+        91,
+        "English",
+        384,
+    ),
+    Known(
+        "multilingual-e5-small",
+        "embedding",
+        "intfloat/multilingual-e5-small",
+        "fd1525a9fd15316a2d503bf26ab031a61d056e98",
+        "mit",
+        449,
+        "about 100",
+        384,
+        query_prompt="query: ",
+        document_prompt="passage: ",
+        score="Multilingual MTEB retrieval (18 tasks) 50.9",
+        source="model card of ibm-granite/granite-embedding-97m-multilingual-r2",
+    ),
+    Known(
+        "gte-small",
+        "embedding",
+        "thenlper/gte-small",
+        "17e1f347d17fe144873b1201da91788898c639cd",
+        "mit",
+        64,
+        "English",
+        384,
+    ),
+    Known(
+        "answerai-colbert-small",
+        "late interaction",
+        "answerdotai/answerai-colbert-small-v1",
+        "main",
+        "apache-2.0",
+        0,
+        "English",
+        96,
+    ),
+    Known(
+        "LateOn-Code-edge",
+        "late interaction",
+        "lightonai/LateOn-Code-edge",
+        "07ef20f406c86badca122464808f4cac2f6e4b25",
+        "apache-2.0",
+        64,
+        "English and code",
+        48,
+    ),
+    Known(
+        "ettin-17m",
+        "reranker",
+        "cross-encoder/ettin-reranker-17m-v1",
+        "9e4aa35321a6dd1a43ca313f500c4b4f7cfb5cc6",
+        "apache-2.0",
+        64,
+        "English",
+        0,
+        score=f"{_RERANKED} .5576",
+        source=_ETTIN,
+    ),
+    Known(
+        "ettin-32m",
+        "reranker",
+        "cross-encoder/ettin-reranker-32m-v1",
+        "b33e5ceb5110773ea9cf5e00c9bedc83a8c2afdd",
+        "apache-2.0",
+        122,
+        "English",
+        0,
+        score=f"{_RERANKED} .5779",
+        source=_ETTIN,
+    ),
+    Known(
+        "ms-marco-MiniLM",
+        "reranker",
+        "cross-encoder/ms-marco-MiniLM-L6-v2",
+        "c5ee24cb16019beea0893ab7796b1df96625c6b8",
+        "",
+        87,
+        "English",
+        0,
+        score=f"{_RERANKED} .5082",
+        source=_ETTIN,
+    ),
+)
+_BY_NAME = {model.name.lower(): model for model in MODELS}
+
+
+def known(name: str) -> Known | None:
+    """The model of this name, in small or capital letters."""
+    return _BY_NAME.get(name.lower())
+
+
+def named(name: str) -> Known:
+    found = known(name)
+    if found is None:
+        raise BadSetting(f"Trivium knows no model {name!r}.", fix="`trivium models` lists them.")
+    return found

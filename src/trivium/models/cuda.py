@@ -1,0 +1,161 @@
+"""Embeds many texts on an NVIDIA GPU: sentence-transformers runs the model on torch, in half
+precision, with the tokens that the processor's way reads too. So both give the same vectors.
+
+torch takes seconds to import, so nothing is imported before there are texts for it. Queries stay on
+the processor, where one takes 4 ms.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trivium.errors import BadSetting, ExtraMissing, ModelUnavailable
+from trivium.models.late import EVERY, FORMAT
+from trivium.models.layout import Layout
+from trivium.models.tokenising import Tokeniser
+
+if TYPE_CHECKING:
+    from trivium.types import TokenVectors, Vectors
+
+DEVICES = ("auto", "cpu", "cuda")
+PACKAGES = ("torch", "sentence_transformers")
+TOKENS = 1 << 16  # of one run, padding included: 256 texts of 256 tokens
+# Texts of a process after which `auto` goes over to the GPU: before, torch takes longer to load
+# than the processor needs for them.
+FEW = 256
+
+
+def check(device: str) -> None:
+    """Whether a setting makes sense on this machine, without importing anything."""
+    if device not in DEVICES:
+        raise BadSetting(f"`embed.device` is {device!r}.", fix="It takes auto, cpu or cuda.")
+    if device != "cuda":
+        return
+    if not _gpu():
+        raise BadSetting(
+            "`embed.device` is cuda, but this machine has no NVIDIA GPU.",
+            fix="Set `embed.device` to auto, which takes a GPU where there is one.",
+        )
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise ExtraMissing(
+            f"`embed.device` is cuda, which needs the package {missing[0]}.",
+            fix="pip install 'trivium[cuda]'",
+        )
+
+
+def likely() -> bool:
+    """Whether there is a GPU and what it needs, as far as a look tells."""
+    return _gpu() and all(find_spec(name) for name in PACKAGES)
+
+
+def _gpu() -> bool:
+    return os.path.exists("/dev/nvidiactl") or shutil.which("nvidia-smi") is not None
+
+
+class TorchEngine:
+    """One model on one device. Not for several threads at once."""
+
+    def __init__(
+        self, folder: Path, layout: Layout, tokeniser: Tokeniser, device: str = "cuda"
+    ) -> None:
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        if device == "cuda" and not torch.cuda.is_available():
+            raise ModelUnavailable(
+                "torch finds no GPU that it can use.",
+                fix="Install a torch that fits your driver, or set `embed.device` to cpu.",
+            )
+        self._torch = torch
+        self._device = device
+        self._layout = layout
+        self._tokeniser = tokeniser
+        half = torch.float16 if device == "cuda" else torch.float32
+        # Loaded so, and not turned afterwards: that would round rotary positions too.
+        whole = SentenceTransformer(
+            str(folder), device=device, local_files_only=True, model_kwargs={"dtype": half}
+        )
+        self._encoder, *self._modules = list(whole.eval())
+        for module in self._modules:
+            module.float()
+
+    def vectors(self, texts: Sequence[str], prompt: str) -> Vectors:
+        return self._embedded(texts, prompt, with_tokens=False)[0]
+
+    def with_tokens(
+        self, texts: Sequence[str], prompt: str
+    ) -> tuple[Vectors, Sequence[TokenVectors]]:
+        """And the tokens' signs, packed as `late.pack` does."""
+        return self._embedded(texts, prompt, with_tokens=True)
+
+    def _embedded(
+        self, texts: Sequence[str], prompt: str, *, with_tokens: bool
+    ) -> tuple[Vectors, list[TokenVectors]]:
+        import numpy as np
+
+        from trivium.models.local import batches
+
+        prefixed = [prompt + text for text in texts]
+        rows = self._tokeniser.encode_all(prefixed, prompt)
+        opening = self._tokeniser.prompt_length(prompt)
+        done = []
+        with self._torch.inference_mode():
+            for batch in batches([len(row) for row in rows], TOKENS):
+                read = [rows[i] for i in batch]
+                done.append((batch, read, *self._run(read, opening, with_tokens)))
+        # Only now are answers waited for: until here the GPU worked on while rows were made.
+        vectors = np.empty((len(texts), self._layout.dimensions), np.float32)
+        packed = [b""] * len(texts)
+        for batch, read, found, signs in done:
+            vectors[batch] = found.cpu().numpy()
+            if signs is not None:
+                for i, row, one in zip(batch, read, signs.cpu().numpy(), strict=True):
+                    kept = one[: len(row)][self._tokeniser.kept(row)]
+                    packed[i] = bytes([FORMAT]) + kept.tobytes()
+        return vectors, packed
+
+    def _run(
+        self, rows: Sequence[Sequence[int]], opening: int, with_tokens: bool
+    ) -> tuple[Any, Any]:
+        import numpy as np
+
+        longest = max(map(len, rows))
+        ids = np.full((len(rows), longest), self._layout.shape.padding, np.int64)
+        mask = np.zeros_like(ids)
+        for at, row in enumerate(rows):
+            ids[at, : len(row)] = row
+            mask[at, : len(row)] = 1
+        features = {
+            "input_ids": self._there(ids),
+            "attention_mask": self._there(mask),
+            "prompt_length": opening,
+        }
+        features = self._encoder(features)
+        tokens = features["token_embeddings"].float()
+        features["token_embeddings"] = tokens
+        for module in self._modules:
+            features = module(features)
+        found = features["sentence_embedding"][:, : self._layout.dimensions]
+        unit = self._torch.nn.functional.normalize(found, dim=1)
+        return unit, self._signs(tokens) if with_tokens else None
+
+    def _there(self, values: Any) -> Any:
+        tensor = self._torch.from_numpy(values)
+        if self._device == "cuda":
+            tensor = tensor.pin_memory()
+        return tensor.to(self._device, non_blocking=True)
+
+    def _signs(self, tokens: Any) -> Any:
+        """Eight to a byte, packed there: a 64th of the bytes come back."""
+        torch = self._torch
+        signs = (tokens[:, :, ::EVERY] > 0).to(torch.uint8)
+        signs = torch.nn.functional.pad(signs, (0, -signs.shape[2] % 8))
+        places = torch.tensor([128, 64, 32, 16, 8, 4, 2, 1], dtype=torch.uint8, device=self._device)
+        eights = signs.view(*signs.shape[:2], -1, 8) * places
+        return eights.sum(dim=3, dtype=torch.uint8)

@@ -1,0 +1,279 @@
+"""Downloads models from the hub, checks every file, and keeps them for use without a network.
+
+The hub answers `/api/models/REPO/revision/REVISION` with a list of files, and
+`/REPO/resolve/REVISION/FILE` with the file or a redirect to it; its ETag is the file's sha256, or
+for small files the hash that git gives them. A download that broke off goes on where it was. What
+is whole has a `trivium.json` in its folder, which says where it came from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urljoin, urlsplit
+
+from trivium.errors import (
+    ModelDamaged,
+    ModelFailing,
+    ModelNonsense,
+    ModelRefused,
+    ModelUnavailable,
+    ModelUnreachable,
+)
+from trivium.models.catalogue import Known, known
+from trivium.models.layout import RECEIPT, WEIGHTS, receipt
+
+if TYPE_CHECKING:
+    import httpx2
+
+SECONDS = 30.0  # of silence, after which a server counts as gone
+MOST_BYTES = 8 << 30  # of one file: the largest of the table has 471 MB
+MOST_LISTED = 4 << 20  # bytes of the list of files
+REDIRECTS = 5
+# What an encoder needs, at the top and in the folders of its modules: `2_Dense/config.json`.
+_WANTED = re.compile(
+    r"(\d+_\w+/)?(config|tokenizer|tokenizer_config|modules|config_sentence_transformers"
+    r"|sentence_[\w-]+_config)\.json|(\d+_\w+/)?model\.safetensors|artifact\.metadata"
+)
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+Report = Callable[[str, int, int], None]  # file, bytes so far, bytes in all
+
+
+def place(model: Known, cache: Path) -> Path:
+    """Where a model is kept. Another revision has another folder: a library keeps its own."""
+    return cache / "models" / f"{model.name}-{model.revision[:8]}"
+
+
+def kept(model: Known, cache: Path) -> Path | None:
+    """The model's folder, if it is on this machine and whole."""
+    folder = place(model, cache)
+    return folder if receipt(folder) else None
+
+
+def model_folder(given: Path, cache: Path) -> Path:
+    """A folder as a person gives it: its path, or a model's name, whether it is here or not."""
+    model = known(str(given))
+    return given if model is None or given.is_dir() else place(model, cache)
+
+
+def need(model: Known, cache: Path) -> Path:
+    """The folder of a model that must be here already. Raises ModelUnavailable."""
+    folder = kept(model, cache)
+    if folder is None:
+        raise ModelUnavailable(
+            f"The model {model.name} is not on this machine.",
+            fix=f"`trivium models {model.name} --get` downloads it.",
+        )
+    return folder
+
+
+def fetch(
+    model: Known,
+    cache: Path,
+    hub: str,
+    report: Report = lambda file, done, total: None,
+) -> Path:
+    """The model's folder, downloaded now where it is not here yet."""
+    from filelock import FileLock
+
+    folder = place(model, cache)
+    if receipt(folder):
+        return folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{folder}.lock"):  # another process may be at it
+            if not receipt(folder):
+                _Download(model, folder, hub.rstrip("/"), report).run()
+    except OSError as reason:
+        raise ModelUnavailable(
+            f"The model {model.name} could not be kept in {folder}: {reason.strerror or reason}.",
+            fix="Make that folder writable, or free some space.",
+        ) from reason
+    return folder
+
+
+class _Download:
+    def __init__(self, model: Known, folder: Path, hub: str, report: Report) -> None:
+        self._model = model
+        self._folder = folder
+        self._hub = hub
+        self._report = report
+
+    def run(self) -> None:
+        import httpx2
+
+        repository, revision = quote(self._model.repository), quote(self._model.revision)
+        with httpx2.Client(timeout=SECONDS, trust_env=True) as client:
+            listed = self._listed(client, f"/api/models/{repository}/revision/{revision}")
+            files = dict.fromkeys(self._wanted(listed), "")
+            commit = quote(str(listed["sha"]))
+            for name in files:
+                files[name] = self._file(client, name, f"/{repository}/resolve/{commit}/{name}")
+        prompts = {"query": self._model.query_prompt, "document": self._model.document_prompt}
+        told = {
+            "name": self._model.name,
+            "repository": self._model.repository,
+            "revision": listed["sha"],
+            "licence": self._model.licence,
+            "pooling": self._model.pooling,
+            "prompts": {name: text for name, text in prompts.items() if text},
+            "files": files,
+        }
+        whole = self._folder / f"{RECEIPT}.part"
+        whole.write_text(json.dumps(told, indent=1))
+        whole.replace(self._folder / RECEIPT)
+
+    def _listed(self, client: httpx2.Client, path: str) -> dict[str, Any]:
+        data = bytearray()
+        with self._answer(client, self._hub + path, {}) as (response, _):
+            for piece in response.iter_bytes():
+                data += piece
+                if len(data) > MOST_LISTED:
+                    raise self._nonsense(f"more than {MOST_LISTED:,} bytes")
+        try:
+            told = json.loads(bytes(data))
+            sha, siblings = told["sha"], [one["rfilename"] for one in told["siblings"]]
+        except (ValueError, KeyError, TypeError) as reason:
+            raise self._nonsense("no list of files") from reason
+        if not (isinstance(sha, str) and re.fullmatch(r"[0-9a-f]{40}", sha)):
+            raise self._nonsense("no commit")
+        if self._model.revision not in ("main", sha):
+            raise ModelDamaged(
+                f"The hub has {sha[:8]} of {self._model.repository} where {self._model.name} is"
+                f" pinned to {self._model.revision[:8]}.",
+                fix="Nothing was kept. Try again, or check the address `models.hub`.",
+            )
+        return {"sha": sha, "siblings": siblings}
+
+    def _wanted(self, listed: Mapping[str, Any]) -> list[str]:
+        names = [name for name in listed["siblings"] if _WANTED.fullmatch(str(name))]
+        if WEIGHTS not in names:
+            raise ModelUnavailable(
+                f"{self._model.repository} holds no {WEIGHTS} at this revision.",
+                fix="Choose another model: `trivium models` lists them.",
+            )
+        return sorted(names, key=lambda name: (name.endswith(WEIGHTS), name))
+
+    def _file(self, client: httpx2.Client, name: str, path: str) -> str:
+        """Its sha256. Goes on with what an earlier try left, if the file is still the same."""
+        target = self._folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part, tag = Path(f"{target}.part"), Path(f"{target}.etag")
+        begun = part.stat().st_size if part.is_file() and tag.is_file() else 0
+        headers = {"Range": f"bytes={begun}-"} if begun else {}
+        with self._answer(client, self._hub + path, headers) as (response, etag):
+            if not _HASH.fullmatch(self._model.sha256.get(name, etag)):
+                raise self._nonsense(f"no hash of {name}")
+            if response.status_code == 416 or (begun and tag.read_text() != etag):
+                part.unlink()  # it is another file now, or was whole and not checked yet
+                tag.unlink()
+                return self._file(client, name, path)
+            begun = begun if response.status_code == 206 else 0
+            tag.write_text(etag)
+            total = begun + int(response.headers.get("Content-Length") or 0)
+            if total > MOST_BYTES:
+                raise self._nonsense(f"a file of {total:,} bytes")
+            self._write(part, begun, response, name, total)
+        found = self._checked(part, name, etag)
+        tag.unlink()
+        os.replace(part, target)
+        return found
+
+    def _write(
+        self, part: Path, begun: int, response: httpx2.Response, name: str, total: int
+    ) -> None:
+        with part.open("r+b" if begun else "wb") as file:
+            file.seek(begun)
+            for piece in response.iter_bytes():
+                file.write(piece)
+                if file.tell() > MOST_BYTES:
+                    raise self._nonsense(f"a file of more than {MOST_BYTES:,} bytes")
+                self._report(name, file.tell(), total)
+
+    def _checked(self, part: Path, name: str, etag: str) -> str:
+        """Against the hash in the table, else against the one that the hub announced."""
+        with part.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        pinned = self._model.sha256.get(name, "")
+        if not pinned and len(etag) == 40:  # git's own, of small files
+            data = part.read_bytes()
+            found = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+        else:
+            found = sha256
+        expected = pinned or etag
+        if found != expected:
+            part.unlink()
+            raise ModelDamaged(
+                f"{name} of {self._model.repository} is not the file it should be: its hash begins"
+                f" {found[:8]}, not {expected[:8]}.",
+                fix="Nothing of it was kept. Try again; if it stays so, something between you and"
+                " the hub changes files.",
+            )
+        return sha256
+
+    @contextmanager
+    def _answer(
+        self, client: httpx2.Client, address: str, headers: Mapping[str, str]
+    ) -> Iterator[tuple[httpx2.Response, str]]:
+        """What stands at an address, redirects followed, and the ETag that the hub itself gave."""
+        import httpx2
+
+        etag, first = "", address
+        try:
+            for _ in range(REDIRECTS):
+                asked = {"Accept-Encoding": "identity", **headers}
+                with client.stream("GET", address, headers=asked) as response:
+                    sent = response.headers
+                    told = sent.get("X-Linked-ETag") or sent.get("ETag") or ""
+                    etag = etag or told.removeprefix("W/").strip('"')
+                    if response.is_redirect:
+                        address = self._onward(address, response.headers.get("Location", ""))
+                        continue
+                    self._refuse(response.status_code, first)
+                    yield response, etag
+                    return
+        except httpx2.TransportError as reason:
+            raise self._unreachable(reason) from reason
+        raise self._nonsense("redirects without end")
+
+    def _onward(self, address: str, location: str) -> str:
+        onward = urljoin(address, location)
+        here, there = urlsplit(address), urlsplit(onward)
+        if there.scheme not in ("http", "https") or (here.scheme, there.scheme) == (
+            "https",
+            "http",
+        ):
+            raise self._nonsense("a redirect to an address that is not safe")
+        return onward
+
+    def _refuse(self, status: int, address: str) -> None:
+        if status in (200, 206, 416):
+            return
+        if status >= 500 or status == 429:
+            raise ModelFailing(f"The model hub answers {status} for {urlsplit(address).path}.")
+        raise ModelRefused(
+            f"The model hub answers {status} for {urlsplit(address).path}.",
+            fix="Check the address `models.hub`; the model may have been moved or withdrawn.",
+        )
+
+    def _unreachable(self, reason: Exception) -> ModelUnreachable:
+        name = self._model.name
+        return ModelUnreachable(
+            f"The model hub at {urlsplit(self._hub).netloc} cannot be reached"
+            f" ({str(reason).rstrip('.') or type(reason).__name__}).",
+            fix=f"Connect to the network and run it again: it goes on where it was. Or copy the"
+            f" folder {place(self._model, Path('CACHE'))} from a machine that has {name}; your"
+            " CACHE is in `trivium config`.",
+        )
+
+    def _nonsense(self, what: str) -> ModelNonsense:
+        return ModelNonsense(
+            f"The model hub at {urlsplit(self._hub).netloc} answers with {what}.",
+            fix="Check the address `models.hub`.",
+        )

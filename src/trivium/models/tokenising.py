@@ -1,0 +1,149 @@
+"""Turns texts into the numbers that a model reads, with the model's own tokeniser.
+
+Knows nothing of sessions and vectors. tokenizers is imported when a tokeniser is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trivium.errors import ModelDamaged, ModelUnsupported
+from trivium.models.counted import Counted
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+
+class Tokeniser:
+    """Reads at most `max_tokens` of a text. Threads may share it."""
+
+    def __init__(self, path: Path, max_tokens: int, *, lower: bool = False) -> None:
+        """`lower`: make letters small first."""
+        from tokenizers.pre_tokenizers import BertPreTokenizer
+
+        self._tokenizer = open_tokenizer(path, lower=lower)
+        self._before, self._behind = _marks(self._tokenizer, path)
+        self._room = max_tokens - len(self._before) - len(self._behind)
+        self._lengths: dict[str, int] = {}  # of prompts, of which there are two
+        # Whether the tokens of two lines are those of the one and then of the other.
+        self._by_lines = isinstance(self._tokenizer.pre_tokenizer, BertPreTokenizer)
+
+    def encode(self, text: str, prompt: str = "", counted: Counted | None = None) -> list[int]:
+        """`prompt` is what the text begins with. `counted`: what somebody has read already."""
+        if counted and self._by_lines and (known := counted.take(text)):
+            lines, passage = known
+            return self._cut(self._bare(lines) + passage, prompt)
+        # One by one: encode_batch starts threads of its own, which warn on stderr after a fork,
+        # and saves nothing that counts (1 ms a chunk beside 60 ms in the model).
+        return self._cut(self._bare(text), prompt)
+
+    def encode_all(self, texts: Sequence[str], prompt: str = "") -> list[list[int]]:
+        """On every processor: a GPU reads faster than one of them tokenises."""
+        read = self._tokenizer.encode_batch_fast(
+            [encodable(text) for text in texts], add_special_tokens=False
+        )
+        return [self._cut(one.ids, prompt) for one in read]
+
+    def encode_words(self, text: str) -> tuple[list[int], list[str]]:
+        """The tokens, and of each the word that it is a part of; nothing for marks."""
+        text = encodable(text)
+        read = self._tokenizer.encode(text, add_special_tokens=False)
+        spans: dict[int, tuple[int, int]] = {}
+        for word, (start, end) in zip(read.word_ids, read.offsets, strict=True):
+            if word is not None:
+                spans[word] = (spans.get(word, (start, end))[0], end)
+        belonging = ["" if w is None else text[slice(*spans[w])] for w in read.word_ids]
+        belonging = belonging[max(0, len(belonging) - self._room) :]
+        before, behind = ([""] * len(marks) for marks in (self._before, self._behind))
+        return self._cut(read.ids, ""), before + belonging + behind
+
+    def prompt_length(self, prompt: str) -> int:
+        """How many tokens of a row are its prompt, with the mark in front."""
+        if prompt not in self._lengths:
+            self._lengths[prompt] = len(self._before) + len(self._bare(prompt)) if prompt else 0
+        return self._lengths[prompt]
+
+    def has_token(self, word: str) -> bool:
+        return self._tokenizer.token_to_id(word) is not None
+
+    def kept(self, row: Sequence[int]) -> NDArray[np.bool_]:
+        """Which tokens of a passage are; the mark that opens it, if no other is."""
+        found: NDArray[np.bool_] = self._uncommon[list(row)]
+        found[0] |= not found.any()
+        return found
+
+    @cached_property
+    def _uncommon(self) -> NDArray[np.bool_]:
+        from trivium.models.common import uncommon
+
+        return uncommon(self._tokenizer.get_vocab(with_added_tokens=True))
+
+    def _bare(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(encodable(text), add_special_tokens=False).ids
+        return ids
+
+    def _cut(self, ids: list[int], prompt: str) -> list[int]:
+        """With the model's marks. What stands in front is context; of the passage itself nothing
+        may be lost, and nothing of the prompt."""
+        if len(ids) > self._room:
+            kept = min(len(self._bare(prompt)), self._room // 2) if prompt else 0
+            ids = ids[:kept] + ids[len(ids) - (self._room - kept) :]
+        return [*self._before, *ids, *self._behind]
+
+
+class LocalTokens:
+    """Counts tokens as a model's own tokeniser does, of the whole text, without the two that
+    open and close what the model reads."""
+
+    def __init__(self, name: str, tokenizer: Tokenizer, counted: Counted) -> None:
+        self.name = name
+        self._tokenizer = tokenizer
+        self._counted = counted
+
+    def count(self, text: str) -> int:
+        ids = self._tokenizer.encode(encodable(text), add_special_tokens=False).ids
+        self._counted.keep(text, ids)
+        return len(ids)
+
+
+def _marks(tokenizer: Tokenizer, path: Path) -> tuple[list[int], list[int]]:
+    """What a model reads before and behind every text."""
+    bare: list[int] = tokenizer.encode("a", add_special_tokens=False).ids
+    marked: list[int] = tokenizer.encode("a").ids
+    for start in range(len(marked)):
+        if bare and marked[start : start + len(bare)] == bare:
+            return marked[:start], marked[start + len(bare) :]
+    raise ModelUnsupported(
+        f"The tokeniser {path.name} in {path.parent.name} changes a text when it adds its marks.",
+        fix="Choose another model.",
+    )
+
+
+def open_tokenizer(path: Path, *, lower: bool = False) -> Tokenizer:
+    from tokenizers import Tokenizer, normalizers
+
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as reason:  # the library raises bare Exception
+        raise ModelDamaged(f"The tokeniser {path} cannot be loaded: {reason}.") from reason
+    tokenizer.no_truncation()  # the file of the built-in model fixes both at 128
+    tokenizer.no_padding()
+    if lower:
+        own = tokenizer.normalizer
+        small = normalizers.Lowercase()
+        tokenizer.normalizer = normalizers.Sequence([small, own]) if own else small
+    return tokenizer
+
+
+def encodable(text: str) -> str:
+    """The text with halves of surrogate pairs joined, and U+FFFD for those left alone."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -204,8 +204,6 @@ class Searcher:
         depth, attempts = request.depth, _ATTEMPTS
         most = request.pool if _one_for_one(request) else None
         while True:
-            self._store.signals.refresh()
-            progress.clock.lap("refresh")
             answers = [self._answer(request, *one, depth, most, progress) for one in prepared]
             found = gather(
                 request,
@@ -219,6 +217,8 @@ class Searcher:
                 attempts -= 1
                 if not attempts:
                     raise LibraryBusy(_KEPT_CHANGING, fix="Try again.")
+                self._store.signals.refresh()
+                progress.clock.lap("refresh")
                 continue
             exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
             if most is not None or exhausted or len(found) >= _enough(request):

@@ -19,7 +19,7 @@ from trivium.store.embedded.snapshots import Snapshot, Snapshots
 from trivium.store.embedded.visible import Visible
 from trivium.store.embedded.words import WordView
 from trivium.store.embedded.writing import Writing
-from trivium.store.signals import PlannedSignals
+from trivium.store.signals import PlannedSignals, spread
 from trivium.store.sql.vectors import SqlVectors
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
@@ -92,6 +92,11 @@ class EmbeddedSignals:
         self, ids: Sequence[ChunkId], where: Where, model: str
     ) -> Mapping[ChunkId, TokenVectors]:
         return self._vectors.tokens_of_chunks(ids, where, model)
+
+    def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
+        with translated(self._folder):
+            snapshot = self._snapshots.current()
+            return spread(np.flatnonzero(self._snapshots.allowed(snapshot, where).chunks), most)
 
     def refresh(self) -> None:
         with translated(self._folder):

@@ -210,7 +210,7 @@ class Settings:
         "fusion.method", "scores", "`scores` adds scaled scores, `rrf` reciprocal ranks"
     )
     fusion_adaptive: bool = _setting(
-        "fusion.adaptive", True, "weights move with how sure the signals are"
+        "fusion.adaptive", True, "weights follow how sure the signals are, and the library"
     )
     fusion_k: float = _setting("fusion.k", 10.0, "rank constant of `rrf`; smaller is sharper")
     fusion_vector: float = _setting("fusion.vector", 0.5, "weight of the vector signal")

@@ -145,6 +145,7 @@ def _library(
     from trivium.errors import LibraryDamaged, LibraryNotFound, TriviumError
     from trivium.ingest.hashes import hash_of
     from trivium.library import backend_options
+    from trivium.library.grasp import kept
     from trivium.store.opening import open_backend
 
     facts: dict[str, object] = {"path": str(settings.library), "exists": False}
@@ -155,6 +156,7 @@ def _library(
         try:
             manifest, health = backend.models.manifest(), dict(backend.upkeep.health())
             findings = backend.upkeep.examine(hash_of if deep else None)
+            grasp = kept(backend, manifest.model)
         finally:
             backend.close()
     except LibraryNotFound as error:
@@ -167,6 +169,8 @@ def _library(
     facts |= {"exists": True, "format": manifest.schema, "model": manifest.model}
     if manifest.next_model:
         facts["next_model"] = manifest.next_model
+    if grasp is not None:
+        facts["grasp"] = f"{grasp.grasp:.3f} at {grasp.passages:,} passages"
     opened = Check("library", True, f"It opens; its format is {manifest.schema}.")
     if manifest.model and fingerprint and manifest.model != fingerprint:
         opened = Check(

@@ -288,6 +288,7 @@ class Jobs:
 
     def _report(self, job: JobId | None, tally: Tally, seconds: float, spent: float) -> Report:
         tally.notes += self._documents.near_notes(tally.fresh)
+        self._model.renew_grasp()
         if job is None:
             return tally.report(seconds, spent, None)
         if tally.notes:

@@ -260,6 +260,10 @@ class Signals(Protocol):
         """What was kept of this model for late interaction; unknown ones are left out."""
         ...
 
+    def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
+        """How many active chunks pass, and up to `most` of them, spread evenly."""
+        ...
+
     def refresh(self) -> None:
         """Afterwards reads see all earlier writes, of any process."""
         ...
@@ -274,6 +278,14 @@ class Models(Protocol):
 
     def describe(self, model: str, settings: Mapping[str, str]) -> None:
         """How to load the model of the vectors, for the manifest. No secrets."""
+        ...
+
+    def grasp(self) -> str:
+        """What `keep_grasp` kept last; empty: nothing yet."""
+        ...
+
+    def keep_grasp(self, found: str) -> None:
+        """What was measured of how well the model tells the passages apart. Any process may."""
         ...
 
     def known(self, model: str, hashes: Sequence[str], sender: str = "") -> Mapping[str, Vector]:

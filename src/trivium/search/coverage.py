@@ -3,13 +3,14 @@ words are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-from trivium.text.normalise import words
-from trivium.text.stems import DEFAULT_LANGUAGE, content_words, stem
+from trivium.text.normalise import LONGEST_WORD, spaced, words
+from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
 from trivium.text.trigrams import trigrams
 from trivium.types import Phrase, Query, StoredChunk, Term
 
@@ -18,6 +19,9 @@ Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 # Of all trigrams of two words, from which on they are spelled alike: "Shortsord" and "short sword"
 # share .62, "France" and "frame" .30.
 _ALIKE = 0.4
+# Characters of a query's word up to which no word of a passage that is cut for its length can be
+# the same.
+_SHORT = 40
 
 
 def coverage(
@@ -31,50 +35,160 @@ def coverage(
     `missing`: words that no document holds; what a passage spells like them counts in part."""
     asked = list(dict.fromkeys(query.words))
     rarity = dict(zip(asked, rarities(asked), strict=True))
-    return [_covered(query, chunk, rarity, missing) for chunk in chunks]
+    by_language: dict[str, _Asked] = {}
+    found = []
+    for chunk in chunks:
+        language = chunk.document.language
+        if language not in by_language:
+            by_language[language] = _Asked(query, rarity, missing, language)
+        found.append(by_language[language].share(chunk))
+    return found
 
 
-def _covered(
-    query: Query, found: StoredChunk, rarity: dict[str, float], missing: Collection[str]
-) -> float:
-    language = found.document.language
-    text = "\n".join((found.document.title, *found.chunk.headings, found.chunk.text))
-    read = words(text)
-    pairs = [a + b for a, b in pairwise(read)]
-    held = {*stem(read, language), *pairs}
-    content = set(content_words(query.words, {language, DEFAULT_LANGUAGE}))
-    # How much each word counts that the passage writes another way.
-    other = dict.fromkeys(_joined(query.words, set(read)), 1.0)
-    other |= {w: _likeness(w, {*read, *pairs}) for w in missing if w in content and w not in other}
-    whole = covered = 0.0
-    for clause in query.clauses:
-        parts = [[w for w in _words(part) if w in content] for part in clause]
-        weights = [sum(rarity[w] for w in part) for part in parts if part]
-        if not weights:
-            continue
-        whole += max(weights)
-        # Of alternatives the one that the passage holds most of.
-        covered += max(
-            max(weights) * _held(part, held, other, language, rarity) for part in parts if part
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One alternative of a clause: its content words and how much each counts."""
+
+    words: Sequence[str]
+    weights: Sequence[float]
+    whole: float
+
+    def held(self, shares: Mapping[str, float]) -> float:
+        if len(self.words) == 1:
+            return shares[self.words[0]]
+        there = [shares[word] for word in self.words]
+        if not self.whole:
+            return sum(there) / len(there)
+        counted = sum(weight * share for weight, share in zip(self.weights, there, strict=True))
+        return counted / self.whole
+
+
+class _Asked:
+    """A query, made ready once for all passages in one language."""
+
+    def __init__(
+        self, query: Query, rarity: Mapping[str, float], missing: Collection[str], language: str
+    ) -> None:
+        typed = query.words
+        content = set(content_words(typed, {language, DEFAULT_LANGUAGE}))
+        self._clauses: list[tuple[float, list[_Part]]] = []
+        for clause in query.clauses:
+            kept = [[w for w in _words(part) if w in content] for part in clause]
+            weights = [[rarity[w] for w in part] for part in kept if part]
+            parts = [_Part(p, w, sum(w)) for p, w in zip(filter(None, kept), weights, strict=True)]
+            if parts:
+                self._clauses.append((max(part.whole for part in parts), parts))
+        self._whole = sum(weight for weight, _ in self._clauses)
+        asked = list(dict.fromkeys(w for _, parts in self._clauses for p in parts for w in p.words))
+        # Words asked for that a passage may write as one: short sword, shortsword.
+        joined: dict[str, set[str]] = {word: set() for word in typed}
+        for pair in pairwise(typed):
+            for word in pair:
+                joined[word].add("".join(pair))
+        stems = zip(asked, stem(asked, language), strict=True)
+        self._wanted = [_Word(word, stemmed, joined[word], language) for word, stemmed in stems]
+        self._spellings = {word: _Spelling(word) for word in missing if word in content}
+
+    def share(self, found: StoredChunk) -> float:
+        if not self._whole:
+            return 1.0
+        passage = _Passage(found)
+        shares: dict[str, float] = {}
+        for wanted in self._wanted:
+            word = wanted.text
+            if wanted.is_in(passage):
+                shares[word] = 1.0
+            elif word in self._spellings:
+                shares[word] = self._spellings[word].likeness(passage.words)
+            else:
+                shares[word] = 0.0
+        covered = 0.0
+        for weight, parts in self._clauses:
+            # Of alternatives the one that the passage holds most of.
+            most = parts[0].held(shares)
+            for part in parts[1:]:
+                most = max(most, part.held(shares))
+            covered += weight * most
+        return covered / self._whole
+
+
+class _Passage:
+    """What a passage, its title and its headings say; taken apart only if someone asks."""
+
+    def __init__(self, found: StoredChunk) -> None:
+        self._text = "\n".join((found.document.title, *found.chunk.headings, found.chunk.text))
+        self._language = found.document.language
+        self.spaced = _spaced(self._text)
+
+    def holds(self, word: str) -> bool:
+        """As it is; of longer words than are kept, the beginning."""
+        return f" {word} " in self.spaced if len(word) < LONGEST_WORD else word in self.words
+
+    @cached_property
+    def words(self) -> list[str]:
+        return words(self._text)
+
+    @cached_property
+    def stems(self) -> set[str]:
+        return set(stem(list(set(self.words)), self._language))
+
+    @cached_property
+    def run_together(self) -> bytes:
+        return self.spaced.encode().translate(None, b" ")
+
+
+# The same passages answer many queries: at some 5 kB each, 20 MB at most, for half of the time.
+_spaced = lru_cache(maxsize=1 << 12)(spaced)
+
+
+class _Word:
+    """A word asked for, in each of the ways in which a passage may write it."""
+
+    def __init__(self, text: str, stemmed: str, joined: Set[str], language: str) -> None:
+        """`joined`: it and a neighbour, written as one."""
+        self.text = text
+        self._language = language
+        self._exact = f" {text} "
+        self._joined = joined
+        self._forms = {text, stemmed}
+        starts = {beginning(form, language) for form in self._forms}
+        known = all(starts) and max(map(len, self._forms)) <= _SHORT
+        self._starts = [f" {start}" for start in starts] if known else None
+
+    def is_in(self, passage: _Passage) -> bool:
+        return (
+            self._exact in passage.spaced
+            or self._is_inflected(passage)
+            or any(map(passage.holds, self._joined))
+            or any(_as_two(form, passage) for form in self._forms)
         )
-    return covered / whole if whole else 1.0
+
+    def _is_inflected(self, passage: _Passage) -> bool:
+        """Whether a word of the passage has this one or its stem for a stem."""
+        if self._starts is None:
+            return not self._forms.isdisjoint(passage.stems)
+        begun = [word for start in self._starts for word in _begun(start, passage.spaced)]
+        return not self._forms.isdisjoint(stem(begun, self._language))
 
 
-def _held(
-    part: Sequence[str],
-    held: set[str],
-    other: Mapping[str, float],
-    language: str,
-    rarity: Mapping[str, float],
-) -> float:
-    whole = sum(rarity[word] for word in part)
-    there = [
-        1.0 if stemmed in held or word in held else other.get(word, 0.0)
-        for word, stemmed in zip(part, stem(list(part), language), strict=True)
-    ]
-    if not whole:
-        return sum(there) / len(part)
-    return sum(rarity[word] * share for word, share in zip(part, there, strict=True)) / whole
+def _begun(start: str, text: str) -> Iterator[str]:
+    """The words of a spaced text that begin so; a blank stands before the beginning."""
+    at = text.find(start)
+    while at >= 0:
+        end = text.find(" ", at + 1)
+        yield text[at + 1 : end]
+        at = text.find(start, end)
+
+
+def _as_two(word: str, passage: _Passage) -> bool:
+    """Whether the passage writes a word as two: battle axe, battleaxe."""
+    if word.encode() not in passage.run_together:
+        return False
+    text = passage.spaced
+    cuts = range(1, len(word))
+    if not any(f" {word[:cut]} " in text and f" {word[cut:]} " in text for cut in cuts):
+        return False
+    return any(a + b == word for a, b in pairwise(passage.words))
 
 
 @lru_cache(maxsize=1 << 16)  # the same words stand in most passages
@@ -82,21 +196,36 @@ def _grams(word: str) -> frozenset[str]:
     return frozenset(trigrams(word))
 
 
-def _likeness(word: str, among: Iterable[str]) -> float:
-    """Of the word that is spelled most alike, as the trigram signal counts it: the root."""
-    wanted = _grams(word)
-    best = 0.0
-    for other in among:
-        found = _grams(other)
-        shared = len(wanted & found)
-        if shared >= _ALIKE * len(wanted):
-            best = max(best, shared / (len(wanted) + len(found) - shared))
-    return best**0.5 if best >= _ALIKE else 0.0
+class _Spelling:
+    """A word that no document holds, compared with those that a passage holds, and with each two
+    neighbours as one: by the share of trigrams in common."""
 
+    def __init__(self, word: str) -> None:
+        self._wanted = _grams(word)
+        self._shared: dict[str, int] = {}  # trigrams that each word met so far has in common
 
-def _joined(asked: Iterable[str], read: set[str]) -> set[str]:
-    """Words asked for that the passage writes as one: short sword, shortsword."""
-    return {word for pair in pairwise(asked) if "".join(pair) in read for word in pair}
+    def likeness(self, read: Sequence[str]) -> float:
+        """Of the word that is spelled most alike, as the trigram signal counts it: the root."""
+        shared, wanted = self._shared, self._wanted
+        there = set(read)
+        for word in there - shared.keys():
+            shared[word] = len(wanted & _grams(word))
+        least = _ALIKE * len(wanted)
+        alike = {word for word in there if shared[word] >= least}
+        for a, b in pairwise(read):
+            both = shared[a] + shared[b]
+            if both + 2 >= least:  # two trigrams more lie where the words meet
+                both += f" {a}"[-2:] + b[0] in wanted
+                both += a[-1] + f"{b} "[:2] in wanted
+                if both >= least:
+                    alike.add(a + b)
+        best = max(map(self._similarity, alike), default=0.0)
+        return best**0.5 if best >= _ALIKE else 0.0
+
+    def _similarity(self, word: str) -> float:
+        found = _grams(word)
+        common = len(self._wanted & found)
+        return common / (len(self._wanted) + len(found) - common)
 
 
 def _words(part: Term | Phrase) -> Sequence[str]:

@@ -26,6 +26,7 @@ class Heard:
     lists: Mapping[Signal, Sequence[Hit]]
     documents: Mapping[ChunkId, str]  # of each chunk in the lists the uri
     notes: tuple[str, ...] = ()  # a signal that could not run, and why
+    grasp: float | None = None  # how well the model tells the library's passages apart
 
 
 def decide(request: SearchRequest, query: Query, corrected: Corrected) -> Analysis:
@@ -76,6 +77,8 @@ def join(
 
 def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> list[Fused]:
     """What a search by this request would have fused, had it asked each signal for `depth`."""
+    if request.evidence is not None:
+        request = replace(request, evidence=request.evidence.in_library(heard.grasp))
     analysis = decide(request, heard.query, heard.corrected)
     lists: dict[Signal, Sequence[Hit]] = {}
     for signal in analysis.weights:

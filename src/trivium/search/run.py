@@ -75,11 +75,14 @@ class Searcher:
         embedder: Embedder,
         generator: Generator | None = None,
         reranker: Reranker | None = None,
+        grasp: Callable[[], float | None] = lambda: None,
     ) -> None:
+        """`grasp`: how well the model tells the library's passages apart, if that is known."""
         self._store = store
         self._embedder = embedder
         self._generator = generator
         self._reranker = reranker
+        self._grasp = grasp
         self._signals = Signals(store, embedder)
 
     @property
@@ -90,6 +93,8 @@ class Searcher:
     def search(self, request: SearchRequest) -> Results:
         """Raises ModelChanged where the store's vectors are of another model than the embedder."""
         request.check()
+        if request.evidence is not None:
+            request = replace(request, evidence=request.evidence.in_library(self._grasp()))
         progress = Progress()
         self._store.signals.refresh()
         progress.clock.lap("refresh")
@@ -141,7 +146,7 @@ class Searcher:
         documents = {chunk.id: chunk.document.uri for chunk in held}
         for signal, hits in lists.items():  # what was removed meanwhile is not to be found
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
-        return Heard(query, corrected, lists, documents, tuple(progress.notes))
+        return Heard(query, corrected, lists, documents, tuple(progress.notes), self._grasp())
 
     def judge(self, query: str, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, float]:
         """What the reranker says of these passages, however long it takes. Raises ModelError."""
@@ -204,8 +209,6 @@ class Searcher:
         depth, attempts = request.depth, _ATTEMPTS
         most = request.pool if _one_for_one(request) else None
         while True:
-            self._store.signals.refresh()
-            progress.clock.lap("refresh")
             answers = [self._answer(request, *one, depth, most, progress) for one in prepared]
             found = gather(
                 request,
@@ -219,6 +222,8 @@ class Searcher:
                 attempts -= 1
                 if not attempts:
                     raise LibraryBusy(_KEPT_CHANGING, fix="Try again.")
+                self._store.signals.refresh()
+                progress.clock.lap("refresh")
                 continue
             exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
             if most is not None or exhausted or len(found) >= _enough(request):

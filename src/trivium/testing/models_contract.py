@@ -74,6 +74,12 @@ class ModelsContract:
             backend.writer.put([sample("a.md", "Amber bell.")], TOY.fingerprint)
         assert backend.models.manifest().settings == {"embed.folder": "toys"}
 
+    def test_what_was_measured_of_the_model_is_kept(self, backend: Backend) -> None:
+        assert backend.models.grasp() == ""
+        backend.models.keep_grasp("one")
+        backend.models.keep_grasp("two")
+        assert backend.models.grasp() == "two"
+
     def test_the_old_vectors_serve_until_the_switch_and_the_new_ones_after(
         self, backend: Backend
     ) -> None:

@@ -104,6 +104,18 @@ class SignalsContract:
         assert found(backend, Signal.VECTOR, "plain") == []
         assert found(backend, Signal.KEYWORD, "plain") == ["Plain words."]
 
+    def test_a_sample_is_spread_over_the_active_chunks_that_a_caller_may_see(
+        self, backend: Backend
+    ) -> None:
+        assert backend.signals.sample(5, OWNER) == (0, [])
+        put(backend, sample("a.md", "One.", "Two.", audience="dm-only"))
+        put(backend, sample("b.md", "Three.", "Four.", "Five."), sample("c.md", "Six."))
+        with backend.writer.writing():
+            backend.writer.remove([3])
+        assert backend.signals.sample(9, OWNER) == (5, [1, 2, 3, 4, 5])
+        assert backend.signals.sample(3, OWNER) == (5, [1, 3, 5])
+        assert backend.signals.sample(9, Where(frozenset())) == (3, [3, 4, 5])
+
     def test_token_vectors_are_kept_for_chunks_and_go_with_them(self, backend: Backend) -> None:
         document = sample("a.md", "Amber bell.", "Copper bell.", audience="dm-only")
         amber, copper = document.hashes

@@ -23,6 +23,10 @@ _MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
 )
+_ASCII = bytes(range(128))
+_BLANKED = bytes(i if i > 127 or chr(i).isalnum() else 32 for i in range(256))  # of UTF-8
+_LONE = "surrogatepass"
+_MANY = 16  # different characters beyond ASCII, from which on replacing one by one takes longer
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -35,16 +39,43 @@ def fold(text: str) -> str:
     """Lower case, without accents, compatibility forms unified (ﬁ → fi, Ｗ → w)."""
     if text.isascii():
         return text.lower()
-    return _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
+    text = unicodedata.normalize("NFKD", text)
+    beyond = _beyond_ascii(text)
+    if len(beyond) > _MANY:
+        return _MARKS.sub("", text.casefold())
+    for character in beyond:
+        text = text.replace(character, _MARKS.sub("", character.casefold()))
+    return text.casefold()
 
 
 def words(text: str) -> list[str]:
     """The folded words of a text in order; hyphens separate, a possessive 's is dropped."""
+    found = spaced(text).split()
+    if max(map(len, found), default=0) > LONGEST_WORD:
+        return [word[:LONGEST_WORD] for word in found]
+    return found
+
+
+def spaced(text: str) -> str:
+    """The folded words of a text, of any length, with one blank or more around each."""
     folded = fold(text)
-    found = _WORD.findall(_POSSESSIVE.sub("", folded))
-    if not folded.isascii() and _UNSPACED.search(folded):
-        found = [part for word in found for part in _units(word)]
-    return [word if len(word) <= LONGEST_WORD else word[:LONGEST_WORD] for word in found]
+    if "'s" in folded or "’s" in folded:
+        folded = _POSSESSIVE.sub("", folded)
+    beyond = _beyond_ascii(folded)
+    if len(beyond) > _MANY or any(map(_UNSPACED.match, beyond)):
+        found = (part for word in _WORD.findall(folded) for part in _units(word))
+        return f" {' '.join(found)} "
+    for character in beyond:
+        if not character.isalnum():
+            folded = folded.replace(character, " ")
+    # A fifth of the time that the pattern takes.
+    return f" {folded.encode().translate(_BLANKED).decode()} "
+
+
+def _beyond_ascii(text: str) -> set[str]:
+    if text.isascii():
+        return set()
+    return set(text.encode(errors=_LONE).translate(None, _ASCII).decode(errors=_LONE))
 
 
 def _units(word: str) -> list[str]:

@@ -6,6 +6,7 @@ of how the language was found.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +33,7 @@ _SNOWBALL = {
 # time. Threads share it; at worst two of them find the same stem.
 _known: dict[str, dict[str, str]] = {}
 _REMEMBERED = 200_000
+_UMLAUT = re.compile("[aou]")
 _stemmers = local()  # a Snowball stemmer is not safe to share between threads
 
 
@@ -49,10 +51,24 @@ def stem(tokens: list[str], language: str) -> list[str]:
     known = _known.get(stemmer.algorithm)
     if known is None or len(known) > _REMEMBERED:
         known = _known[stemmer.algorithm] = {}
-    new = [token for token in tokens if token not in known]
-    if new:
+    try:
+        return list(map(known.__getitem__, tokens))
+    except KeyError:
+        new = [token for token in tokens if token not in known]
         known.update(zip(new, stemmer.engine.stemWords(new), strict=True))
-    return [known[token] for token in tokens]
+        return list(map(known.__getitem__, tokens))
+
+
+def beginning(stemmed: str, language: str) -> str:
+    """What every word with this stem begins with, as far as the rules of the language say; nothing
+    where we don't know them that well."""
+    algorithm = _SNOWBALL.get(language or DEFAULT_LANGUAGE)
+    if algorithm == "english":  # changes up to two letters at the end: skies, sky; dying, die
+        return stemmed[:-2] or stemmed[:1]
+    if algorithm == "german":  # reads ae, oe and ue as one letter: maenner, mann
+        vowel = _UMLAUT.search(stemmed)
+        return stemmed[: vowel.end()] if vowel else stemmed
+    return ""
 
 
 def stems(text: str, language: str) -> list[str]:
@@ -75,8 +91,13 @@ def stop_words(language: str) -> frozenset[str]:
 def content_words(tokens: Iterable[str], languages: Iterable[str]) -> list[str]:
     """The words that say what a text is about; all of them if nothing else is left."""
     tokens = list(tokens)
-    ignored = frozenset[str]().union(*(stop_words(language) for language in languages))
+    ignored = _ignored(frozenset(languages))
     return [word for word in tokens if word not in ignored] or tokens
+
+
+@cache
+def _ignored(languages: frozenset[str]) -> frozenset[str]:
+    return frozenset[str]().union(*map(stop_words, languages))
 
 
 def _stemmer(language: str) -> _Stemming | None:

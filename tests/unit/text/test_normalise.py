@@ -1,8 +1,11 @@
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.text.normalise import LONGEST_WORD, clean, fold, words
+from trivium.text.normalise import _MARKS, LONGEST_WORD, _units, clean, fold, words
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,16 @@ def test_words_are_folded_short_and_stable(text: str) -> None:
 def test_clean_text_can_be_stored(text: str) -> None:
     clean(text).encode()
     assert "\x00" not in clean(text)
+
+
+_STRANGE = "aAsS'’ _-ßẞΣσςİı\u0345\u0308äÖ–…日本語ไทย\ud800\x85\u2028\u1fb3ŉꭰᎠ"
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from(_STRANGE)), max_size=40))
+def test_words_are_those_of_the_pattern(text: str) -> None:
+    """Whichever way they are found: there is a faster one for texts with few strange signs."""
+    folded = _MARKS.sub("", unicodedata.normalize("NFKD", text).casefold())
+    found = re.findall(r"[^\W_]+", re.sub(r"['’]s\b", "", folded))
+    found = [part for word in found for part in _units(word)]
+    assert fold(text) == (text.lower() if text.isascii() else folded)
+    assert words(text) == [word[:LONGEST_WORD] for word in found]

@@ -58,6 +58,7 @@ class Held:
     model: str = ""
     dimensions: int = 0
     model_settings: tuple[str, Mapping[str, str]] = ("", {})  # how to load which
+    grasp: str = ""  # how well the model tells the passages apart
     next: tuple[str, Mapping[str, str]] = ("", {})
 
     def refuse_other(self, model: str) -> None:

@@ -33,6 +33,12 @@ class MemoryModels:
     def describe(self, model: str, settings: Mapping[str, str]) -> None:
         self._held.model_settings = (model, settings)
 
+    def grasp(self) -> str:
+        return self._held.grasp
+
+    def keep_grasp(self, found: str) -> None:
+        self._held.grasp = found
+
     def known(self, model: str, hashes: Sequence[str], sender: str = "") -> Mapping[str, Vector]:
         if sender:
             mine = [d.id for d in self._held.documents.values() if d.sender == sender]

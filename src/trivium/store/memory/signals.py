@@ -12,7 +12,7 @@ import numpy as np
 from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Entry, Held
-from trivium.store.signals import PlannedSignals
+from trivium.store.signals import PlannedSignals, spread
 from trivium.store.where import matches
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
@@ -40,6 +40,10 @@ class MemorySignals(PlannedSignals):
         seen = self._documents.chunks(ids, where)
         keys = {c.id: (model, self._held.entries[c.id].embedded) for c in seen}
         return {i: self._held.tokens[key] for i, key in keys.items() if key in self._held.tokens}
+
+    def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
+        seen = self._documents.chunks(sorted(self._held.entries), where)
+        return spread(np.array([chunk.id for chunk in seen], np.int64), most)
 
     def refresh(self) -> None:
         """Nothing to do: there is one process and no derived index."""

@@ -32,6 +32,7 @@ from trivium.ports import Embed, Unembedded
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
+    GRASP,
     MODEL_SETTINGS,
     NEXT_MODEL,
     NEXT_SETTINGS,
@@ -115,6 +116,14 @@ class SqlModels:
         with self._engine.begin() as connection:
             if setting(connection, MODEL_SETTINGS) != described:
                 set_setting(connection, MODEL_SETTINGS, described)
+
+    def grasp(self) -> str:
+        with self._engine.connect() as connection:
+            return setting(connection, GRASP) or ""
+
+    def keep_grasp(self, found: str) -> None:
+        with self._engine.begin() as connection:
+            set_setting(connection, GRASP, found)
 
     def known(self, model: str, hashes: Sequence[str], sender: str = "") -> dict[str, Vector]:
         found: dict[str, Vector] = {}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Names of settings.
 EMBEDDED_UPTO = "embedded_upto"  # the highest chunk id that a vector index must hold
 MODEL_SETTINGS = "model_settings"  # how to load the model of the vectors
+GRASP = "grasp"  # how well the model tells the passages apart
 NEXT_MODEL = "next_model"  # whose vectors are made beside those that serve
 NEXT_SETTINGS = "next_model_settings"
 STORED = np.dtype("<f2")  # 16 bits: half the size, and no cosine moves by more than .0005

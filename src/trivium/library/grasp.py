@@ -1,0 +1,54 @@
+"""Measures how well the model tells a library's passages apart, again as the library grows, and
+keeps that with the library."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from trivium.errors import ModelError
+from trivium.models.weights import NAME
+from trivium.ports import Backend, Embedder
+from trivium.search.grasp import LEAST, PASSAGES, measure
+from trivium.types import EVERYONE, OWNER
+
+GROWN = 1.5  # times as many passages as were there: time to look again
+# What everybody may see, and nothing else: no caller's ranking tells of what they may not.
+_PUBLIC = OWNER.held_by(frozenset({EVERYONE}))
+
+
+@dataclass(frozen=True, slots=True)
+class Grasp:
+    """What was found, of which model, when the library had so many passages."""
+
+    grasp: float
+    model: str
+    passages: int
+
+
+def kept(backend: Backend, model: str) -> Grasp | None:
+    """None where nothing was measured yet with this model, or what was kept can't be read."""
+    with suppress(ValueError, TypeError):
+        found = Grasp(**json.loads(backend.models.grasp()))
+        if found.model == model and -1 <= found.grasp <= 1:
+            return found
+    return None
+
+
+def renew(backend: Backend, embedder: Embedder) -> None:
+    """Measure where the library is new or has grown much. Only the model whose cosines were fitted
+    has a use for it, and a search does without where it can't be measured."""
+    if not embedder.fingerprint.startswith(NAME):
+        return
+    count, ids = backend.signals.sample(PASSAGES, _PUBLIC)
+    before = kept(backend, embedder.fingerprint)
+    if count < LEAST or (before is not None and count < GROWN * before.passages):
+        return
+    with suppress(ModelError):
+        passages = backend.documents.chunks(ids, _PUBLIC)
+        vectors = backend.signals.vectors(ids, _PUBLIC)
+        found = measure(passages, vectors, embedder.embed_query)
+        if found is not None:
+            told = asdict(Grasp(found, embedder.fingerprint, count))
+            backend.models.keep_grasp(json.dumps(told))

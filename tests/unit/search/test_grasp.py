@@ -1,0 +1,77 @@
+"""Weights that follow the library: what is measured, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from trivium.search.grasp import LEAST, measure
+from trivium.search.weigh import MINILM, TRACE, weigh
+from trivium.text.normalise import words
+from trivium.types import Chunk, Document, Hit, Signal, StoredChunk
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+_DOCUMENT = Document(1, "u", "T", "c", "", "all", "text/plain", "en", "h", 1, 1, "f", 1, "", "")
+_WEIGHTS = {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.3, Signal.TRIGRAM: 0.2}
+_LISTS = {
+    Signal.VECTOR: [Hit(n, 0.6 - n / 50) for n in range(10)],
+    Signal.KEYWORD: [Hit(n, 9.0 - n / 2) for n in range(10)],
+}
+
+
+def bag(text: str, blind: float = 0.0) -> Vector:
+    """Words as directions; `blind`: how much of every text is the same to this model."""
+    vector = np.zeros(512, np.float32)
+    for word in words(text):
+        vector[1 + crc32(word.encode()) % 511] += 1
+    vector /= max(1.0, float(np.linalg.norm(vector)))
+    vector[0] = blind
+    return vector / np.float32(np.linalg.norm(vector) or 1)
+
+
+def grasp_of(text: Callable[[int], str], blind: float, count: int = 300) -> float | None:
+    chunks = [StoredChunk(n + 1, _DOCUMENT, Chunk(n, 0, 9, text(n))) for n in range(count)]
+    vectors = {c.id: bag(c.chunk.text, blind) for c in chunks}
+    return measure(chunks, vectors, lambda query: bag(query, blind))
+
+
+def distinct(n: int) -> str:
+    return " ".join(f"harbour{n}x{k}" for k in range(8))
+
+
+def test_passages_that_the_model_tells_apart_are_well_ahead_of_their_neighbours() -> None:
+    clear, dim = grasp_of(distinct, 0.0), grasp_of(distinct, 3.0)
+    assert clear is not None
+    assert dim is not None
+    assert clear > 0.4
+    assert 0 < dim < 0.1
+    assert grasp_of(lambda n: "the same harbour everywhere", 0.0) == pytest.approx(0, abs=1e-3)
+
+
+def test_too_few_passages_say_nothing() -> None:
+    assert grasp_of(distinct, 0.0, LEAST - 1) is None
+
+
+@pytest.mark.parametrize(
+    ("grasp", "share"), [(0.22, 0.95), (0.02, 0.5), (-0.06, 0.32), (None, 0.5)]
+)
+def test_a_library_moves_the_share_of_meaning(grasp: float | None, share: float) -> None:
+    usual = replace(MINILM, offset=0.0, similarity=0.0, lead=0.0, word_lead=0.0)
+    moved, why = weigh(_WEIGHTS, _LISTS, usual.in_library(grasp))
+    assert moved[Signal.VECTOR] == pytest.approx(share, abs=0.001)
+    assert sum(moved.values()) == pytest.approx(1)
+    assert ("This library adds" in why) == (share != 0.5)
+
+
+def test_no_signal_is_left_out() -> None:
+    for grasp in (-1.0, 1.0):
+        moved, _ = weigh(_WEIGHTS, _LISTS, MINILM.in_library(grasp))
+        assert min(moved.values()) > 0
+        assert TRACE - 1e-9 <= moved[Signal.VECTOR] <= 1 - TRACE + 1e-9

@@ -189,6 +189,11 @@ class Settings:
     search_correct: bool = _setting(
         "search.correct", True, "look for what misspelled words were meant to be"
     )
+    search_every_word: bool = _setting(
+        "search.every_word",
+        False,
+        "by keyword, find only passages that hold every word; where none does, any of them",
+    )
     analysis_strength: float = _setting(
         "analysis.strength", 1.0, "how far a query's own words move the weights; 0: not at all"
     )

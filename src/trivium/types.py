@@ -340,11 +340,13 @@ class Query:
     text: str  # as typed, cleaned of control characters
     clauses: tuple[tuple[Term | Phrase, ...], ...] = ()
     excluded: tuple[Term | Phrase, ...] = ()
+    required: tuple[tuple[Term | Phrase, ...], ...] = ()  # clauses with a `+`: every signal obeys
+    every_word: bool = False  # the keyword signal finds only chunks that hold all clauses
 
     @property
     def meaning(self) -> str:
-        """What to embed: the text as typed, but without what it excludes."""
-        return " ".join(self.words) if self.excluded else self.text
+        """What to embed: the text as typed, but without what it excludes and without signs."""
+        return " ".join(self.words) if self.excluded or self.required else self.text
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -151,6 +151,12 @@ def joined(filters: tuple[str, ...]) -> str:
     help="Look for what misspelled words were meant to be.  [setting search.correct: on]",
 )
 @click.option(
+    "--every-word/--any-word",
+    default=None,
+    help="By keyword, find only passages that hold every word; where none does, any."
+    "  [setting search.every_word: off]",
+)
+@click.option(
     "--as-of",
     metavar="N|DATE",
     help="As the documents were: in interpretation N, or at 2026-11-01 or 2026-11-01T18:00.",
@@ -176,7 +182,7 @@ def search_command(
 ) -> None:
     """Search by meaning, words and spelling at once.
 
-    The query may hold words, "a phrase" (quote it twice: '"a phrase"'), a OR b, and -not.
+    The query may hold words, "a phrase" (quote it twice: '"a phrase"'), a OR b, +required and -not.
 
     \b
     trivium search who stole the drowned crown

@@ -90,7 +90,7 @@ class SearchBody(Filtered):
         Field(
             min_length=1,
             max_length=4,
-            description='A query, or two to four. They take words, "a phrase", a OR b, -not.',
+            description='A query, or two to four. Each takes "a phrase", a OR b, +required, -not.',
         ),
     ]
     limit: Limit
@@ -102,6 +102,9 @@ class SearchBody(Filtered):
     threshold: Number | None = Field(None, description="Least similarity of a vector hit.")
     analysis: StrictBool | None = Field(None, description="Let the query's words move the weights.")
     correct: StrictBool | None = Field(None, description="Look for what was meant to be typed.")
+    every_word: StrictBool | None = Field(
+        None, description="By keyword, find only what holds every word; where nothing does, any."
+    )
     rerank: StrictBool | None = Field(None, description="Let a reranker order the best anew.")
     hyde: StrictBool | None = Field(None, description="Search with a guess at an answer, too.")
     expand: StrictBool | None = Field(None, description="With the text around each passage.")

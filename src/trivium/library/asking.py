@@ -66,6 +66,7 @@ def request_for(
         # Weights that a caller gives, or that a signal alone has, are not moved.
         analysis=_strength(s, o) if o.weights is None and mode is Mode.HYBRID else 0.0,
         correct=s.search_correct if o.correct is None else o.correct,
+        every_word=s.search_every_word if o.every_word is None else o.every_word,
         evidence=_evidence(s, model) if o.weights is None else None,
         k=s.fusion_k if o.k is None else o.k,
         threshold=s.search_threshold if o.threshold is None else o.threshold,

@@ -24,7 +24,8 @@ class _Shape(BaseModel):
 class SearchInput(_Shape):
     query: str = Field(
         max_length=10_000,
-        description='What to look for: a question, or words; "a phrase", a OR b and -not work.',
+        description='What to look for: a question, or words; "a phrase", a OR b, +required and'
+        " -not work.",
     )
     limit: int = Field(8, ge=1, le=50, description="Results of one answer.")
     mode: Mode = Field(

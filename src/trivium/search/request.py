@@ -60,6 +60,7 @@ class SearchRequest:
     threshold: float = -1.0  # least similarity of a vector hit
     analysis: float = 0.0  # how far the query's own words move the weights: 1 fully, 0 not
     correct: bool = False  # look for what misspelled words were meant to be
+    every_word: bool = False  # the keyword signal finds what holds all words, if anything does
     evidence: Evidence | None = None  # moves the weights by what the signals answer
     match: Fits | None = None  # how the match is computed; None: by the rule for papers
     floor: float = 0.0  # results that match less are called weak

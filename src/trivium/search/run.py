@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trivium.errors import EmptyQuery, LibraryBusy, ModelUnavailable, QueryTooLong
+from trivium.errors import EmptyQuery, IndexDamaged, LibraryBusy, ModelUnavailable, QueryTooLong
 from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store, WeighingReranker
 from trivium.results import Analysis, Result, Results
 from trivium.search.correct import Corrected, correct
@@ -34,9 +34,11 @@ from trivium.types import (
     Document,
     Granularity,
     Neighbours,
+    Phrase,
     Query,
     Signal,
     StoredChunk,
+    Term,
     Where,
 )
 
@@ -50,6 +52,7 @@ _NO_RERANKER = (
     "Not reranked: the embedding model gives no token vectors, and neither `rerank.folder` nor"
     " `rerank.url` is set."
 )
+_NONE_HOLDS = "No passage holds all that you require ({wanted}), so none of it was required."
 _NO_GENERATOR = (
     "Searched without a hypothetical answer: no language model is set up (`generate.url`)."
 )
@@ -134,7 +137,7 @@ class Searcher:
         self._store.refresh()
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
-        asked = Asked(query, corrected.query, corrected.query.meaning, corrected.missing)
+        asked = self._asked(request, query, corrected, progress)
         lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
         held = self._store.chunks(ids, request.where)
@@ -157,12 +160,28 @@ class Searcher:
         """What is made of a query before any signal is asked."""
         corrected = self._corrected(request, query)
         analysis = decide(request, query, corrected)
-        asked = Asked(query, corrected.query, corrected.query.meaning, corrected.missing)
+        asked = self._asked(request, query, corrected, progress)
         progress.clock.lap("analyse")
         if request.hyde:
             asked, analysis = self._with_hypothesis(asked, analysis)
             progress.clock.lap("hyde")
         return asked, analysis
+
+    def _asked(
+        self, request: SearchRequest, query: Query, corrected: Corrected, progress: Progress
+    ) -> Asked:
+        """Without what it requires, and a note, where no passage holds all of that."""
+        words = corrected.query
+        asked = Asked(query, words, words.meaning, corrected.missing, request.every_word)
+        if not words.required:
+            return asked
+        try:
+            if self._signals.any_holds(words, request.where):
+                return asked
+            progress.tell(_NONE_HOLDS.format(wanted=_listed(words.required)))
+        except IndexDamaged as reason:
+            progress.tell(f"Couldn't look for the required words. {reason}")
+        return asked.without_required()
 
     def _corrected(self, request: SearchRequest, query: Query) -> Corrected:
         """The query with words put right where that is asked for, and what is unknown in it."""
@@ -329,6 +348,15 @@ def _parsed(text: str) -> Query:
     if not query.clauses:
         raise EmptyQuery("The query holds no word to look for.")
     return query
+
+
+def _listed(clauses: Sequence[Sequence[Term | Phrase]]) -> str:
+    """Words and phrases as a person would write them: `crown, "old harbour" or port`."""
+    texts = (
+        [f'"{" ".join(p.words)}"' if isinstance(p, Phrase) else p.text for p in parts]
+        for parts in clauses
+    )
+    return ", ".join(" or ".join(alternatives) for alternatives in texts)
 
 
 def _within(reranker: Reranker, where: Where) -> Reranker:

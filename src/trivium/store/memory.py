@@ -24,7 +24,7 @@ from trivium.store.memory_tokens import MemoryTokens
 from trivium.store.neighbours import neighbours
 from trivium.store.where import kind_of, matches
 from trivium.text.completing import LOOKED_AT, complete
-from trivium.text.keywords import plan_keywords
+from trivium.text.keywords import Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import PlannedWord, plan_spellings
 from trivium.text.trigrams import Vocabulary
@@ -61,12 +61,13 @@ class MemoryStore(MemoryRegistry, MemoryTokens, MemoryFolders):
             Signal.KEYWORD: self._keyword_scores,
             Signal.TRIGRAM: self._trigram_scores,
         }[signal](probe, seen)
-        excluded = plan_keywords(probe.query, seen.languages).excluded
+        plan = plan_keywords(probe.query, seen.languages)
         hits = [
             Hit(chunk_id, score)
             for chunk_id, score in scores.items()
             if matches(self._documents[self._entries[chunk_id].document], where)
-            and not any(_count(run, self._entries[chunk_id].stems) for run in excluded)
+            and not _holds(plan.excluded, self._entries[chunk_id])
+            and all(_holds(runs, self._entries[chunk_id]) for runs in plan.required)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
 
@@ -224,6 +225,11 @@ def _planned_score(planned: PlannedWord, spellings: list[str], average: float) -
         s.factor * saturation(_count(s.words, spellings), len(spellings), average)
         for s in planned.spellings
     )
+
+
+def _holds(runs: Sequence[Run], entry: Entry) -> bool:
+    """Whether a chunk holds one of these runs of stems."""
+    return any(_count(run, entry.stems) for run in runs)
 
 
 def _count(run: tuple[str, ...], tokens: list[str]) -> int:

@@ -5,6 +5,8 @@ Part of `StoreContract`, which is what to inherit.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from trivium.ports import Store
@@ -65,3 +67,28 @@ class SearchContract:
             assert sorted(kept) == ["A foggy harbour.", "A sunny harbour."]
             kept = found(store, signal, 'harbour -"sunny harbour" -foggy')
             assert kept == ["A harbour with fog."]
+
+    def test_every_signal_finds_only_what_the_query_requires(self, store: Store) -> None:
+        put(
+            store,
+            sample("a.md", "The crown lies in the harbour.", "The crown of fog.", "Two harbours."),
+            sample("b.md", "A crown beside harbours.", audience="dm-only"),
+        )
+        seen = Where(frozenset())
+        for signal in Signal:
+            held = ["A crown beside harbours.", "The crown lies in the harbour."]
+            assert sorted(found(store, signal, "+crown +harbour fog")) == held
+            assert found(store, signal, "+crown +harbour fog", seen) == held[1:]
+            assert found(store, signal, 'fog +"the harbour" OR two', seen)[0] in {
+                "Two harbours.",
+                held[1],
+            }
+            assert found(store, signal, "crown +lantern") == []
+
+    def test_every_word_binds_the_keyword_signal_alone(self, store: Store) -> None:
+        put(store, sample("a.md", "The crown lies in the harbour.", "The crown of fog."))
+        for where in (OWNER, Where(frozenset())):
+            both = probe("the crown of the harbour")
+            both = replace(both, query=replace(both.query, every_word=True))
+            counts = {signal: len(store.search(signal, both, where, ALL)) for signal in Signal}
+            assert counts == {Signal.VECTOR: 2, Signal.KEYWORD: 1, Signal.TRIGRAM: 2}

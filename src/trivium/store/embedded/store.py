@@ -53,7 +53,7 @@ from trivium.store.sql.queue import JobQueue
 from trivium.store.sql.reader import check_schema
 from trivium.store.sql.registry import Registry
 from trivium.text.completing import LOOKED_AT, complete
-from trivium.text.keywords import Run, plan_keywords
+from trivium.text.keywords import KeywordPlan, Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import plan_spellings
 from trivium.text.trigrams import WordList
@@ -334,13 +334,13 @@ class EmbeddedStore(Upkeep):
         vocabulary, languages, index = self._seen(view, where)
         words = plan_keywords(probe.query, languages)
         if signal is Signal.VECTOR:
-            return self._nearest(view, probe, words.excluded, where, k)
+            return self._nearest(view, probe, words, where, k)
         allowed = self._allowed(view, where)
         if signal is Signal.KEYWORD:
             return index.keyword(words, allowed, k)
         common = index.rarity_of(_COMMON)
         plan = plan_spellings(probe.query.words, vocabulary, languages, index.rarity, common)
-        return index.trigram(plan, words.excluded, allowed, k)
+        return index.trigram(plan, words, allowed, k)
 
     def rarities(self, words: Sequence[str], where: Where) -> Sequence[float]:
         def look() -> list[float]:
@@ -397,7 +397,7 @@ class EmbeddedStore(Upkeep):
         return view, lambda run, most: view.words.count_holding(run, allowed, most)
 
     def _nearest(
-        self, view: _View, probe: Probe, excluded: Sequence[Run], where: Where, k: int
+        self, view: _View, probe: Probe, plan: KeywordPlan, where: Where, k: int
     ) -> list[Hit]:
         vectors = view.indexes.vectors
         if vectors is None or probe.vector is None:
@@ -408,10 +408,11 @@ class EmbeddedStore(Upkeep):
                 f" of {probe.model or 'an unnamed model'}."
             )
         passing = self._positions(view, where)
-        if excluded:
-            without = ~np.isin(vectors.ids, view.words.holding(excluded))
-            # Rows may have been added since the other mask was made.
-            passing = without if passing is None else passing & without[: len(passing)]
+        masks = [np.isin(vectors.ids, view.words.holding(runs)) for runs in plan.required]
+        if plan.excluded:
+            masks.append(~np.isin(vectors.ids, view.words.holding(plan.excluded)))
+        for mask in masks:  # rows may have been added since the other mask was made
+            passing = mask if passing is None else passing & mask[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
         found = zip(ids, scores, strict=True)
         return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]

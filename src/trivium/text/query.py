@@ -1,7 +1,7 @@
 """Reads the query syntax: words, "a phrase", a OR b, +required, -not.
 
-Never raises on odd punctuation: whatever is not syntax is text: an unbalanced quote, a lone dash or an OR at an end are ignored.
-Knows nothing of what a store does with the parsed query.
+Never raises on odd punctuation. Whatever is not syntax is text: an unbalanced quote, a lone dash or
+an OR at an end are ignored. Knows nothing of what a store does with the parsed query.
 """
 
 from __future__ import annotations

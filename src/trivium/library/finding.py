@@ -15,7 +15,6 @@ from trivium.ports import Store
 from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
 from trivium.search.request import MODES
-from trivium.search.suggest import suggest
 from trivium.text.values import check_scalar
 from trivium.types import (
     OWNER,
@@ -157,7 +156,7 @@ class Finding(AsOf):
 
     def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
         """How what someone types may go on, in words of documents they may see."""
-        return suggest(self._store, typed, limit, within)
+        return self._searcher.suggest(typed, limit, within)
 
     def collections(self, within: Where = OWNER) -> list[Collection]:
         """By name, with what of them may be seen."""

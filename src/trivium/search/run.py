@@ -13,7 +13,7 @@ from functools import partial
 
 from trivium.errors import EmptyQuery, IndexDamaged, LibraryBusy, ModelUnavailable, QueryTooLong
 from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store, WeighingReranker
-from trivium.results import Analysis, Result, Results
+from trivium.results import Analysis, Result, Results, Suggestion
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
 from trivium.search.expand import context
@@ -27,6 +27,7 @@ from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import blend, judge
 from trivium.search.signals import Asked, Signals
 from trivium.search.similar import similar
+from trivium.search.suggest import suggest
 from trivium.text.query import parse
 from trivium.types import (
     ChunkId,
@@ -129,6 +130,10 @@ class Searcher:
             took_ms=progress.clock.total(),
         )
 
+    def suggest(self, typed: str, limit: int, where: Where) -> tuple[Suggestion, ...]:
+        """How what someone types may go on, or what its last word was meant to be."""
+        return suggest(self._store, typed, limit, where, self._lexicon)
+
     def hear(self, request: SearchRequest) -> Heard:
         """What every signal answers to one query, down to the request's depth; nothing is left out
         by a weight or a threshold yet."""
@@ -188,8 +193,10 @@ class Searcher:
         if not request.correct and not request.analysis:
             return Corrected(query)
         # All that the caller may see: a filter does not make a word unknown.
-        spellings = partial(self._store.spellings, where=request.where.access)
-        corrected = correct(query, spellings, self._lexicon)
+        seen = request.where.access
+        spellings = partial(self._store.spellings, where=seen)
+        languages = partial(self._store.counts, "language", seen)
+        corrected = correct(query, spellings, self._lexicon, languages)
         if not request.correct:
             return corrected.as_typed(query)
         if not {Signal.VECTOR, Signal.KEYWORD} & request.signal_weights().keys():

@@ -194,6 +194,17 @@ class Settings:
         False,
         "by keyword, find only passages that hold every word; where none does, any of them",
     )
+    search_prefer: str = _setting(
+        "search.prefer", "", "`recent`: newer documents count more; empty: age doesn't count"
+    )
+    search_half_life: float = _setting(
+        "search.half_life", 365.0, "days after which being recent adds half as much"
+    )
+    search_boosts: str = _setting(
+        "search.boosts",
+        "",
+        "what counts more or less, with `;` between: `collection:rules*2; section:methods*1.5`",
+    )
     analysis_strength: float = _setting(
         "analysis.strength", 1.0, "how far a query's own words move the weights; 0: not at all"
     )

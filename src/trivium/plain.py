@@ -74,6 +74,8 @@ def _result_as_json(result: Result, *, weak: bool) -> dict[str, object]:
         ]
     if result.rerank:
         told["rerank"] = asdict(result.rerank)
+    if result.preferences:
+        told["preferences"] = [asdict(part) for part in result.preferences]
     if result.before or result.after:
         told["context"] = {"before": result.before, "after": result.after}
     return told

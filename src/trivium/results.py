@@ -89,16 +89,26 @@ class RerankPart:
 
 
 @dataclass(frozen=True, slots=True)
+class PreferencePart:
+    """What the caller's preference added to a score, or took from it."""
+
+    name: str  # `recent (3 days)`, or the boost as it was given
+    factor: float  # what the score so far was multiplied by
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     rank: int  # from 1
     # What it is ordered by: the sum of its signals' contributions; reranked, the sum of the parts
-    # of that; of several queries, their combined match.
+    # of that; of several queries, their combined match. In each case with what preferences added.
     score: float
     match: float  # 0..1, how likely it is to be relevant
     found: StoredChunk
     signals: Mapping[Signal, SignalPart]  # of several queries: each signal's best
     queries: tuple[QueryPart, ...] = ()  # one for each of several queries
     rerank: RerankPart | None = None
+    preferences: tuple[PreferencePart, ...] = ()
     passages: int = 1  # by document: how many of its chunks were found
     before: str = ""  # the end of the chunk before, where context was asked for
     after: str = ""

@@ -178,8 +178,17 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
         part = result.rerank
         shell.say(
             f"reranked from {part.before}: {part.rerank:.4f} reranker (judged {part.judged:.2f})"
-            f" + {part.hybrid:.4f} hybrid + {part.position:.4f} position = {result.score:.4f}"
+            f" + {part.hybrid:.4f} hybrid + {part.position:.4f} position"
+            f" = {part.rerank + part.hybrid + part.position:.4f}"
         )
+    if result.preferences:
+        added = " ".join(
+            f"{'-' if p.contribution < 0 else '+'} {abs(p.contribution):.4f} {printable(p.name)}"
+            f" (× {p.factor:.3g})"
+            for p in result.preferences
+        )
+        before = result.score - sum(p.contribution for p in result.preferences)
+        shell.say(f"preferred: {before:.4f} {added} = {result.score:.4f}")
 
 
 def _show_analysis(shell: Shell, results: Results) -> None:

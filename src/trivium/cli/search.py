@@ -60,6 +60,16 @@ def _weights(
         ) from reason
 
 
+def _boosts(
+    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, float] | None:
+    if not values:
+        return None
+    from trivium.search.prefer import boosts_written
+
+    return boosts_written(values)
+
+
 def _single(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, MetaScalar]:
@@ -155,6 +165,26 @@ def joined(filters: tuple[str, ...]) -> str:
     default=None,
     help="By keyword, find only passages that hold every word; where none does, any."
     "  [setting search.every_word: off]",
+)
+@click.option(
+    "--prefer",
+    type=click.Choice(("recent",)),
+    help="Let newer documents count more.  [setting search.prefer]",
+)
+@click.option(
+    "--half-life",
+    type=float,
+    metavar="DAYS",
+    help="Days after which being recent adds half as much.  [setting search.half_life: 365]",
+)
+@click.option(
+    "--boost",
+    "boosts",
+    metavar="FILTER*WEIGHT",
+    multiple=True,
+    callback=_boosts,
+    help="Multiply scores where a filter holds: 'collection:rules*2', 'section:methods*1.5'."
+    " Repeatable.",
 )
 @click.option(
     "--as-of",

@@ -94,6 +94,12 @@ class RerankAnswer(_Answer):
     position: float
 
 
+class PreferenceAnswer(_Answer):
+    name: str
+    factor: float
+    contribution: float
+
+
 class Around(_Answer):
     before: str
     after: str
@@ -110,6 +116,7 @@ class ResultAnswer(_Answer):
     passages: int
     queries: list[QueryAnswer] = []
     rerank: RerankAnswer | None = None
+    preferences: list[PreferenceAnswer] = []
     context: Around | None = None
 
 

@@ -22,6 +22,7 @@ from trivium.search.gather import Candidate, Matcher, by_rule, gather
 from trivium.search.hyde import hypothesise
 from trivium.search.match import Fits, behind, falling
 from trivium.search.matching import Matching
+from trivium.search.prefer import plain
 from trivium.search.progress import Progress
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import blend, judge
@@ -301,13 +302,22 @@ class Searcher:
         if judgment.scores is None:
             progress.tell(judgment.note)
             return candidates
+        scores = judgment.scores
+        if request.prefer is not None:
+            # The reranker's judgment is blended with relevance; preferences count afterwards.
+            candidates = [plain(candidate) for candidate in candidates]
+            order = sorted(range(len(passages)), key=lambda at: -candidates[at].score)
+            scores = tuple(scores[at] for at in order)
+            candidates = [candidates[at] for at in order]
         fused = [candidate.score for candidate in candidates]
         ordered = [
             replace(candidates[one.at], score=one.score, rerank=one.part)
-            for one in blend(fused, judgment.scores, rerank.shares)
+            for one in blend(fused, scores, rerank.shares)
         ]
         late = self._reranker.fingerprint.startswith(LATE)
-        return _matched_anew(ordered, request.match, late) if request.match else ordered
+        if request.match:
+            ordered = _matched_anew(ordered, request.match, late)
+        return ordered if request.prefer is None else request.prefer.ordered(ordered)
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress
@@ -373,7 +383,8 @@ def _within(reranker: Reranker, where: Where) -> Reranker:
 
 def _one_for_one(request: SearchRequest) -> bool:
     """Whether the first so many of the fused list are the results, whatever else it holds."""
-    return len(request.queries) == 1 and request.by is Granularity.PASSAGE
+    alone = len(request.queries) == 1 and request.by is Granularity.PASSAGE
+    return alone and request.prefer is None
 
 
 def _enough(request: SearchRequest) -> int:
@@ -393,6 +404,7 @@ def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Resul
         signals=candidate.signals,
         queries=candidate.queries,
         rerank=candidate.rerank,
+        preferences=candidate.preferences,
         passages=candidate.passages,
         before=before,
         after=after,

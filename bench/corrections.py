@@ -1,6 +1,6 @@
 """How many clean queries are changed, and how many misspelled words come out right, on judged sets.
 
-    python -m bench.corrections ../shared/data/retrieval --show
+    python -m bench.corrections --show
 
 Looks at words alone: a set's documents are its chunks, and nothing is embedded, so all sets take
 some two minutes. `--show` prints what was changed in clean queries: many of those are misspelled.
@@ -82,12 +82,18 @@ def restored(
 
 
 @click.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--only", multiple=True, help="Only this set. Repeatable.")
+@click.option(
+    "--data",
+    "folder",
+    default="../shared/data/retrieval",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of the judged sets.",
+)
+@click.option("--sets", default=",".join(SETS), show_default=True, help="Which, with commas.")
 @click.option("--show", is_flag=True, help="Print what is changed in clean queries.")
-def main(folder: Path, only: tuple[str, ...], show: bool) -> None:
+def main(folder: Path, sets: str, show: bool) -> None:
     embedder = local_embedder_for(load().settings)
-    for name in only or SETS:
+    for name in sets.split(","):
         held = Words(folder / name)
         clean = {row["_id"]: row["text"] for row in _rows(folder / name / "queries.jsonl")}
         ask = partial(held.corrected, taught=embedder.knows)

@@ -19,7 +19,7 @@ from trivium.results import PreferencePart
 from trivium.store.where import matches
 from trivium.text.filters import check_filter, parse_filter
 from trivium.text.normalise import fold
-from trivium.types import Condition, StoredChunk, Where
+from trivium.types import OWNER, Condition, StoredChunk
 
 if TYPE_CHECKING:
     from trivium.search.gather import Candidate
@@ -44,7 +44,7 @@ class Boost:
 
     def holds(self, found: StoredChunk) -> bool:
         if self.condition is not None:
-            return matches(found.document, Where(None, self.condition))
+            return matches(found.document, OWNER.narrowed(self.condition))
         return self.section in map(fold, (found.chunk.section, *found.chunk.headings))
 
 

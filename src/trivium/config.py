@@ -117,7 +117,7 @@ class Settings:
     chunk_strategy: str = _setting(
         "chunk.strategy",
         "auto",
-        "auto: by kind of document; or recursive, sections, abstract, messages, rows",
+        "auto: by kind of document; or grouped, recursive, sections, abstract, messages, rows",
     )
     chunk_ceiling: int = _setting(
         "chunk.ceiling", 2000, "greatest size of a paper's chunk; what the model reads, if less"
@@ -165,6 +165,11 @@ class Settings:
     )
     search_candidates: int = _setting(
         "search.candidates", 0, "chunks asked of each signal; 0: as many as serve best"
+    )
+    search_per_result: int = _setting(
+        "search.per_result",
+        0,
+        "chunks asked of each signal for each result, three with rerank; 0: as search.candidates",
     )
     search_rerank: bool = _setting(
         "search.rerank", False, "let a reranker read the best results and order them anew"
@@ -222,6 +227,10 @@ class Settings:
         "fusion.documents",
         False,
         "by document: let each signal rank documents by their best passage, then fuse those",
+    )
+    ask_limit: int = _setting("ask.limit", 8, "passages that an answer is made from")
+    ask_by: str = _setting(
+        "ask.by", "passage", "`document`: an answer is made from the best passage of each document"
     )
     ask_rerank: bool = _setting("ask.rerank", True, "rerank what an answer is made from")
     ask_expand: bool = _setting("ask.expand", True, "answer from the text around passages too")

@@ -101,6 +101,7 @@ def chunk_as_json(found: StoredChunk) -> dict[str, object]:
         "text": chunk.text,
         "heading": heading(found),
         "section": chunk.section,
+        "section_label": chunk.section_label,
         "pages": list(chunk.pages),
         "paragraph": chunk.paragraph,
         "start": chunk.start,

@@ -140,6 +140,11 @@ class Enclosed:
     data: bytes
 
 
+SECTION_LABELS = {
+    "summary": "Abstract", "methods": "Methods", "findings": "Results", "content": "Content",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage: `text` is exactly `extraction.text[start:end]`."""
@@ -158,6 +163,11 @@ class Chunk:
     @property
     def pages(self) -> tuple[int, ...]:
         return self.place.pages
+
+    @property
+    def section_label(self) -> str:
+        """What people call the kind of section; empty where none is known."""
+        return SECTION_LABELS.get(self.section, self.section)
 
     @property
     def context(self) -> str:

@@ -12,7 +12,7 @@ def test_preferences_are_parts_of_the_score(trivium: Program) -> None:
         assert sum(part["contribution"] for part in parts) == pytest.approx(result["score"])
         recent, english = result["preferences"]
         assert recent["name"].startswith("recent (")
-        assert 1 < recent["factor"] <= 2
+        assert 1 <= recent["factor"] <= 2
         assert (english["name"], english["factor"]) == ("language:en", 2.0)
     told = trivium("search", "crown", *preferring, "--explain").out
     assert "language:en (× 2)" in told

@@ -87,8 +87,10 @@ def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") 
     path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
     labels = "/".join(part for part in (document.collection, document.category) if part)
     line = Text.assemble((f"{before}{printable(document.title)}", "bold"))
-    if path or chunk.section:
-        line.append("  " + printable(" › ".join(path) or chunk.section), style="dim")
+    if chunk.section:
+        path = [chunk.section_label, *path]
+    if path:
+        line.append("  " + printable(" › ".join(path)), style="dim")
     line.append(f"  {printable(labels)}", style="blue")
     if pages:
         line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")

@@ -45,6 +45,7 @@ class ChunkAnswer(_Answer):
     text: str
     heading: str
     section: str
+    section_label: str
     pages: list[int]
     paragraph: int | None
     start: int

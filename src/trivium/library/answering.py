@@ -16,10 +16,9 @@ from trivium.models.weights import NAME
 from trivium.options import Filters, SearchOptions
 from trivium.text.tokens import Cl100kTokens
 from trivium.text.values import check_text
-from trivium.types import OWNER, Granularity, Where
+from trivium.types import OWNER, Where
 
 LONGEST_NAME = 200  # characters of a conversation's name
-LIMIT = 8  # passages that an answer is made from
 
 
 class Answering(Finding):
@@ -28,13 +27,13 @@ class Answering(Finding):
         question: str,
         *,
         history: Sequence[Turn] = (),
-        limit: int = LIMIT,
+        limit: int | None = None,
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
     ) -> Answer:
-        """The answer to a question, from at most `limit` passages, each statement with the passages
-        it rests on. See `ask_stream`, which tells it as it comes."""
+        """The answer to a question, from at most `limit` passages (None: as `ask.limit` says), each
+        statement with the passages it rests on. See `ask_stream`, which tells it as it comes."""
         for event in self.ask_stream(
             question,
             history=history,
@@ -52,7 +51,7 @@ class Answering(Finding):
         question: str,
         *,
         history: Sequence[Turn] = (),
-        limit: int = LIMIT,
+        limit: int | None = None,
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
@@ -73,8 +72,8 @@ class Answering(Finding):
         self._follow()
         within = self._within(within, filters)
         options = SearchOptions(
-            limit=limit,
-            by=Granularity.PASSAGE,
+            limit=self._settings.ask_limit if limit is None else limit,
+            by=self._settings.ask_by,
             expand=self._settings.ask_expand,
             hyde=self._settings.ask_hyde and self._generator is not None,
             rerank=self._settings.ask_rerank,

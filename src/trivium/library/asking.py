@@ -53,11 +53,12 @@ def request_for(
         Signal.KEYWORD: s.fusion_keyword,
         Signal.TRIGRAM: s.fusion_trigram,
     }
+    limit = s.search_limit if o.limit is None else o.limit
     method = one_of(Fusion, "fusion.method", s.fusion_method)
     return SearchRequest(
         queries=queries,
         where=within,
-        limit=s.search_limit if o.limit is None else o.limit,
+        limit=limit,
         mode=mode,
         by=one_of(Granularity, "by", s.search_by if o.by is None else o.by),
         combine=one_of(Combine, "combine", o.combine or Combine.MINIMUM),
@@ -74,7 +75,7 @@ def request_for(
         fuse_documents=s.fusion_documents,
         match=_fits(s, model),
         floor=s.search_floor,
-        candidates=s.search_candidates or None,
+        candidates=s.search_candidates or s.search_per_result * limit or None,
         expand=s.search_expand if o.expand is None else o.expand,
         prefer=_preference(s, o),
         rerank=_rerank(s) if (s.search_rerank if o.rerank is None else o.rerank) else None,

@@ -44,6 +44,7 @@ def _analysis_as_json(analysis: Analysis) -> dict[str, object]:
         "suggestion": analysis.suggestion,
         "unknown": list(analysis.unknown),
         "hypothesis": analysis.hypothesis,
+        "decided": analysis.decided,
         "notes": list(analysis.notes),
     }
 

@@ -65,6 +65,8 @@ class Analysis:
     corrections: tuple[Correction, ...] = ()
     suggestion: str = ""  # the query as it was probably meant; empty if it is as typed
     unknown: tuple[str, ...] = ()  # words that the library does not know, nor their like
+    decided: str = ""  # what counts how much, and why, in one sentence; says what `weights` say
+    by_answers: bool = False  # the signals' answers moved the weights: the query's lean is not all
     hypothesis: str = ""  # a passage that a language model wrote, embedded with the query
 
 
@@ -147,6 +149,18 @@ class Results(Sequence[Result]):
     @property
     def analysis(self) -> Analysis:
         return self.analyses[0]
+
+    @property
+    def afterwards(self) -> str:
+        """What changed the order after fusion, in a sentence; empty: nothing did."""
+        steps = []
+        if len(self.queries) > 1:
+            steps.append(f"results are ranked by the {self.combine} of their matches")
+        if any(result.rerank for result in self.items):
+            steps.append("a reranker reorders the best")
+        if any(result.preferences for result in self.items):
+            steps.append("your preferences multiply the scores")
+        return f"Then {', and then '.join(steps)}." if steps else ""
 
     def __len__(self) -> int:
         return len(self.items)

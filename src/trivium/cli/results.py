@@ -198,11 +198,10 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     from rich.text import Text
 
     for query, analysis in zip(results.queries, results.analyses, strict=True):
-        told = ", ".join(f"{signal.told} {w:.3g}" for signal, w in analysis.weights.items())
-        of = f" of “{printable(query)}” " if len(results.queries) > 1 else " "
-        fused = f" (reciprocal ranks, k {analysis.k:g})" if analysis.k else ""
-        shell.say(Text.assemble(("\nweights", "bold"), of, told, fused))
-        if analysis.semantic is not None:
+        of = f"“{printable(query)}”: " if len(results.queries) > 1 else ""
+        fused = f" Fusion: reciprocal ranks, k {analysis.k:g}." if analysis.k else ""
+        shell.say(Text.assemble(f"\n{of}", (analysis.decided, "bold"), fused))
+        if analysis.semantic is not None and not analysis.by_answers:
             reasons = "; ".join(map(str, analysis.boosts)) or "nothing speaks for either"
             shares = f"meaning {analysis.semantic} : words {100 - analysis.semantic}"
             shell.say(printable(f"The query's own words ask for {shares}: {reasons}."))
@@ -210,6 +209,8 @@ def _show_analysis(shell: Shell, results: Results) -> None:
             shell.say(printable(note))
         if analysis.hypothesis:
             shell.say(f"Searched with this guess at an answer: {printable(analysis.hypothesis)}")
+    if results.afterwards:
+        shell.say(results.afterwards)
     longest = max(results.timings_ms.values(), default=0.0)
     for stage, ms in results.timings_ms.items():
         bar = "█" * round(_BAR * ms / longest) if longest else ""

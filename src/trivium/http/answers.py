@@ -146,6 +146,7 @@ class AnalysisAnswer(_Answer):
     suggestion: str
     unknown: list[str]
     hypothesis: str
+    decided: str = ""
     notes: list[str]
 
 

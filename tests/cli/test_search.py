@@ -45,7 +45,8 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
         "id", "title", "uri", "collection", "category", "interpretation",
     }  # fmt: skip
     assert set(first["chunk"]) == {
-        "id", "index", "text", "heading", "section", "pages", "paragraph", "start", "end",
+        "id", "index", "text", "heading", "section", "section_label", "pages", "paragraph",
+        "start", "end",
     }  # fmt: skip
     assert first["document"]["title"] == "Weapons"
     assert "battle axe" in first["chunk"]["text"]

@@ -101,7 +101,7 @@ def edited(given: argparse.Namespace) -> dict[str, Any]:
             parts = (f"## Part {n}\n\n" + "\n\n".join(page) for n, page in enumerate(pages, 1))
             book.write_text("\n\n".join(parts), encoding="utf-8")
             report = library.add(book)
-            kept = library._store.summarised(1)
+            kept = library.backend.documents.summarised(1)
             assert kept is not None
             return report, kept.hashes
 
@@ -205,7 +205,7 @@ def add(given: argparse.Namespace) -> None:
     """Says once a second how far it is and what memory it holds."""
     started = said = perf_counter()
     with Library.open(given.place / "library", settings=load().settings) as library:
-        done = len(library.documents())
+        done = len(library.documents.all())
 
         def say() -> None:
             line = {"at": round(perf_counter() - started, 2), "done": done}
@@ -218,8 +218,8 @@ def add(given: argparse.Namespace) -> None:
                 said = perf_counter()
                 say()
 
-        if library.jobs(ended=False):
-            library.work(on_outcome=on_outcome)
+        if library.jobs.all(ended=False):
+            library.jobs.work(on_outcome=on_outcome)
         else:
             library.add(given.place / "files", on_outcome=on_outcome)
         say()

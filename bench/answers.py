@@ -65,7 +65,7 @@ def opened(judged: Judged, settings: Settings, folder: Path) -> Library:
     """A library of the set, made once."""
     place = settings.cache / "answers" / f"{judged.name}-{len(judged.texts)}"
     library = Library.open(place, settings=settings)
-    if not library.documents():
+    if not library.documents.all():
         files = folder / place.name
         files.mkdir(parents=True, exist_ok=True)
         for name, text in judged.texts.items():
@@ -117,7 +117,9 @@ def pairs(judged: Judged) -> Iterator[tuple[str, str, str]]:
 
 
 def borne_out(library: Library, judged: Judged, language: str) -> None:
-    checker = Checker(Words(partial(library._store.rarities, where=OWNER)), library._embedder)
+    checker = Checker(
+        Words(partial(library.backend.signals.rarities, where=OWNER)), library.embedder
+    )
     told: dict[str, list[bool]] = {}
     for kind, sentence, text in pairs(judged):
         checked = checker.check(f"{sentence.rstrip('.')} [1].", "", [passage(text, language)])

@@ -168,11 +168,11 @@ def judge(caller: str, path: str, status: int, text: str) -> str:
 
 def tokens_of(library: Library) -> dict[str, str]:
     """A token for each kind of caller; the empty one is nobody's."""
-    reader = library.create_token(audiences=[], rights=["search"])[1]
-    adder = library.create_token(audiences=[], rights=["search", "add"])[1]
-    keeper = library.create_token(audiences=[], rights=["search", "add", "manage"])[1]
-    gone, revoked = library.create_token(audiences=[], rights=["search", "add", "manage"])
-    library.revoke_token(gone.id)
+    reader = library.tokens.create(audiences=[], rights=["search"])[1]
+    adder = library.tokens.create(audiences=[], rights=["search", "add"])[1]
+    keeper = library.tokens.create(audiences=[], rights=["search", "add", "manage"])[1]
+    gone, revoked = library.tokens.create(audiences=[], rights=["search", "add", "manage"])
+    library.tokens.revoke(gone.id)
     return {"reader": reader, "adder": adder, "keeper": keeper, "revoked": revoked, "nobody": ""}
 
 

@@ -24,7 +24,7 @@ from bench.rows import BLOCK, DOCUMENT_CHUNKS, Counted, Digest, Prepared, Rows, 
 from bench.timing import folder_bytes
 from trivium.config import Settings, load
 from trivium.library import embedder_for
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.types import EVERYONE, Chunk, Extraction, Processed
 
 EMBEDDED = 3_000  # real texts whose vectors all others are made of; fewer of a small corpus
@@ -96,11 +96,11 @@ def build(at: Place, corpus: Corpus, settings: Settings) -> None:
 
 def fill(library: Path, blocks: Iterable[Rows], model: str) -> None:
     """`model`: fingerprint of what the vectors come from."""
-    store = EmbeddedStore(library)
+    store = open_embedded(library)
     started = perf_counter()
-    with store.writing():
+    with store.writer.writing():
         for rows in blocks:
-            store.put(list(_documents(rows)), model)
+            store.writer.put(list(_documents(rows)), model)
             if (rows.first // BLOCK) % 10 == 9:
                 done = rows.first + len(rows.texts)
                 rate = done / (perf_counter() - started)

@@ -44,7 +44,7 @@ from trivium.library import embedder_for
 from trivium.ports import Chunker, Embedder
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import OWNER, Chunk, Extraction, Processed
 
@@ -220,11 +220,11 @@ def hybrid(
 ) -> list[list[Passage]]:
     """What a library that holds the five texts answers."""
     with TemporaryDirectory() as folder:
-        store = EmbeddedStore(Path(folder) / "library")
+        store = open_embedded(Path(folder) / "library")
         try:
-            with store.writing():
+            with store.writer.writing():
                 documents = [_processed(s, t, passages, vectors) for s, t in texts.items()]
-                store.put(documents, embedder.fingerprint)
+                store.writer.put(documents, embedder.fingerprint)
             searcher = Searcher(store, embedder)
             answers = []
             for question in questions:

@@ -36,7 +36,7 @@ from trivium.library import embedder_for
 from trivium.ports import Blob, Embedder, Summariser
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import OWNER, Chunk, Extraction, Processed
@@ -137,10 +137,10 @@ def _search(
 ) -> list[list[str]]:
     """What a library that holds the chunks answers."""
     with TemporaryDirectory() as folder:
-        store = EmbeddedStore(Path(folder) / "library")
+        store = open_embedded(Path(folder) / "library")
         try:
-            with store.writing():
-                store.put(list(_processed(sources, vectors)), embedder.fingerprint)
+            with store.writer.writing():
+                store.writer.put(list(_processed(sources, vectors)), embedder.fingerprint)
             searcher = Searcher(store, embedder)
             return [
                 [

@@ -25,7 +25,7 @@ from trivium.config import Settings
 from trivium.errors import TriviumError
 from trivium.library import Library
 from trivium.options import SearchOptions
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 QUERIES = ("lantern", "harbour 7", "lanterm", "signal -harbour")
@@ -85,21 +85,21 @@ def make(place: Path, files: Path) -> None:
     for n in range(40):
         text = f"The lantern of harbour {n} burns. " * 40 + f"Signal {n * 7} is word{n}."
         (files / f"{n}.md").write_text(f"# Note {n}\n\n{text}")
-    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+    with Library(open_embedded(place), TOY, Settings()) as library:
         library.add(files)
 
 
 def look(place: Path) -> dict[str, object]:
     """What a person would see of this library. A typed error is an answer too."""
     try:
-        with Library(EmbeddedStore(place), TOY, Settings()) as library:
+        with Library(open_embedded(place), TOY, Settings()) as library:
             answers = [
                 [[r.found.id, round(r.score, 5), r.found.chunk.text] for r in found]
                 for query in QUERIES
                 for mode in ("keyword", "fuzzy", "semantic")
                 for found in [library.search(query, options=SearchOptions(mode=mode))]
             ]
-            wrong = [one.name for one in library.examine(deep=True) if not one.ok]
+            wrong = [one.name for one in library.upkeep.examine(deep=True) if not one.ok]
             return {"answers": answers, "wrong": wrong}
     except TriviumError as error:
         return {"error": error.code}

@@ -29,7 +29,7 @@ _CHECKED = 20  # queries; at 1M chunks each costs seconds, since everything it m
 def filtered(ours: Ours, at: Place) -> dict[str, Any]:
     probes = ours.probes[WARM_UP : WARM_UP + _CHECKED]
     everything = {
-        signal: [ours.store.search(signal, probe, OWNER, at.chunks) for probe in probes]
+        signal: [ours.store.signals.search(signal, probe, OWNER, at.chunks) for probe in probes]
         for signal in (Signal.KEYWORD, Signal.TRIGRAM)
     }
     found = {}
@@ -61,7 +61,7 @@ def _agreeing(
 ) -> int:
     """For how many queries the filtered list is the exact one, ids and order."""
     return sum(
-        [h.chunk_id for h in ours.store.search(signal, probe, where, ours.limit)]
+        [h.chunk_id for h in ours.store.signals.search(signal, probe, where, ours.limit)]
         == [h.chunk_id for h in true]
         for probe, true in zip(probes, exact, strict=True)
     )

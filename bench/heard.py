@@ -72,7 +72,7 @@ class Listener:
 
     def __init__(self, library: Library, settings: Settings) -> None:
         self._library = library
-        self._store, self._embedder = library._store, library._embedder
+        self._store, self._embedder = library.backend, library.embedder
         options = SearchOptions(limit=JUDGED, hyde=False)
         self._request = request_for(settings, self._embedder.fingerprint, ("-",), OWNER, options)
 
@@ -84,16 +84,16 @@ class Listener:
             return None
         raw = {s: {h.chunk_id: h.score for h in hits} for s, hits in heard.lists.items()}
         ids = sorted({chunk for of_signal in raw.values() for chunk in of_signal})
-        chunks = {c.id: c for c in self._store.chunks(ids, OWNER)}
+        chunks = {c.id: c for c in self._store.documents.chunks(ids, OWNER)}
         ids = [i for i in ids if i in chunks]
         words = heard.corrected.query
         asked = self._embedder.embed_query(words.meaning)
-        vectors = self._store.vectors(ids, OWNER)
+        vectors = self._store.signals.vectors(ids, OWNER)
         fused = decide_anew(self._request, heard, DEPTH, JUDGED)
         best = [one.chunk_id for one in fused]
         late = self._library.judge(words.meaning, best)
         score = {one.chunk_id: one.score for one in fused}
-        rarities = partial(self._store.rarities, where=OWNER)
+        rarities = partial(self._store.signals.rarities, where=OWNER)
         share = coverage(words, [chunks[i] for i in ids], rarities, heard.corrected.missing)
         empty = [np.nan] * len(ids)
         return {

@@ -21,9 +21,12 @@ from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
 from trivium.models.local import LocalEmbedder
 from trivium.options import SearchOptions
+from trivium.ports import Backend
 from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.database import open_database
+from trivium.store.embedded.feed import Feed
 from trivium.text.query import parse
 from trivium.types import OWNER, Probe, Signal, Where
 
@@ -59,7 +62,7 @@ class Precomputed:
 class Ours:
     """An open library, and what to ask it."""
 
-    store: EmbeddedStore
+    store: Backend
     settings: Settings
     model: str  # its fingerprint
     embedding: Searcher  # embeds the query, as in real use
@@ -71,11 +74,11 @@ class Ours:
 
     @classmethod
     def open(cls, at: Place, settings: Settings, limit: int, seconds: float) -> Ours:
-        store = EmbeddedStore(at.library, create=False)
+        store = open_embedded(at.library, create=False)
         model, queries = local_embedder_for(settings), at.prepared.queries
         vectors = at.prepared.query_vectors
         given = Precomputed(model, queries, vectors)
-        name = store.manifest().model
+        name = store.models.manifest().model
         probes = [Probe(parse(q), v, model=name) for q, v in zip(queries, vectors, strict=True)]
         searchers = Searcher(store, model), Searcher(store, given)
         name = model.fingerprint
@@ -114,7 +117,7 @@ class Ours:
         for signal in Signal:
 
             def ask(probe: Probe, signal: Signal = signal) -> None:
-                self.store.search(signal, probe, OWNER, self.candidates)
+                self.store.signals.search(signal, probe, OWNER, self.candidates)
 
             for probe in self.probes[:WARM_UP]:
                 ask(probe)
@@ -127,13 +130,13 @@ class Ours:
         exact = exact_nearest(self.store, probes, self.limit)
         hits = 0
         for probe, true in zip(probes, exact, strict=True):
-            found = self.store.search(Signal.VECTOR, probe, OWNER, self.limit)
+            found = self.store.signals.search(Signal.VECTOR, probe, OWNER, self.limit)
             hits += len({h.chunk_id for h in found} & {i for i, _ in true})
         return round(hits / (self.limit * len(probes)), 4)
 
 
 def exact_nearest(
-    store: EmbeddedStore,
+    store: Backend,
     probes: Sequence[Probe],
     k: int,
     passing: NDArray[np.bool_] | None = None,
@@ -141,7 +144,9 @@ def exact_nearest(
     """Ids and cosines of the k nearest rows, by comparing every one that passes. Reads the vectors
     from the database: the index under test, and where its files lie, play no part."""
     best: list[list[tuple[int, float]]] = [[] for _ in probes]
-    for ids, near in store._registry.vector_rows(store.manifest().model, 0):
+    assert store.folder is not None
+    feed = Feed(open_database(store.folder / "library.db"))
+    for ids, near in feed.vector_rows(store.models.manifest().model, 0):
         if passing is not None:
             ids, near = ids[passing[ids]], near[passing[ids]]  # noqa: PLW2901
         for number, probe in enumerate(probes):

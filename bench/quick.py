@@ -37,7 +37,8 @@ from trivium.config import Settings
 from trivium.library import Library
 from trivium.models.weights import NAME
 from trivium.options import Filters, SearchOptions
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.ports import Backend
+from trivium.store.embedded.backend import open_embedded
 from trivium.text.query import parse
 from trivium.types import OWNER, Probe, Signal
 
@@ -72,7 +73,7 @@ class Known:
 def measured(folder: Path, rows: int, rounds: int) -> dict[str, Any]:
     blocks = list(make_rows(generated_corpus(), generated_vectors(1_000), rows))
     building = _built(folder, blocks)
-    with closing(EmbeddedStore(folder / "ours", create=False)) as store:
+    with closing(open_embedded(folder / "ours", create=False)) as store:
         found = {"ratios": {**building, **_searching(store, folder, blocks, rounds)}}
         counter = best_counter()
         counts = _instructions(folder) if counter == PERF else _bytecodes(store)
@@ -86,9 +87,7 @@ def _built(folder: Path, blocks: list[Rows]) -> dict[str, float]:
     return {"build / FTS5 + faiss": round(ours / yardstick, 3)}
 
 
-def _searching(
-    store: EmbeddedStore, folder: Path, blocks: list[Rows], rounds: int
-) -> dict[str, float]:
+def _searching(store: Backend, folder: Path, blocks: list[Rows], rounds: int) -> dict[str, float]:
     """Everything is asked each query in turn, so that whatever the machine does falls on all."""
     asked = _queries()
     library = Library(store, Known(asked), Settings())
@@ -131,11 +130,13 @@ def _searching(
     }
 
 
-def _alone(store: EmbeddedStore, signal: Signal) -> Callable[[Asked], object]:
-    return lambda q: store.search(signal, Probe(parse(q.text), q.vector, model=_MODEL), OWNER, 50)
+def _alone(store: Backend, signal: Signal) -> Callable[[Asked], object]:
+    return lambda q: store.signals.search(
+        signal, Probe(parse(q.text), q.vector, model=_MODEL), OWNER, 50
+    )
 
 
-def _bytecodes(store: EmbeddedStore) -> dict[str, float]:
+def _bytecodes(store: Backend) -> dict[str, float]:
     asked = _queries()
     library = Library(store, Known(asked), Settings())
     few, many = _COUNTED
@@ -167,7 +168,7 @@ def _instructions(folder: Path) -> dict[str, float]:
 def _ask(folder: Path, queries: int, where: str) -> None:
     """What a counted process does."""
     asked = _queries()
-    with closing(EmbeddedStore(folder / "ours", create=False)) as store:
+    with closing(open_embedded(folder / "ours", create=False)) as store:
         library = Library(store, Known(asked), Settings())
         for query in asked[:queries]:
             library.search(query.text, LIMIT, filters=Filters(where=where))

@@ -22,18 +22,19 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.metrics import Ranking
 from trivium.evaluate.metrics import measure as judge_ranking
 from trivium.ingest.embedding import Embedding
+from trivium.ingest.in_flight import Offer
 from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
-from trivium.ingest.way import Offer
 from trivium.library.assembly import chunker_for, local_embedder_for
 from trivium.models.late import LateReranker
 from trivium.models.local import LocalEmbedder
+from trivium.ports import Backend
 from trivium.results import Results
 from trivium.search.request import OVERFETCHED, SearchRequest
 from trivium.search.rerank import Shares, blend
 from trivium.search.run import Searcher
 from trivium.search.weigh import MINILM
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.types import OWNER, Labels, StoredChunk
 
 SETS = "scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de"
@@ -47,11 +48,11 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
     dataset = load_dataset(folder)
     embedder = local_embedder_for(settings)
     place = settings.cache / "bench" / "rerank" / dataset.name
-    store = EmbeddedStore(place)
+    store = open_embedded(place)
     _index(store, embedder, dataset, settings)
     model = embedder.fingerprint
     reranker = LateReranker(
-        embedder, lambda ids: store.token_vectors(ids, OWNER, model), store.rarities
+        embedder, lambda ids: store.signals.token_vectors(ids, OWNER, model), store.signals.rarities
     )
     searcher = Searcher(store, embedder)
     asked = sorted(dataset.queries.items())
@@ -80,9 +81,7 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
     return report
 
 
-def _index(
-    store: EmbeddedStore, embedder: LocalEmbedder, dataset: Dataset, settings: Settings
-) -> None:
+def _index(store: Backend, embedder: LocalEmbedder, dataset: Dataset, settings: Settings) -> None:
     preparer = Preparer(
         store,
         chunker_for(settings, embedder),
@@ -90,7 +89,7 @@ def _index(
         (),
         max_bytes=settings.read_max_bytes,
     )
-    with store.writing(), Pipeline(store, Embedding(store, embedder, embedder)) as pipeline:
+    with store.writer.writing(), Pipeline(store, Embedding(store, embedder, embedder)) as pipeline:
         for _ in pipeline.run(Offer(item, Labels(), preparer) for item in dataset.items()):
             pass
 
@@ -123,10 +122,10 @@ def _time(
     return as_json(measure(lambda pair: reranker.scores(*pair), searches, seconds))
 
 
-def _space(store: EmbeddedStore, place: Path) -> dict[str, float]:
-    documents = store.documents(OWNER)
-    ids = [p.id for d in documents for p in store.passages(d.id, OWNER)]
-    kept = store.token_vectors(ids, OWNER, store.manifest().model)
+def _space(store: Backend, place: Path) -> dict[str, float]:
+    documents = store.documents.all(OWNER)
+    ids = [p.id for d in documents for p in store.documents.passages(d.id, OWNER)]
+    kept = store.signals.token_vectors(ids, OWNER, store.models.manifest().model)
     return {
         "chunks": len(ids),
         "token_bytes_a_chunk": round(sum(map(len, kept.values())) / len(ids)),
@@ -134,9 +133,13 @@ def _space(store: EmbeddedStore, place: Path) -> dict[str, float]:
     }
 
 
-def _cost(store: EmbeddedStore, embedder: LocalEmbedder) -> dict[str, float]:
+def _cost(store: Backend, embedder: LocalEmbedder) -> dict[str, float]:
     """Processor time of the same passages with and without token vectors, the best of three."""
-    some = [p for d in store.documents(OWNER, limit=_EMBEDDED) for p in store.passages(d.id, OWNER)]
+    some = [
+        p
+        for d in store.documents.all(OWNER, limit=_EMBEDDED)
+        for p in store.documents.passages(d.id, OWNER)
+    ]
     texts = [p.chunk.embedded_text for p in some[:_EMBEDDED]]
     took: dict[str, list[float]] = {"plain": [], "with_tokens": []}
     for _ in range(3):

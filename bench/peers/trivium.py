@@ -20,7 +20,7 @@ from trivium.config import load
 from trivium.library import Library
 from trivium.library.assembly import local_embedder_for
 from trivium.options import Filters
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.text.query import parse
 from trivium.types import OWNER, Compare, Probe, Signal, Where
 
@@ -42,7 +42,7 @@ class Engine(InProcess):
         self._model = model.fingerprint
         vectors = np.stack([asked.vector for asked in known])
         given = Precomputed(model, [asked.text for asked in known], vectors)
-        self._store = EmbeddedStore(folder / "library", create=False)
+        self._store = open_embedded(folder / "library", create=False)
         legs = (VECTOR, WORDS, LETTERS)
         self.ways = {
             GIVEN: Way(legs, _searching(Library(self._store, given, settings))),
@@ -57,7 +57,9 @@ class Engine(InProcess):
         if asked.filtered:
             where = Where(None, Compare("metadata.shard", "lt", PASSING))
         probe = Probe(parse(asked.text), asked.vector, model=self._model)
-        return [_row(hit.chunk_id) for hit in self._store.search(Signal.VECTOR, probe, where, k)]
+        return [
+            _row(hit.chunk_id) for hit in self._store.signals.search(Signal.VECTOR, probe, where, k)
+        ]
 
     def close(self) -> None:
         self._store.close()

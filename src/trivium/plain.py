@@ -134,15 +134,15 @@ def interpretation_as_json(interpretation: Interpretation) -> dict[str, object]:
 
 
 def job_as_json(job: Job) -> dict[str, object]:
-    """Without its options, which are the library's own."""
+    """Without its options and its worker, which are the library's own."""
     told = asdict(job)
-    del told["options"]
+    del told["options"], told["worker"]
     return told
 
 
 def task_as_json(task: Task) -> dict[str, object]:
     told = asdict(task)
-    del told["key"], told["anew"], told["lost"]
+    del told["key"], told["anew"], told["lost"], told["worker"]
     return told
 
 

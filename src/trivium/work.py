@@ -93,6 +93,7 @@ class Task:
     seconds: Mapping[str, float] = field(default_factory=dict)  # by step
     key: bytes = b""
     lost: int = 0  # how often a worker ended, without saying why, while it had this
+    worker: str = ""  # who has it, or had it last
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,7 @@ class Job:
     seconds_left: float | None = None  # None: nobody can say
     notes: tuple[str, ...] = ()
     lasting: bool = True  # another process can go on with it
+    worker: str = ""  # who was last at it
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -5,16 +5,15 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.testing.store_machine import StoreMachine
+from trivium.ports import Backend
+from trivium.store.embedded.backend import open_embedded
+from trivium.testing.backend_machine import BackendMachine
 
 
-class EmbeddedMachine(StoreMachine):
+class EmbeddedMachine(BackendMachine):
     @staticmethod
-    def make() -> EmbeddedStore:
-        return EmbeddedStore(Path(tempfile.mkdtemp(prefix="trivium-")))
-
-    rebuild = staticmethod(EmbeddedStore.rebuild)
+    def make() -> Backend:
+        return open_embedded(Path(tempfile.mkdtemp(prefix="trivium-")))
 
 
 TestEmbedded = EmbeddedMachine.TestCase

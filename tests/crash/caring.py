@@ -13,49 +13,55 @@ from pathlib import Path
 from tests.crash.steps import Writing, boundaries, fork, killed
 
 from trivium.config import Settings
-from trivium.library import Library, recover
+from trivium.library import Library
+from trivium.ports import Backend
 from trivium.store.embedded import backup
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.sql.registry import Registry
+from trivium.store.embedded.recovery import recover
+from trivium.store.sql.checks import Checks
+from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY, sample
 
 DOCUMENTS = 5
 WRITING: Writing = (
-    (Registry, ("stage_restored", "activate", "free_unused_vectors", "clear_leftovers")),
+    (Staging, ("stage_restored", "activate")),
+    (Checks, ("free_unused_vectors",)),
+    (Feed, ("clear_leftovers",)),
     (Indexes, ("add", "rebuild", "catch_up", "stop_writing")),
-    (EmbeddedStore, ("_vacuum",)),
+    (Backend, ("_vacuum",)),
     (backup, ("_copy_database", "_sync", "_unpack")),  # type: ignore[arg-type]
     (Path, ("rename", "replace")),
 )
 
 
 def opened(place: Path) -> Library:
-    return Library(EmbeddedStore(place, create=False), TOY, Settings())
+    return Library(open_embedded(place, create=False), TOY, Settings())
 
 
 def fill(place: Path) -> None:
-    store = EmbeddedStore(place)
+    store = open_embedded(place)
     for text in ("first", "second"):
         batch = [sample(f"d{n}", f"lantern {text} {n}") for n in range(DOCUMENTS)]
-        store.put(batch, TOY.fingerprint)
-    store.put([sample("gone", "a lantern that goes")], TOY.fingerprint)
-    store.remove([DOCUMENTS + 1])
+        store.writer.put(batch, TOY.fingerprint)
+    store.writer.put([sample("gone", "a lantern that goes")], TOY.fingerprint)
+    store.writer.remove([DOCUMENTS + 1])
     store.close()
 
 
 def compact(place: Path) -> None:
     with opened(place) as library:
-        library.compact()
+        library.upkeep.compact()
 
 
 def back_up(place: Path) -> None:
     with opened(place) as library:
-        library.backup(place.with_name("backup.tar"), force=True)
+        library.upkeep.backup(place.with_name("backup.tar"), force=True)
 
 
 def recover_it(place: Path) -> None:
-    recover(place.with_name("backup.tar"), Settings(library=place), force=True)
+    recover(place.with_name("backup.tar"), place, None, force=True)
 
 
 def restore(place: Path) -> None:
@@ -66,13 +72,13 @@ def restore(place: Path) -> None:
 def check(place: Path, first: bool) -> None:
     """`first`: d1 has the text of its first interpretation."""
     with opened(place) as library:
-        with library._store.writing():
+        with library.backend.writer.writing():
             pass  # the next writer clears up
         for n in range(DOCUMENTS):
             text = "first" if first and n == 1 else "second"
-            assert library.text(n + 1) == f"lantern {text} {n}"
-        assert len(library.documents()) == len(library.search("lantern")) == DOCUMENTS
-        wrong = [one for one in library.examine(deep=True) if not one.ok]
+            assert library.documents.text(n + 1) == f"lantern {text} {n}"
+        assert len(library.documents.all()) == len(library.search("lantern")) == DOCUMENTS
+        wrong = [one for one in library.upkeep.examine(deep=True) if not one.ok]
         assert not wrong, wrong
     beside = {path.name for path in place.parent.iterdir()}
     assert beside <= {place.name, "backup.tar"}, beside

@@ -19,21 +19,25 @@ from trivium.config import Settings
 from trivium.extract.detect import read
 from trivium.extract.sandbox import Sandbox
 from trivium.library import Library
-from trivium.library.watching import Followed
+from trivium.library.folders import Followed
 from trivium.ports import Blob
 from trivium.sources import watch
+from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.indexes import Indexes
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.sql.queue import JobQueue
-from trivium.store.sql.registry import Registry
+from trivium.store.sql.names import Names
+from trivium.store.sql.queue import SqlQueue
+from trivium.store.sql.removal import Removal
+from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY
 
 PARTS = 3
 LOOK = 0.05  # seconds, instead of half a one
 # What `steps` kills at besides, as the marks of time of a task, is the same for a watcher.
 FOLLOWING: Writing = (
-    (JobQueue, ("create", "claim", "end")),
-    (Registry, ("stage", "activate", "remove", "rename", "unname")),
+    (SqlQueue, ("create", "claim", "end")),
+    (Staging, ("stage", "activate")),
+    (Removal, ("remove",)),
+    (Names, ("rename", "unname")),
     (Indexes, ("add", "drop")),
 )
 ROLES = ("before", "meanwhile")  # when files of the round come, change, move and go
@@ -46,12 +50,12 @@ def write(folder: Path, name: str, mark: int) -> None:
 
 def held(place: Path) -> dict[str, str]:
     """The text of every document, once all of the library agrees on it."""
-    with Library(EmbeddedStore(place), TOY, Settings()) as library:
-        documents = library.documents()
+    with Library(open_embedded(place), TOY, Settings()) as library:
+        documents = library.documents.all()
         assert len({d.uri for d in documents}) == len(documents)
-        with library._store.writing():
+        with library.backend.writer.writing():
             pass  # the next writer clears up
-        health = library.health()
+        health = library.upkeep.health()
         assert health["chunks"] == health["words"] == health["vectors"] == PARTS * len(documents)
         return {Path(d.uri).name: library.show(d.id).text for d in documents}
 
@@ -85,8 +89,8 @@ def stir(folder: Path, role: str, mark: int) -> None:
 def watched(place: Path, folder: Path, on_event: Callable[[Followed, Event], None]) -> None:
     watch._LOOK = LOOK
     stop = Event()
-    with Library(EmbeddedStore(place), TOY, Settings()) as library:
-        library.watch([folder], quiet=LOOK, stop=stop, on_event=lambda e: on_event(e, stop))
+    with Library(open_embedded(place), TOY, Settings()) as library:
+        library.folders.watch([folder], quiet=LOOK, stop=stop, on_event=lambda e: on_event(e, stop))
 
 
 def follow(place: Path, folder: Path, mark: int) -> None:

@@ -19,12 +19,15 @@ from typing import Any, TypeAlias
 from trivium.config import Settings
 from trivium.ingest import batches
 from trivium.ingest.outcomes import Fate
-from trivium.library import Library, workshop
+from trivium.library import Library, readers
 from trivium.ports import SourceItem
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.sql.queue import JobQueue
-from trivium.store.sql.registry import Registry
+from trivium.store.sql.names import Names
+from trivium.store.sql.queue import SqlQueue
+from trivium.store.sql.removal import Removal
+from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY
 from trivium.types import Chunk, Extraction, Labels
 
@@ -32,8 +35,11 @@ PARTS = 3
 CHANGED, SAME = 2, 1  # documents that every round changes, and that none does: two batches
 Writing: TypeAlias = Sequence[tuple[type, Sequence[str]]]
 WRITING: Writing = (
-    (JobQueue, ("create", "recover", "claim", "extend", "end", "release", "note_steps")),
-    (Registry, ("stage", "activate", "remove", "relabel", "discard_staged", "clear_leftovers")),
+    (SqlQueue, ("create", "recover", "claim", "extend", "end", "release", "note_steps")),
+    (Staging, ("stage", "activate", "discard")),
+    (Removal, ("remove",)),
+    (Names, ("relabel",)),
+    (Feed, ("clear_leftovers",)),
     (Indexes, ("add", "drop", "stop_writing")),
 )
 
@@ -151,7 +157,7 @@ def killed(act: Callable[[], None], name: str, number: int, writing: Writing) ->
 
 
 def opened(place: Path) -> Library:
-    return Library(EmbeddedStore(place), TOY, Settings())
+    return Library(open_embedded(place), TOY, Settings())
 
 
 def add(place: Path, mark: int) -> None:
@@ -166,12 +172,12 @@ def remove(place: Path, mark: int) -> None:
 
 def finish_adding(place: Path, mark: int) -> None:
     with opened(place) as library:
-        had_begun = bool(library.jobs(ended=False))
-        library.work()
+        had_begun = bool(library.jobs.all(ended=False))
+        library.jobs.work()
         again = library.add_from(offered(mark), Labels())
         if had_begun:
             assert again.count(Fate.UNCHANGED) == len(again.outcomes), "work() left something"
-        names = {d.uri for d in library.documents()}
+        names = {d.uri for d in library.documents.all()}
         assert names >= {f"same{n}" for n in range(SAME)} | {f"changed{n}" for n in range(CHANGED)}
         assert f"new{mark}" in names
         check(library, mark)
@@ -179,10 +185,10 @@ def finish_adding(place: Path, mark: int) -> None:
 
 def finish_removing(place: Path, mark: int) -> None:
     with opened(place) as library:
-        names = {d.uri for d in library.documents()}
+        names = {d.uri for d in library.documents.all()}
         if f"new{mark}" in names:
             library.remove([f"new{mark}"])
-        assert f"new{mark}" not in {d.uri for d in library.documents()}
+        assert f"new{mark}" not in {d.uri for d in library.documents.all()}
         assert not any(result.found.document.uri == f"new{mark}" for result in everything(library))
         check(library, None)
 
@@ -193,8 +199,8 @@ def everything(library: Library) -> Any:
 
 def check(library: Library, mark: int | None) -> None:
     """Nothing lost, nothing doubled, nothing half done."""
-    assert all(job.state.has_ended and not job.failed for job in library.jobs())
-    documents = library.documents()
+    assert all(job.state.has_ended and not job.failed for job in library.jobs.all())
+    documents = library.documents.all()
     assert len({d.uri for d in documents}) == len(documents)
     found = [result.found for result in everything(library)]
     assert len({c.id for c in found}) == len(found) == PARTS * len(documents)
@@ -204,9 +210,9 @@ def check(library: Library, mark: int | None) -> None:
         assert len(texts) == PARTS, document.uri
         if mark is not None and document.uri.startswith("changed"):
             assert marks == {str(mark)}, (document.uri, marks)
-    with library._store.writing():
+    with library.backend.writer.writing():
         pass  # the next writer clears up
-    health = library.health()
+    health = library.upkeep.health()
     assert health["chunks"] == health["words"] == health["vectors"]
     assert health["leftovers"] == 0
 
@@ -234,8 +240,8 @@ def next_mark(act: Callable[..., None], place: Path, mark: int) -> int:
 
 
 def main(place: Path) -> None:
-    workshop._SOURCES = {**workshop._SOURCES, Source.kind: lambda *_: Source(())}
-    workshop.chunker_for = lambda *_: Cut()  # type: ignore[assignment]
+    readers._SOURCES = {**readers._SOURCES, Source.kind: lambda *_: Source(())}
+    readers.chunker_for = lambda *_: Cut()  # type: ignore[assignment]
     batches.BATCH_DOCUMENTS = 2
     assert fork(lambda: add(place, 0)) == 0
     print("ready", flush=True)

@@ -27,12 +27,13 @@ from tests.crash.steps import Writing, boundaries, fork, killed
 from trivium.config import Settings
 from trivium.ingest import reembed
 from trivium.ingest.reembed import Reembedder
-from trivium.library import Library, parts
+from trivium.library import Library, current
 from trivium.options import SearchOptions
+from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.indexes import Indexes
-from trivium.store.embedded.store import EmbeddedStore
 from trivium.store.embedded.vectors import VectorIndex
-from trivium.store.sql.registry import Registry
+from trivium.store.sql import models
+from trivium.store.sql.models import SqlModels
 from trivium.testing.samples import OTHER, TOY, ToyEmbedder, sample
 from trivium.types import Signal
 
@@ -41,7 +42,8 @@ KILLS = 8  # at random instants
 QUERY = "lantern"
 MODELS = {"": TOY, "toy": TOY, "other": OTHER}
 WRITING: Writing = (
-    (Registry, ("begin_model", "keep_beside", "switch_model", "drop_other_models", "_drop")),
+    (SqlModels, ("begin", "keep_beside", "_serve", "drop_others")),
+    (models, ("_drop",)),
     (VectorIndex, ("start_writing", "append", "stop_writing")),
     (Indexes, ("start_writing", "stop_writing")),
 )
@@ -49,9 +51,9 @@ WRITING: Writing = (
 
 def opened(place: Path) -> Library:
     """With toy models in the place of real ones, by the name that the manifest keeps."""
-    parts.embedder_or_missing = lambda settings: MODELS[settings.embed_model]
-    store = EmbeddedStore(place)
-    name = store.manifest().settings.get("embed.model", "")
+    current.embedder_or_missing = lambda settings: MODELS[settings.embed_model]
+    store = open_embedded(place)
+    name = store.models.manifest().settings.get("embed.model", "")
     return Library(store, MODELS[name], Settings(embed_model=name))
 
 
@@ -59,7 +61,7 @@ def fill(place: Path) -> None:
     with opened(place) as library:
         texts = [[f"lantern part{p} of d{d}" for p in range(PARTS)] for d in range(DOCUMENTS)]
         batch = [sample(f"d{number}", *texts) for number, texts in enumerate(texts)]
-        library._store.put(batch, TOY.fingerprint)
+        library.backend.writer.put(batch, TOY.fingerprint)
 
 
 def change(place: Path, name: str) -> None:
@@ -74,16 +76,16 @@ def change(place: Path, name: str) -> None:
             return super().embed_documents(texts)
 
     with opened(place) as library:
-        Reembedder(library._store, Telling(), {"embed.model": name}).run()
+        Reembedder(library.backend, Telling(), {"embed.model": name}).run()
 
 
 def finish(place: Path, name: str) -> None:
     change(place, name)
     with opened(place) as library:
-        assert library.manifest().model == MODELS[name].fingerprint
-        assert library.manifest().next_model == ""
+        assert library.models.manifest().model == MODELS[name].fingerprint
+        assert library.models.manifest().next_model == ""
         assert check(library) == MODELS[name].fingerprint
-        health = library.health()
+        health = library.upkeep.health()
         assert health["chunks"] == health["words"] == health["vectors"] == DOCUMENTS * PARTS
     connection = sqlite3.connect(place / "library.db")
     held = connection.execute("SELECT DISTINCT model FROM embeddings").fetchall()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.ports import Backend
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, probe
 from trivium.types import OWNER, Signal
 
@@ -26,9 +27,11 @@ def test_a_killed_writer_leaves_a_whole_library(tmp_path: Path) -> None:
     held: dict[str, int] = {}  # each document's content, GONE if it is removed
     for round_ in range(KILLS):
         wanted = run_and_kill(tmp_path / "library", files, round_, chance.uniform(0, 0.6), held)
-        store = EmbeddedStore(tmp_path / "library")
+        store = open_embedded(tmp_path / "library")
         with Library(store, TOY, Settings()) as library:
-            now = {Path(d.uri).name: content_of(library, store, d.id) for d in library.documents()}
+            now = {
+                Path(d.uri).name: content_of(library, store, d.id) for d in library.documents.all()
+            }
             for name in held.keys() | wanted.keys() | now.keys():
                 acknowledged = held.get(name, GONE)
                 assert now.get(name, GONE) in (acknowledged, wanted.get(name, acknowledged))
@@ -60,7 +63,7 @@ def run_and_kill(
     return wanted
 
 
-def content_of(library: Library, store: EmbeddedStore, document: int) -> int:
+def content_of(library: Library, store: Backend, document: int) -> int:
     """Which content a document has, after all three signals have agreed on it with SQLite."""
     shown = library.show(document)
     marks = {mark for p in shown.passages for mark in re.findall(r"mark\d+", p.chunk.text)}
@@ -68,8 +71,8 @@ def content_of(library: Library, store: EmbeddedStore, document: int) -> int:
     assert len(shown.passages) == shown.document.chunks
     mark = marks.pop()
     for kind in Signal:
-        hits = store.search(kind, probe(mark), OWNER, 1000)
-        chunks = store.chunks([hit.chunk_id for hit in hits], OWNER)
+        hits = store.signals.search(kind, probe(mark), OWNER, 1000)
+        chunks = store.documents.chunks([hit.chunk_id for hit in hits], OWNER)
         assert len(chunks) == len({hit.chunk_id for hit in hits}) == len(hits)
         assert sorted(c.id for c in chunks if mark in c.chunk.text) == [
             p.id for p in shown.passages
@@ -77,9 +80,9 @@ def content_of(library: Library, store: EmbeddedStore, document: int) -> int:
     return int(mark.removeprefix("mark"))
 
 
-def assert_healthy(store: EmbeddedStore) -> None:
-    before = store.health()
+def assert_healthy(store: Backend) -> None:
+    before = store.upkeep.health()
     assert before["chunks"] == before["words"] == before["vectors"]
-    with store.writing():
+    with store.writer.writing():
         pass  # the next writer clears up
-    assert store.health() == before | {"leftovers": 0}
+    assert store.upkeep.health() == before | {"leftovers": 0}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 
 def main(place: Path, folder: Path) -> None:
-    with Library(EmbeddedStore(place), TOY, Settings()) as library:
-        library.watch(
+    with Library(open_embedded(place), TOY, Settings()) as library:
+        library.folders.watch(
             [folder],
             quiet=0.05,
             on_event=lambda e: print(e.kind, Path(e.uri).name, e.message, flush=True),

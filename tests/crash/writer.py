@@ -10,13 +10,13 @@ from pathlib import Path
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 
 def main(place: Path, folder: Path, seed: int) -> None:
     chance = random.Random(seed)
-    library = Library(EmbeddedStore(place), TOY, Settings())
+    library = Library(open_embedded(place), TOY, Settings())
     print("ready", flush=True)
     while True:
         names = [f"{chance.randrange(40):02}.md" for _ in range(chance.randint(1, 6))]
@@ -32,7 +32,7 @@ def main(place: Path, folder: Path, seed: int) -> None:
             name = Path(outcome.uri).name
             print("done", name, contents[name], flush=True)
         if chance.random() < 0.4:
-            gone = chance.choice(library.documents())
+            gone = chance.choice(library.documents.all())
             print("want", Path(gone.uri).name, 0, flush=True)
             library.remove([gone.id])
             print("done", Path(gone.uri).name, 0, flush=True)

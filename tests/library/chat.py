@@ -11,7 +11,7 @@ from trivium.answer.rewrite import RULES as REWRITE
 from trivium.config import load
 from trivium.library import Library
 from trivium.search.hyde import PROMPT as HYDE
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 from trivium.types import Processed
 
@@ -59,9 +59,9 @@ def asked(
     with ScriptedEndpoint(chat) as server:
         given = {"generate.url": server.url, "generate.model": "writer"}
         given |= {name.replace("_", ".", 1): value for name, value in settings.items()}
-        store = EmbeddedStore(folder / "library")
+        store = open_embedded(folder / "library")
         with Library(store, TOY, load(given).settings) as library:
-            store.put(documents, TOY.fingerprint)
+            store.writer.put(documents, TOY.fingerprint)
             yield library
 
 

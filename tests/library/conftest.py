@@ -5,14 +5,14 @@ import pytest
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """An empty library without a model's weight: words hashed into vectors."""
-    with Library(EmbeddedStore(tmp_path / "library"), TOY, Settings()) as opened:
+    with Library(open_embedded(tmp_path / "library"), TOY, Settings()) as opened:
         yield opened
 
 

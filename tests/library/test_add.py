@@ -9,11 +9,11 @@ from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.outcomes import Fate
 from trivium.ingest.reading import extractors
-from trivium.library import Library, workshop
+from trivium.library import Library, readers
 from trivium.library.assembly import sandbox_for
 from trivium.options import SearchOptions
 from trivium.ports import Blob
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
 
 
@@ -46,7 +46,7 @@ def test_an_unchanged_file_is_neither_read_again_nor_embedded(tmp_path: Path, fi
             return super().embed_documents(texts)
 
     (files / "a.md").write_text("# One\n\nfirst\n\n# Two\n\nsecond")
-    with Library(EmbeddedStore(tmp_path / "l"), Counting(), Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), Counting(), Settings()) as library:
         library.add(files)
         assert Counting.texts == 2
         library.add(files)
@@ -79,7 +79,7 @@ def test_the_processes_that_read_end_with_the_adding(
         made.append(sandbox_for(settings))
         return made[-1]
 
-    monkeypatch.setattr(workshop, "sandbox_for", make)
+    monkeypatch.setattr(readers, "sandbox_for", make)
     (files / "a.md").write_text("# One\n\nfirst")
     assert fates(library, files) == {"a.md": Fate.ADDED}
     (sandbox,) = made
@@ -111,7 +111,7 @@ def test_one_bad_file_does_not_stop_the_others(library: Library, files: Path) ->
         "link.md": "file.unreadable",
     }
     assert report.count(Fate.ADDED) == 2
-    assert {d.title for d in library.documents()} == {"good", "zz"}
+    assert {d.title for d in library.documents.all()} == {"good", "zz"}
 
 
 def test_a_file_that_cannot_be_read(library: Library, files: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_read(library: Library, files: Path) -> None:
 def test_too_large_files_are_not_even_read(tmp_path: Path, files: Path) -> None:
     with (files / "huge.txt").open("wb") as file:
         file.truncate(200 * 1024 * 1024)
-    with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
         assert [o.error.code for o in library.add(files).failed if o.error] == ["file.too_large"]
 
 
@@ -135,7 +135,7 @@ def test_a_missing_folder_adds_nothing(library: Library, files: Path) -> None:
     (files / "a.md").write_text("x")
     with pytest.raises(PathNotFound, match=r"nowhere"):
         library.add([files, files / "nowhere"])
-    assert library.documents() == []
+    assert library.documents.all() == []
 
 
 def test_names_that_are_not_text(library: Library, files: Path) -> None:
@@ -144,7 +144,7 @@ def test_names_that_are_not_text(library: Library, files: Path) -> None:
         file.write("A strange name.")
     report = library.add(files)
     assert report.count(Fate.ADDED) == 1
-    (document,) = library.documents()
+    (document,) = library.documents.all()
     assert document.uri.endswith("caf\\xe9 \n.md")
 
 
@@ -152,16 +152,16 @@ def test_labels_by_caller_then_file_then_before(library: Library, files: Path) -
     path = files / "a.md"
     path.write_text("---\naudience: dm-only\ncategory: lore\nyear: 2021\n---\n\nThe vault.")
     library.add(path)
-    (document,) = library.documents()
+    (document,) = library.documents.all()
     assert (document.audience, document.category) == ("dm-only", "lore")
     assert document.metadata["year"] == 2021
     assert fates(library, path, category="rules") == {"a.md": Fate.RELABELLED}
     path.write_text("The vault, without a word about who may see it.")
     library.add(path)
-    (document,) = library.documents()
+    (document,) = library.documents.all()
     assert (document.audience, document.category) == ("dm-only", "rules"), "never widened"
     library.add(path, audience="all", metadata={"shelf": 3})
-    (document,) = library.documents()
+    (document,) = library.documents.all()
     assert (document.audience, document.metadata["shelf"]) == ("all", 3)
     assert document.interpretation == 2
 
@@ -187,16 +187,16 @@ def test_what_was_added_without_a_model_is_embedded_later(tmp_path: Path, files:
         embed_query = embed_documents
 
     (files / "a.md").write_text("A lantern burns.")
-    with Library(EmbeddedStore(tmp_path / "l"), Missing(), Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), Missing(), Settings()) as library:
         report = library.add(files)
         assert "There is no model. Get one." in report.notes[0]
         results = library.search("lantern")
         assert [r.found.chunk.text for r in results] == ["A lantern burns."]
         assert "Get one." in results.notes[0]
-        assert library.health()["vectors"] == 0
-    with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
+        assert library.upkeep.health()["vectors"] == 0
+    with Library(open_embedded(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
         library.add(files)
-        assert library.health()["vectors"] == 1
+        assert library.upkeep.health()["vectors"] == 1
         assert library.search("lantern", options=SearchOptions(mode="semantic"))[0].rank == 1
 
 
@@ -208,12 +208,12 @@ def test_an_edit_of_the_first_paragraph_embeds_only_what_changed(
     book = files / "book.txt"
     book.write_text("\n\n".join(paragraphs))
     library.add(files)
-    before = library._store.summarised(1)
+    before = library.backend.documents.summarised(1)
     assert before is not None
     paragraphs[0] = paragraphs[0].replace("tells", "speaks")
     book.write_text("\n\n".join(paragraphs))
     assert library.add(files).count(Fate.UPDATED) == 1
-    after = library._store.summarised(1)
+    after = library.backend.documents.summarised(1)
     assert after is not None
     assert after.summary == before.summary != ""
     assert len(after.hashes - before.hashes) == 1

@@ -11,7 +11,7 @@ from trivium.library import Library, asof, where
 from trivium.library.asof import instant
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import OTHER, TOY, embed_beside
 
 
@@ -47,7 +47,7 @@ def test_by_number(past: Library) -> None:
 
 
 def test_by_time(past: Library) -> None:
-    first, second, third = past.history("a.md")
+    first, second, third = past.history.of("a.md")
     for one, light in ((first, "lantern"), (second, "candle"), (third, "torch")):
         assert (
             light
@@ -123,7 +123,7 @@ def test_what_was_removed_is_in_no_past(past: Library, tmp_path: Path) -> None:
 
 
 def test_what_was_pruned_is_in_no_past(past: Library) -> None:
-    past.prune(keep=1)
+    past.history.prune(keep=1)
     assert texts(past.search("lamp", options=SearchOptions(as_of=2))) == ["The lamp of fog."]
 
 
@@ -132,7 +132,7 @@ def test_views_are_used_again_and_bounded(past: Library, tmp_path: Path) -> None
     past.search("lamp", options=SearchOptions(as_of=1))
     (view,) = folder.iterdir()
     past.search("fog", options=SearchOptions(as_of=1))
-    with Library(EmbeddedStore(tmp_path / "library"), TOY, Settings()) as other:
+    with Library(open_embedded(tmp_path / "library"), TOY, Settings()) as other:
         assert len(other.search("lamp", options=SearchOptions(as_of=1))) == 2
     assert list(folder.iterdir()) == [view]
     for number in (2, 3):
@@ -167,12 +167,12 @@ def test_times_are_the_registrys() -> None:
 
 def other_model(past: Library) -> Library:
     """The same library once it has come to another model."""
-    store = past._store
-    store.begin_model(OTHER.fingerprint, {})
+    store = past.backend
+    store.models.begin(OTHER.fingerprint, {})
     embed_beside(store, OTHER)
-    store.prepare_model(OTHER.fingerprint)
-    store.switch_model(OTHER.fingerprint)
-    store.drop_other_models()
+    store.models.prepare(OTHER.fingerprint)
+    store.models.switch(OTHER.fingerprint)
+    store.models.drop_others()
     return Library(store, OTHER, Settings())
 
 
@@ -196,7 +196,7 @@ def test_what_is_too_much_to_embed_at_once_is_told(
 
 def test_adding_an_unchanged_file_leaves_what_was_restored(past: Library, files: Path) -> None:
     past.restore("a.md", 1)
-    changed = Library(past._store, TOY, Settings(chunk_size=300))  # as another model may have it
+    changed = Library(past.backend, TOY, Settings(chunk_size=300))  # as another model may have it
     changed.add(files)
     assert texts(changed.search("lamp", filters=Filters(source="a.md"))) == [
         "A lantern lamp burns."

@@ -207,25 +207,25 @@ def test_a_follow_up_is_searched_for_as_it_was_meant(library: Library, chat: Cha
 def test_a_conversation_is_kept_where_it_is_asked_for(library: Library, chat: Chat) -> None:
     chat.answer = "Fog is a cloud that touches the ground [1]."
     library.ask(QUESTION)
-    assert library.conversations() == []
+    assert library.conversations.all() == []
     answer = library.ask(QUESTION, conversation="weather")
     assert answer.conversation == "weather"
     said = Turn(QUESTION, "Fog is a cloud that touches the ground.")
-    assert library.conversation("weather") == (said,)
+    assert library.conversations.get("weather") == (said,)
     chat.rewrite = "When does fog lift, by noon?"
     again = library.ask("When does it lift?", conversation="weather")
     assert again.asked == chat.rewrite
-    assert [(c.name, c.turns) for c in library.conversations()] == [("weather", 2)]
+    assert [(c.name, c.turns) for c in library.conversations.all()] == [("weather", 2)]
     for name in ("", " ", "x" * 201):
         with pytest.raises(BadSetting, match="conversation"):
             library.ask(QUESTION, conversation=name)
     with pytest.raises(BadSetting, match="history"):
         library.ask(QUESTION, conversation="weather", history=[said])
-    assert library.forget_conversation("weather") == 2
+    assert library.conversations.forget("weather") == 2
     with pytest.raises(ConversationNotFound):
-        library.conversation("weather")
+        library.conversations.get("weather")
     with pytest.raises(ConversationNotFound):
-        library.forget_conversation("weather")
+        library.conversations.forget("weather")
 
 
 def test_whoever_stops_early_stops_the_model_and_keeps_nothing(
@@ -235,7 +235,7 @@ def test_whoever_stops_early_stops_the_model_and_keeps_nothing(
     events = library.ask_stream(QUESTION, conversation="weather")
     assert isinstance(next(event for event in events if isinstance(event, Token)), Token)
     events.close()  # type: ignore[attr-defined]
-    assert library.conversations() == []
+    assert library.conversations.all() == []
 
 
 def test_nobody_reads_what_another_audience_was_told(tmp_path: Path, chat: Chat) -> None:
@@ -247,10 +247,10 @@ def test_nobody_reads_what_another_audience_was_told(tmp_path: Path, chat: Chat)
         )
         within = where(Filters(audiences=["player"]))
         library.ask("What is the fog?", filters=Filters(audiences=["player"]), conversation="talk")
-        assert len(library.conversation("talk", within)) == 1
-        assert len(library.conversation("talk")) == 2
+        assert len(library.conversations.get("talk", within)) == 1
+        assert len(library.conversations.get("talk")) == 2
         library.remove(["curse.md"])
-        assert len(library.conversation("talk")) == 1
+        assert len(library.conversations.get("talk")) == 1
     assert "Curse" in {one.title for one in owner.passages}
     assert "Curse" not in {one.title for one in player.passages}
     assert all("witches" not in prompt for prompt in chat.prompts[1:])

@@ -13,7 +13,7 @@ from tests.language_model import KEY, NAME
 from trivium.answers import AnswerKind, Done, Token, Turn
 from trivium.config import load
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 WINDOW = 1000
@@ -36,7 +36,7 @@ def library(
         "generate.seconds": "240",
     }
     (tmp_path / "port.md").write_text(TEXT)
-    with Library(EmbeddedStore(tmp_path / "library"), TOY, load(given).settings) as opened:
+    with Library(open_embedded(tmp_path / "library"), TOY, load(given).settings) as opened:
         opened.add(tmp_path / "port.md")
         yield opened
 

@@ -13,7 +13,7 @@ from trivium.library import Library
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results
 from trivium.search.multi import combined, shown
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 from trivium.types import Combine, Compare, Granularity, Signal
 
@@ -32,7 +32,7 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         body = "\n\n".join(f"## Part {i}\n\n{text}." for i, text in enumerate(paragraphs))
         (files / name).write_text(f"---\ntitle: {title}\nyear: {year}\n---\n{body}\n")
     (files / "secret.md").write_text("---\naudience: board\nbudget: 5\n---\nmachine ethics costs")
-    store = EmbeddedStore(tmp_path_factory.mktemp("asked") / "library")
+    store = open_embedded(tmp_path_factory.mktemp("asked") / "library")
     with Library(store, TOY, Settings()) as library:
         library.add(files)
         yield library

@@ -39,7 +39,7 @@ def shelf(files: Path) -> Path:
 
 
 def by_name(library: Library) -> dict[str, Document]:
-    return {Path(document.uri).name: document for document in library.documents()}
+    return {Path(document.uri).name: document for document in library.documents.all()}
 
 
 def test_the_files_of_entries_are_read_with_what_the_entries_say(
@@ -65,7 +65,7 @@ def test_the_files_of_entries_are_read_with_what_the_entries_say(
 
 def test_a_folder_with_library_and_files_holds_each_once(library: Library, shelf: Path) -> None:
     library.add(shelf)
-    uris = [document.uri for document in library.documents()]
+    uris = [document.uri for document in library.documents.all()]
     assert len(uris) == len(set(uris)) == 8
     assert by_name(library)["lamp.pdf"].metadata["year"] == 2019
     again = library.add(shelf)

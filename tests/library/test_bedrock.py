@@ -58,7 +58,7 @@ def test_from_settings_to_an_answer(tmp_path: Path) -> None:
     with ScriptedEndpoint(amazon) as server, bedrock(server):
         with Library.open(tmp_path / "library", settings=settings) as library:
             assert library.add(tmp_path / "note.md").notes == ()
-            assert library.manifest().model == TITAN
+            assert library.models.manifest().model == TITAN
             embedded = [seen.body["inputText"] for seen in asked(server, "invoke")]
             assert len(embedded) == 2
             assert all(text.startswith(SUMMARY) for text in embedded)
@@ -72,7 +72,7 @@ def test_from_settings_to_an_answer(tmp_path: Path) -> None:
         # The manifest knows the way to the model; who may ask it, it does not.
         with Library.open(tmp_path / "library", settings=Settings()) as plain:
             assert Signal.VECTOR in plain.search("twelve cranes")[0].signals
-    assert "secret" not in str(library.manifest())
+    assert "secret" not in str(library.models.manifest())
 
 
 def test_a_library_goes_on_without_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from trivium.errors import BadSetting, ModelUnavailable
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.options import SearchOptions
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
 from trivium.types import Collection
 
@@ -39,7 +39,7 @@ def add(
     folder: Path, files: Iterable[Path] | Path, embedder: ToyEmbedder, **given: object
 ) -> dict[str, Fate]:
     settings = Settings(**given)  # type: ignore[arg-type]
-    with Library(EmbeddedStore(folder), embedder, settings) as library:
+    with Library(open_embedded(folder), embedder, settings) as library:
         report = library.add(files if isinstance(files, Path) else list(files))
         return {Path(o.uri).name: o.fate for o in report.outcomes}
 
@@ -55,7 +55,7 @@ def test_a_summary_is_embedded_but_neither_kept_in_the_chunk_nor_shown(
     long, short = embedder.texts[:3], embedder.texts[3:]
     assert all(t.startswith(lead) for t, lead in zip(long, with_title, strict=True))
     assert short == [f"One\nOne\n\n{LEAD}"], "a summary of one chunk would repeat it"
-    with Library(EmbeddedStore(tmp_path / "l"), embedder, Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), embedder, Settings()) as library:
         shown = [p.chunk.text for p in library.show("a.md").passages]
         assert shown[1:] == ["Tides\n\nThe tide turns at noon.", "Ships\n\nOnly skiffs pass."]
         assert [
@@ -119,10 +119,10 @@ def test_a_library_of_the_first_format_is_brought_up_to_date(tmp_path: Path, fil
 
 def test_a_collection_keeps_its_chunker(library: Library, files: Path) -> None:
     (files / "a.md").write_text(NOTE)
-    library.set_chunker("papers", "abstract")
+    library.documents.set_chunker("papers", "abstract")
     library.add(files, collection="papers")
     library.add(files, collection="notes")
-    assert library.collections() == [
+    assert library.documents.collections() == [
         Collection("notes", 1, 3, ""),
         Collection("papers", 1, 1, "abstract"),
     ]
@@ -132,19 +132,19 @@ def test_a_collection_keeps_its_chunker(library: Library, files: Path) -> None:
 def test_another_chunker_cuts_a_document_anew_as_a_whole(library: Library, files: Path) -> None:
     (files / "a.md").write_text(NOTE)
     library.add(files)
-    library.set_chunker("default", "abstract")
-    assert [d.chunks for d in library.documents()] == [3], "until it is added again"
+    library.documents.set_chunker("default", "abstract")
+    assert [d.chunks for d in library.documents.all()] == [3], "until it is added again"
     report = library.add(files)
     assert [(o.fate, o.document.chunks) for o in report.outcomes if o.document] == [
         (Fate.UPDATED, 1)
     ]
-    assert library.health()["chunks"] == 1
+    assert library.upkeep.health()["chunks"] == 1
 
 
 def test_an_unknown_chunker_changes_nothing(library: Library) -> None:
     with pytest.raises(BadSetting, match="semantic"):
-        library.set_chunker("default", "semantic")
-    assert library.collections() == []
+        library.documents.set_chunker("default", "semantic")
+    assert library.documents.collections() == []
 
 
 def test_what_the_ceiling_left_out_is_said_until_it_is_not_true(
@@ -153,9 +153,9 @@ def test_what_the_ceiling_left_out_is_said_until_it_is_not_true(
     (files / "a.md").write_text(NOTE)
     for most, told in ((2, True), (100, False)):
         settings = Settings(chunk_strategy="sections", chunk_most=most)
-        with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), settings) as library:
+        with Library(open_embedded(tmp_path / "l"), ToyEmbedder(), settings) as library:
             notes = library.add(files).notes
-            (document,) = library.documents()
+            (document,) = library.documents.all()
         said = "Only the first 2 of 3 passages are searchable."
         assert notes == ((f"Amble: {said}",) if told else ())
         assert document.metadata.get("chunking") == (said if told else None)

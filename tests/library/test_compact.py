@@ -8,7 +8,8 @@ import pytest
 from trivium.config import Settings
 from trivium.library import Library
 from trivium.options import SearchOptions
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.words import WordIndex
 from trivium.testing.samples import TOY
 
 MARKS = ("markamber", "markcopper", "marksilver", "markgolden", "markbrass", "marksteel")
@@ -57,18 +58,18 @@ def test_no_file_holds_what_is_gone(
         library.add(files)
         plain.write_text("---\ntitle: t\nkeywords: [k]\n---\n\nNothing left.")
         library.add(files)
-        library.prune(keep=1)
+        library.history.prune(keep=1)
     assert library.search("lantern")
-    done = library.compact()
+    done = library.upkeep.compact()
     assert not done.held_back
     assert holding(folder) == {}
     assert done.after < done.before
-    words = EmbeddedStore(folder)._indexes._words.view()
+    words = WordIndex(folder / "words").view()
     for mark in MARKS:
         for field in ("spellings", "stems"):
             assert words.searcher.doc_freq(field, mark) == 0
     assert library.search("lantern")[0].found.document.title == "kept"
-    health = library.health()
+    health = library.upkeep.health()
     assert health["chunks"] == health["words"] == health["vectors"]
 
 
@@ -79,7 +80,7 @@ def test_readers_go_on_while_it_runs(library: Library, tmp_path: Path, files: Pa
     library.remove([f"{n}.md" for n in range(0, 40, 2)])
     wrong: list[object] = []
     ended = threading.Event()
-    with Library(EmbeddedStore(tmp_path / "library"), TOY, Settings()) as reader:
+    with Library(open_embedded(tmp_path / "library"), TOY, Settings()) as reader:
 
         def search() -> None:
             while not ended.is_set():
@@ -91,7 +92,7 @@ def test_readers_go_on_while_it_runs(library: Library, tmp_path: Path, files: Pa
         thread = threading.Thread(target=search)
         thread.start()
         for _ in range(3):
-            library.compact()
+            library.upkeep.compact()
         ended.set()
         thread.join()
         assert not wrong

@@ -11,7 +11,7 @@ from trivium.errors import IndexDamaged
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.store.embedded import indexes
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 from trivium.types import Signal
 
@@ -20,7 +20,7 @@ Answers = list[list[tuple[int, float]]]
 
 
 def opened(place: Path) -> Library:
-    return Library(EmbeddedStore(place), TOY, Settings())
+    return Library(open_embedded(place), TOY, Settings())
 
 
 def answers(library: Library) -> Answers:
@@ -35,14 +35,14 @@ def answers(library: Library) -> Answers:
 
 
 def fill(place: Path) -> Answers:
-    store = EmbeddedStore(place)
+    store = open_embedded(place)
     for batch in range(3):
         documents = (
             sample(f"{batch}-{n}", f"lantern {n} of harbour {batch * n}", f"paragraph word{n}")
             for n in range(20)
         )
-        store.put(list(documents), TOY.fingerprint)
-    store.remove([2, 3])
+        store.writer.put(list(documents), TOY.fingerprint)
+    store.writer.remove([2, 3])
     store.close()
     with opened(place) as library:
         return answers(library)
@@ -71,9 +71,9 @@ def test_one_byte_of_any_index_file_changes_nothing(tmp_path: Path, at: float) -
         flip(path, at)
         with opened(place) as library:
             assert answers(library) == expected, path
-            library.rebuild()
+            library.upkeep.rebuild()
             assert answers(library) == expected, path
-            health = library.health()
+            health = library.upkeep.health()
             assert health["chunks"] == health["words"] == health["vectors"]
         assert not list(place.glob("*.damaged"))
 
@@ -96,10 +96,10 @@ def _commands(folder: Path) -> list[Callable[[Library], object]]:
     return [
         lambda library: library.search("lantern"),
         lambda library: library.add(file),
-        lambda library: library.examine(),
-        lambda library: library.repair(),
-        lambda library: library.rebuild(),
-        lambda library: library.compact(),
+        lambda library: library.upkeep.examine(),
+        lambda library: library.upkeep.repair(),
+        lambda library: library.upkeep.rebuild(),
+        lambda library: library.upkeep.compact(),
         lambda library: library.remove(["0-7"]),
     ]
 
@@ -122,7 +122,7 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
     place = tmp_path / "library"
     expected = fill(place)
     with opened(place) as writer:
-        with writer._store.writing():
+        with writer.backend.writer.writing():
             for path in (place / "words").glob("*.term"):
                 flip(path, 0.5)
             with opened(place) as reader:
@@ -134,7 +134,7 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
                 with pytest.raises(IndexDamaged):
                     reader.search("lantern", options=SearchOptions(mode="keyword"))
             assert (place / "words.damaged").exists()
-        with writer._store.writing():
+        with writer.backend.writer.writing():
             pass  # whoever writes next rebuilds what a reader has marked
         assert not (place / "words.damaged").exists()
         assert answers(writer) == expected
@@ -143,7 +143,7 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
 def test_a_reader_notices_that_another_has_rebuilt(tmp_path: Path) -> None:
     place = tmp_path / "library"
     expected = fill(place)
-    with opened(place) as writer, writer._store.writing():
+    with opened(place) as writer, writer.backend.writer.writing():
         for path in (place / "words").glob("*.term"):
             flip(path, 0.5)
         reader = opened(place)
@@ -163,7 +163,7 @@ def rot(place: Path, statement: str) -> None:
 
 
 def wrong(library: Library) -> dict[str, str]:
-    return {one.name: one.message for one in library.examine(deep=True) if not one.ok}
+    return {one.name: one.message for one in library.upkeep.examine(deep=True) if not one.ok}
 
 
 def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_path: Path) -> None:
@@ -180,11 +180,11 @@ def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_
     told = wrong(library)["passages"]
     assert told.startswith("3 passages are not as they were added, of documents #1, #2, #3.")
     assert "Nothing tells what stood in #3" in told
-    assert "Put the text of 2 passages right." in library.repair()
+    assert "Put the text of 2 passages right." in library.upkeep.repair()
     (told,) = wrong(library).values()
     assert told.startswith("1 passages are not as they were added, of documents #3.")
-    assert "harvour" not in library.text(1)
-    assert library.text(2).startswith("b.md")
+    assert "harvour" not in library.documents.text(1)
+    assert library.documents.text(2).startswith("b.md")
 
 
 def test_a_passage_that_cannot_be_read_is_named(
@@ -204,13 +204,13 @@ def test_every_row_that_is_written_has_its_checksum(library: Library, files: Pat
     library.add(files)
     (files / "a.md").write_text("# Other\n\nA lantern went out.")
     library.add(files)
-    library._store.relabel(2, category="notes", audience="all", metadata={"author": "Bea"})
+    library.backend.writer.relabel(2, category="notes", audience="all", metadata={"author": "Bea"})
     library.restore(1, 1)
     (files / "c.md").write_bytes((files / "b.md").read_bytes())
     library.add(files)  # a second name
     (files / "b.md").rename(files / "d.md")
     library.add(files)
-    found = {one.name: one for one in library.examine(deep=True)}
+    found = {one.name: one for one in library.upkeep.examine(deep=True)}
     assert found["rows"].message == "Every row matches its checksum."
 
 
@@ -239,12 +239,12 @@ def test_a_rotten_vector_is_named_and_made_again(
     place = tmp_path / "library"
     rot_vector(place, "embeddings", "vector", FIRST)
     if index != "there":
-        library.rebuild()
+        library.upkeep.rebuild()
     with opened(place) as again:  # the index is not blamed, nor rebuilt from what is wrong
         assert list(wrong(again)) == ["rows"]
         assert "1 rows of embeddings" in wrong(again)["rows"]
         assert "documents #1." in wrong(again)["rows"]
-        assert "Mended 1 rows that had changed on the disk." in again.repair()
+        assert "Mended 1 rows that had changed on the disk." in again.upkeep.repair()
         assert wrong(again) == {}
         assert answers(again) == expected
 
@@ -265,12 +265,12 @@ def test_what_is_told_twice_is_mended(
     for n in range(3):
         (files / f"{n}.md").write_text(f"---\nauthor: Ann\n---\n# Note {n}\n\nA lantern {n}.")
     library.add(files)
-    before = library.document(2), library.text(2)
+    before = library.documents.get(2), library.documents.text(2)
     rot(tmp_path / "library", statement)
     assert "of documents #2" in "".join(wrong(library).values())
-    assert library.repair()
+    assert library.upkeep.repair()
     assert wrong(library) == {}
-    assert (library.document(2), library.text(2)) == before
+    assert (library.documents.get(2), library.documents.text(2)) == before
 
 
 def test_rot_that_nothing_tells_is_named(library: Library, files: Path, tmp_path: Path) -> None:
@@ -278,8 +278,8 @@ def test_rot_that_nothing_tells_is_named(library: Library, files: Path, tmp_path
     library.add(files)
     rot(tmp_path / "library", "UPDATE documents SET category = 'mote' WHERE id = 1")
     # A change doesn't vouch for the rest of the row.
-    library._store.add_name(1, "elsewhere.md")
-    library.repair()
+    library.backend.writer.add_name(1, "elsewhere.md")
+    library.upkeep.repair()
     assert "1 rows of documents have changed" in wrong(library)["rows"]
 
 
@@ -289,8 +289,8 @@ def test_rows_of_older_libraries_get_their_checksums(
     (files / "a.md").write_text("# Note\n\nA lantern.")
     library.add(files)
     rot(tmp_path / "library", "UPDATE documents SET checksum = NULL")
-    told = {one.name: one for one in library.examine(deep=True)}["rows"]
+    told = {one.name: one for one in library.upkeep.examine(deep=True)}["rows"]
     assert told.ok
     assert "1 rows have no checksum yet" in told.message
-    assert "Added checksums to 1 rows." in library.repair()
-    assert library.repair() == []
+    assert "Added checksums to 1 rows." in library.upkeep.repair()
+    assert library.upkeep.repair() == []

@@ -13,7 +13,7 @@ from trivium.config import Settings
 from trivium.errors import DiskFull, LibraryReadOnly
 from trivium.library import Library
 from trivium.options import SearchOptions
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 
 SIZE = 8 << 20  # bytes of the disk
@@ -46,14 +46,14 @@ def fill(disk: Path) -> None:
 
 
 def opened(disk: Path) -> Library:
-    return Library(EmbeddedStore(disk / "library"), TOY, Settings())
+    return Library(open_embedded(disk / "library"), TOY, Settings())
 
 
 @pytest.fixture
 def filled(disk: Path) -> Path:
-    with closing(EmbeddedStore(disk / "library")) as store:
-        store.put([sample(f"{n}.md", f"lantern {n}") for n in range(20)], TOY.fingerprint)
-        store.put([sample("7.md", "a lantern that changed")], TOY.fingerprint)
+    with closing(open_embedded(disk / "library")) as store:
+        store.writer.put([sample(f"{n}.md", f"lantern {n}") for n in range(20)], TOY.fingerprint)
+        store.writer.put([sample("7.md", "a lantern that changed")], TOY.fingerprint)
     return disk
 
 
@@ -65,9 +65,9 @@ def changes(library: Library, folder: Path) -> dict[str, Callable[[], object]]:
         "remove": lambda: library.remove(["3.md"]),
         "restore": lambda: library.restore("7.md", 1),
         "as of": lambda: library.search("lantern", options=SearchOptions(as_of=1)),
-        "backup": lambda: library.backup(library._store.folder / "backup.tar"),
-        "compact": library.compact,
-        "rebuild": library.rebuild,
+        "backup": lambda: library.upkeep.backup(library.backend.folder / "backup.tar"),
+        "compact": library.upkeep.compact,
+        "rebuild": library.upkeep.rebuild,
     }
 
 
@@ -85,7 +85,7 @@ def test_a_full_disk_is_searched_and_named(filled: Path, tmp_path: Path) -> None
     (filled / "filler").unlink()
     with opened(filled) as library:
         assert library.add(tmp_path / "new.md").outcomes
-        assert all(finding.ok for finding in library.examine())
+        assert all(finding.ok for finding in library.upkeep.examine())
 
 
 def test_a_read_only_disk_is_searched_and_named(filled: Path, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_read_only_disk_is_searched_and_named(filled: Path, tmp_path: Path) ->
         assert len(found) == 10
         assert found.notes == ()
         assert {signal.value for signal in found[0].signals} == {"vector", "keyword", "trigram"}
-        assert all(finding.ok for finding in library.examine())
+        assert all(finding.ok for finding in library.upkeep.examine())
         for name, change in changes(library, tmp_path).items():
             with pytest.raises(LibraryReadOnly):
                 print(name, change())

@@ -12,13 +12,13 @@ from trivium.errors import BadSetting
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.search import run
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 
 def opened(folder: Path, **settings: str) -> Library:
     given = {name.replace("_", ".", 1): value for name, value in settings.items()}
-    library = Library(EmbeddedStore(folder / "library"), TOY, load(given).settings)
+    library = Library(open_embedded(folder / "library"), TOY, load(given).settings)
     (folder / "fog.md").write_text("Fog is a cloud that touches the ground.")
     library.add(folder / "fog.md")
     return library

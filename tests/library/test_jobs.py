@@ -13,12 +13,12 @@ from filelock import FileLock
 
 from trivium.config import Settings
 from trivium.errors import JobNotFound
-from trivium.ingest import batches, ledger, pipeline, working
+from trivium.ingest import batches, ledger, pipeline, task_feed
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
-from trivium.ports import SourceItem
+from trivium.ports import SourceItem, worker_lease
 from trivium.sources.folder import FolderSource
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 from trivium.types import Labels
 from trivium.work import JobState, Priority, TaskState
@@ -40,7 +40,7 @@ def write(folder: Path, *names: str) -> Path:
 
 
 def enqueue(library: Library, folder: Path, priority: Priority | None = None) -> int:
-    return library.enqueue(FolderSource([folder]), Labels(), priority=priority).id
+    return library.jobs.enqueue(FolderSource([folder]), Labels(), priority=priority).id
 
 
 class Texts:
@@ -59,21 +59,21 @@ def test_a_job_and_its_documents(library: Library, files: Path) -> None:
     (files / "empty.txt").write_text(" ")
     report = library.add(files)
     assert report.job is not None
-    job = library.job(report.job.id)
+    job = library.jobs.get(report.job.id)
     assert (job.kind, job.state, job.tasks, job.ended, job.failed) == (
         "add", JobState.FAILED, 3, 3, 1,
     )  # fmt: skip
     assert str(files) in job.what
-    assert library.fates(job.id) == {"added": 2, "failed": 1}
-    amber, birch, empty = library.tasks(job.id)
+    assert library.jobs.fates(job.id) == {"added": 2, "failed": 1}
+    amber, birch, empty = library.jobs.tasks(job.id)
     assert (amber.state, amber.fate, amber.attempts) == (TaskState.DONE, "added", 1)
     assert {"extract", "chunk", "embed"} <= set(amber.seconds)
-    assert {amber.document, birch.document} == {d.id for d in library.documents()}
+    assert {amber.document, birch.document} == {d.id for d in library.documents.all()}
     assert (empty.state, empty.step, empty.code) == (TaskState.FAILED, "extract", "file.empty")
     assert "empty.txt is empty" in empty.message
-    assert library.tasks(job.id, states=(TaskState.FAILED,)) == [empty]
+    assert library.jobs.tasks(job.id, states=(TaskState.FAILED,)) == [empty]
     with pytest.raises(JobNotFound):
-        library.job(99)
+        library.jobs.get(99)
 
 
 def test_unchanged_documents_are_counted_and_not_listed(library: Library, files: Path) -> None:
@@ -82,20 +82,20 @@ def test_unchanged_documents_are_counted_and_not_listed(library: Library, files:
     report = library.add(files)
     assert report.count(Fate.UNCHANGED) == 2
     assert report.job is not None
-    assert library.fates(report.job.id) == {"unchanged": 2}
-    assert library.tasks(report.job.id) == []
+    assert library.jobs.fates(report.job.id) == {"unchanged": 2}
+    assert library.jobs.tasks(report.job.id) == []
 
 
 def test_what_waits_is_worked_off_by_another_process(tmp_path: Path, files: Path) -> None:
     write(files, "amber", "birch")
     settings = Settings(chunk_size=60)
-    with Library(EmbeddedStore(tmp_path / "l"), TOY, settings) as library:
+    with Library(open_embedded(tmp_path / "l"), TOY, settings) as library:
         labels = Labels("game", "lore", "dm-only", {"tag": ("a", "b")})
-        job = library.enqueue(FolderSource([files]), labels).id
-    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
-        assert library.work().count(Fate.ADDED) == 2
-        assert library.job(job).state is JobState.DONE
-        document = library.documents()[0]
+        job = library.jobs.enqueue(FolderSource([files]), labels).id
+    with Library(open_embedded(tmp_path / "l"), TOY, Settings()) as library:
+        assert library.jobs.work().count(Fate.ADDED) == 2
+        assert library.jobs.get(job).state is JobState.DONE
+        document = library.documents.all()[0]
         assert (document.collection, document.category, document.audience) == (
             "game", "lore", "dm-only",
         )  # fmt: skip
@@ -108,7 +108,7 @@ def test_a_person_goes_before_a_bulk_import(
     library: Library, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "MOST_DOCUMENTS", 4)  # under way when the person comes
-    monkeypatch.setattr(working, "OFTEN", 0.0)
+    monkeypatch.setattr(task_feed, "OFTEN", 0.0)
     write(files, *(f"bulk{n:02}" for n in range(40)))
     bulk = enqueue(library, files, Priority.BULK)
     done: list[tuple[int, str]] = []
@@ -118,7 +118,7 @@ def test_a_person_goes_before_a_bulk_import(
         if len(done) == 1:
             enqueue(library, write(tmp_path / "mine", "urgent"), Priority.INTERACTIVE)
 
-    report = library.work(on_outcome=on_outcome)
+    report = library.jobs.work(on_outcome=on_outcome)
     assert report.count(Fate.ADDED) == 41
     order = [job for job, _ in done]
     assert next(n for n, job in enumerate(order) if job != bulk) <= 8
@@ -135,18 +135,18 @@ def test_cancelling_stops_at_the_next_document(
 
     def on_outcome(outcome: Outcome) -> None:
         if outcome.fate is Fate.ADDED:
-            library.cancel(job)
+            library.jobs.cancel(job)
 
-    report = library.work(job, on_outcome=on_outcome)
-    kept = len(library.documents())
+    report = library.jobs.work(job, on_outcome=on_outcome)
+    kept = len(library.documents.all())
     assert 1 <= kept < 80
     assert report.count(Fate.ADDED) == kept
-    ended = library.job(job)
+    ended = library.jobs.get(job)
     assert (ended.state, ended.ended) == (JobState.CANCELLED, 80)
     monkeypatch.undo()
-    assert library.retry(job) == 80 - kept
-    assert library.work().count(Fate.ADDED) == 80 - kept
-    assert library.job(job).state is JobState.DONE
+    assert library.jobs.retry(job) == 80 - kept
+    assert library.jobs.work().count(Fate.ADDED) == 80 - kept
+    assert library.jobs.get(job).state is JobState.DONE
 
 
 def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -> None:
@@ -157,16 +157,16 @@ def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -
         check=False,
     )
     assert died.returncode == 9
-    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
-        (before,) = library.jobs()
+    with Library(open_embedded(tmp_path / "l"), TOY, Settings()) as library:
+        (before,) = library.jobs.all()
         assert (before.state, before.seconds_left) == (JobState.QUEUED, None), "nobody is at it"
-        with FileLock(tmp_path / "l" / "writer.lock"):
-            assert library.job(before.id).state is JobState.RUNNING, "someone is, again"
-        library.work()
-        (job,) = library.jobs()
+        with library.backend.leases.hold(worker_lease(before.worker), "working"):
+            assert library.jobs.get(before.id).state is JobState.RUNNING, "someone is, again"
+        library.jobs.work()
+        (job,) = library.jobs.all()
         assert (job.state, job.lasting) == (JobState.FAILED, False)
         assert "Offer it again." in job.notes[0]
-        assert library.retry(job.id) == 0, "nobody has them any more"
+        assert library.jobs.retry(job.id) == 0, "nobody has them any more"
         again = library.add_from(Texts("amber", "birch"), Labels())
         assert again.count(Fate.ADDED) + again.count(Fate.UNCHANGED) == 2
 
@@ -174,12 +174,12 @@ def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -
 DYING = """
 import os, sys
 from pathlib import Path
-from tests.library.test_jobs import EmbeddedStore, Labels, Library, Settings, Texts, TOY
+from tests.library.test_jobs import Labels, Library, Settings, Texts, TOY, open_embedded
 class Deadly(Texts):
     def items(self):
         yield from super().items()
         os._exit(9)
-library = Library(EmbeddedStore(Path(sys.argv[1])), TOY, Settings())
+library = Library(open_embedded(Path(sys.argv[1])), TOY, Settings())
 library.add_from(Deadly("amber", "birch"), Labels())
 """
 
@@ -188,7 +188,7 @@ def test_a_second_process_follows_and_takes_over(tmp_path: Path, files: Path) ->
     """While another one writes, a job is followed; when that one is gone, it is worked on here."""
     write(files, "amber")
     said: list[str] = []
-    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), TOY, Settings()) as library:
         other = FileLock(tmp_path / "l" / "writer.lock", thread_local=False)
         other.acquire()
 
@@ -204,7 +204,7 @@ def test_a_second_process_follows_and_takes_over(tmp_path: Path, files: Path) ->
 def test_a_job_that_another_process_worked_off_is_reported(tmp_path: Path, files: Path) -> None:
     write(files, "amber", "birch")
     (files / "empty.txt").write_text(" ")
-    with Library(EmbeddedStore(tmp_path / "l"), TOY, Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), TOY, Settings()) as library:
         done = threading.Event()
         entered = threading.Event()
         threading.Thread(target=_hold_and_work, args=(tmp_path / "l", entered, done)).start()
@@ -216,18 +216,21 @@ def test_a_job_that_another_process_worked_off_is_reported(tmp_path: Path, files
 
 
 def _hold_and_work(place: Path, entered: threading.Event, go: threading.Event) -> None:
-    with Library(EmbeddedStore(place), TOY, Settings()) as library, library._store.writing():
+    with (
+        Library(open_embedded(place), TOY, Settings()) as library,
+        library.backend.writer.writing(),
+    ):
         entered.set()
         go.wait(PATIENCE)
-        library.work()
+        library.jobs.work()
 
 
 def test_following_ends_with_the_job(library: Library, files: Path) -> None:
     write(files, "amber", "birch")
     job = enqueue(library, files)
     states = []
-    worker = threading.Thread(target=library.work, args=(job,))
-    for seen in library.follow(job, 0.01):
+    worker = threading.Thread(target=library.jobs.work, args=(job,))
+    for seen in library.jobs.follow(job, 0.01):
         states.append((seen.state, seen.ended))
         if len(states) == 1:
             worker.start()
@@ -242,12 +245,14 @@ def test_jobs_are_forgotten_with_their_documents(library: Library, files: Path) 
     both = library.add(files).job
     assert one is not None
     assert both is not None
-    (amber,) = [d for d in library.documents() if "amber" in d.uri]
+    (amber,) = [d for d in library.documents.all() if "amber" in d.uri]
     library.remove([amber.id])
-    assert [job.id for job in library.jobs()] == [both.id]
-    assert not [t for job in library.jobs() for t in library.tasks(job.id) if "amber" in t.uri]
-    assert library.clear_jobs() == 1
-    assert library.jobs() == []
+    assert [job.id for job in library.jobs.all()] == [both.id]
+    assert not [
+        t for job in library.jobs.all() for t in library.jobs.tasks(job.id) if "amber" in t.uri
+    ]
+    assert library.jobs.clear() == 1
+    assert library.jobs.all() == []
 
 
 @pytest.mark.usefixtures("one_by_one")
@@ -262,13 +267,13 @@ def test_members_of_an_archive_survive_an_interruption(library: Library, files: 
 
     with pytest.raises(KeyboardInterrupt):
         library.add(files, on_outcome=stop)
-    assert len(library.documents()) == 1
-    (job,) = library.jobs()
+    assert len(library.documents.all()) == 1
+    (job,) = library.jobs.all()
     assert (job.state, job.ended, job.tasks) == (JobState.QUEUED, 1, 2)
-    report = library.work()
+    report = library.jobs.work()
     assert [Path(o.uri).name for o in report.outcomes][-1] == "box.zip"
-    assert len(library.documents()) == 4
-    assert library.job(job.id).state is JobState.DONE
+    assert len(library.documents.all()) == 4
+    assert library.jobs.get(job.id).state is JobState.DONE
 
 
 def test_a_member_that_failed_is_tried_again(library: Library, files: Path) -> None:
@@ -278,14 +283,14 @@ def test_a_member_that_failed_is_tried_again(library: Library, files: Path) -> N
     job = library.add(files).job
     assert job is not None
     assert (job.tasks, job.failed) == (3, 1)
-    assert library.retry(job.id) == 1
-    again = library.work()
+    assert library.jobs.retry(job.id) == 1
+    again = library.jobs.work()
     fates = {Path(o.uri).name: o.fate for o in again.outcomes}
     assert fates == {
         "box.zip": Fate.UNCHANGED,
         "amber.txt": Fate.UNCHANGED,
         "empty.txt": Fate.FAILED,
     }
-    ended = library.job(job.id)
+    ended = library.jobs.get(job.id)
     assert (ended.state, ended.tasks, ended.ended, ended.failed) == (JobState.FAILED, 3, 3, 1)
-    assert [d.interpretation for d in library.documents()] == [1, 1]
+    assert [d.interpretation for d in library.documents.all()] == [1, 1]

@@ -19,7 +19,7 @@ from trivium.errors import (
     ModelChanged,
 )
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, probe, sample
 from trivium.types import OWNER, Signal
 
@@ -33,7 +33,7 @@ def test_show_and_remove_by_id_path_or_name(library: Library, files: Path) -> No
         for passage in shown.passages:
             assert shown.text[passage.chunk.start : passage.chunk.end] == passage.chunk.text
     assert [d.id for d in library.remove(["a.md"])] == [1]
-    assert library.documents() == []
+    assert library.documents.all() == []
     with pytest.raises(DocumentNotFound, match=r"a\.md"):
         library.remove(["a.md"])
 
@@ -43,7 +43,7 @@ def test_removal_is_all_or_nothing(library: Library, files: Path) -> None:
     library.add(files)
     with pytest.raises(DocumentNotFound):
         library.remove(["a.md", "b.md"])
-    assert len(library.documents()) == 1
+    assert len(library.documents.all()) == 1
 
 
 def test_a_name_that_two_documents_bear(library: Library, files: Path) -> None:
@@ -63,23 +63,23 @@ def test_there_is_no_library(tmp_path: Path) -> None:
 
 
 def test_a_library_of_a_newer_version(tmp_path: Path) -> None:
-    EmbeddedStore(tmp_path / "l").close()
+    open_embedded(tmp_path / "l").close()
     with sqlite3.connect(tmp_path / "l" / "library.db") as connection:
         connection.execute("UPDATE settings SET value = '99' WHERE name = 'schema'")
     connection.close()
     with pytest.raises(LibraryTooNew, match="format 99"):
-        EmbeddedStore(tmp_path / "l")
+        open_embedded(tmp_path / "l")
 
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "library.db").write_bytes(b"no database at all, but long enough to look" * 100)
     with pytest.raises(LibraryDamaged):
-        EmbeddedStore(tmp_path)
+        open_embedded(tmp_path)
 
 
 def test_another_model_than_the_library_was_made_with(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path / "l")
-    store.put([sample("a.md", "x")], TOY.fingerprint)
+    store = open_embedded(tmp_path / "l")
+    store.writer.put([sample("a.md", "x")], TOY.fingerprint)
     store.close()
     with pytest.raises(ModelChanged, match="toy-64"):
         Library.open(tmp_path / "l")
@@ -89,25 +89,25 @@ def test_another_model_than_the_library_was_made_with(tmp_path: Path) -> None:
 def test_lost_indexes_are_made_anew(tmp_path: Path, lost: str) -> None:
     import shutil
 
-    store = EmbeddedStore(tmp_path / "l")
-    store.put([sample(f"{n}.md", f"lantern number {n}") for n in range(9)], TOY.fingerprint)
-    before = store.health()
+    store = open_embedded(tmp_path / "l")
+    store.writer.put([sample(f"{n}.md", f"lantern number {n}") for n in range(9)], TOY.fingerprint)
+    before = store.upkeep.health()
     store.close()
     path = tmp_path / "l" / lost
     shutil.rmtree(path) if path.is_dir() else path.unlink()
-    store = EmbeddedStore(tmp_path / "l")
-    assert store.health() == before
+    store = open_embedded(tmp_path / "l")
+    assert store.upkeep.health() == before
     store.close()
 
 
 def test_a_damaged_word_index_is_made_anew(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path / "l")
-    store.put([sample("a.md", "lantern")], TOY.fingerprint)
-    before = store.health()
+    store = open_embedded(tmp_path / "l")
+    store.writer.put([sample("a.md", "lantern")], TOY.fingerprint)
+    before = store.upkeep.health()
     store.close()
     (tmp_path / "l" / "words" / "meta.json").write_text("{")
-    store = EmbeddedStore(tmp_path / "l")
-    assert store.health() == before
+    store = open_embedded(tmp_path / "l")
+    assert store.upkeep.health() == before
     store.close()
 
 
@@ -126,51 +126,53 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
 
 
 def fill_and_recover(disk: Path, mount: list[str]) -> None:
-    store = EmbeddedStore(disk / "l")
-    store.put([sample("kept.md", "lantern")], TOY.fingerprint)
+    store = open_embedded(disk / "l")
+    store.writer.put([sample("kept.md", "lantern")], TOY.fingerprint)
 
     def fill() -> None:
         for n in range(100):
-            store.put([sample(f"{n}.md", *(f"word{n}x{i} " * 50 for i in range(200)))], "toy-64")
+            store.writer.put(
+                [sample(f"{n}.md", *(f"word{n}x{i} " * 50 for i in range(200)))], "toy-64"
+            )
 
     with pytest.raises(DiskFull, match="full"):
         fill()
-    acknowledged = store.documents(OWNER)
+    acknowledged = store.documents.all(OWNER)
     assert "kept.md" in {document.uri for document in acknowledged}
     store.close()
     subprocess.run([*mount[:3], "-o", "remount,size=64m", "tmpfs", str(disk)], check=True)
-    store = EmbeddedStore(disk / "l")
-    assert store.documents(OWNER) == acknowledged
-    store.put([sample("more.md", "lantern")], TOY.fingerprint)
-    health = store.health()
+    store = open_embedded(disk / "l")
+    assert store.documents.all(OWNER) == acknowledged
+    store.writer.put([sample("more.md", "lantern")], TOY.fingerprint)
+    health = store.upkeep.health()
     assert health["chunks"] == health["words"] == health["vectors"]
     store.close()
 
 
 def test_a_second_writer_waits_and_says_so(tmp_path: Path) -> None:
-    first, second = EmbeddedStore(tmp_path / "l"), EmbeddedStore(tmp_path / "l", wait=240)
+    first, second = open_embedded(tmp_path / "l"), open_embedded(tmp_path / "l", wait=240)
     said: list[str] = []
     told = threading.Event()
 
     def write() -> None:
-        with second.writing(lambda message: (said.append(message), told.set())):
-            second.put([sample("b.md", "second")], TOY.fingerprint)
+        with second.writer.writing(lambda message: (said.append(message), told.set())):
+            second.writer.put([sample("b.md", "second")], TOY.fingerprint)
 
-    with first.writing():
+    with first.writer.writing():
         thread = threading.Thread(target=write)
         thread.start()
         assert told.wait(240)
-        first.put([sample("a.md", "first")], TOY.fingerprint)
+        first.writer.put([sample("a.md", "first")], TOY.fingerprint)
     thread.join()
     assert "Another process" in said[0]
-    assert [d.uri for d in first.documents(OWNER)] == ["a.md", "b.md"]
+    assert [d.uri for d in first.documents.all(OWNER)] == ["a.md", "b.md"]
     first.close()
     second.close()
 
 
 def test_a_writer_that_waits_too_long_gives_up(tmp_path: Path) -> None:
-    first, second = EmbeddedStore(tmp_path / "l"), EmbeddedStore(tmp_path / "l", wait=0.1)
-    with first.writing(), pytest.raises(LibraryBusy), second.writing():
+    first, second = open_embedded(tmp_path / "l"), open_embedded(tmp_path / "l", wait=0.1)
+    with first.writer.writing(), pytest.raises(LibraryBusy), second.writer.writing():
         pass
     first.close()
     second.close()
@@ -179,8 +181,8 @@ def test_a_writer_that_waits_too_long_gives_up(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     code = (
-        "from trivium.store.embedded.store import EmbeddedStore; from pathlib import Path;"
-        "import sys; EmbeddedStore(Path(sys.argv[1]))"
+        "from trivium.store.embedded.backend import open_embedded; from pathlib import Path;"
+        "import sys; open_embedded(Path(sys.argv[1]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, "/proc/nowhere"], check=False, capture_output=True, text=True
@@ -190,7 +192,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_settings_reach_the_search(tmp_path: Path, files: Path) -> None:
     (files / "a.md").write_text("# A\n\nlantern\n\n# B\n\nlantern")
-    store = EmbeddedStore(tmp_path / "l")
+    store = open_embedded(tmp_path / "l")
     with Library(
         store, TOY, Settings(search_limit=1, fusion_k=60.0, fusion_method="rrf")
     ) as library:
@@ -202,13 +204,13 @@ def test_settings_reach_the_search(tmp_path: Path, files: Path) -> None:
 
 def test_rankings_survive_reading_everything_again(tmp_path: Path) -> None:
     """Dropped chunks still count in an index until it is merged: weights must not turn negative."""
-    store = EmbeddedStore(tmp_path / "l")
+    store = open_embedded(tmp_path / "l")
     texts = [f"lantern number{n} burns {'brightly' if n % 3 else 'dimly'}" for n in range(30)]
     for round_ in range(4):
         batch = [sample(f"{n}.md", f"{text} round{round_}") for n, text in enumerate(texts)]
-        store.put(batch, TOY.fingerprint)
+        store.writer.put(batch, TOY.fingerprint)
     for query, found in (("lantern", 30), ("brightly", 20), ("dimli", 10)):
-        hits = store.search(Signal.TRIGRAM, probe(query), OWNER, 100)
+        hits = store.signals.search(Signal.TRIGRAM, probe(query), OWNER, 100)
         assert len(hits) == found
         assert all(0 < hit.score <= 1 for hit in hits)
     store.close()

@@ -10,7 +10,7 @@ from trivium.library import Library
 
 
 def names(library: Library) -> set[str]:
-    return {f"{d.collection}:{Path(d.uri).name}" for d in library.documents()}
+    return {f"{d.collection}:{Path(d.uri).name}" for d in library.documents.all()}
 
 
 def write(folder: Path, *names: str) -> None:
@@ -28,38 +28,38 @@ def test_only_what_came_from_there_and_is_gone(library: Library, files: Path) ->
     (files / "b.md").unlink()
     (files / "sub" / "c.md").unlink()
     (beside / "d.md").unlink()
-    gone = library.drop_gone([files])
+    gone = library.folders.drop_gone([files])
     assert gone == [str(files / "b.md"), str(files / "sub" / "c.md")]
     assert names(library) == {"default:a.md", "default:d.md", "other:b.md"}
-    assert library.drop_gone([files]) == []
-    assert library.drop_gone([files], collection="other") == [str(files / "b.md")]
+    assert library.folders.drop_gone([files]) == []
+    assert library.folders.drop_gone([files], collection="other") == [str(files / "b.md")]
 
 
 def test_what_has_moved_is_the_same_document(library: Library, files: Path) -> None:
     write(files, "a.md", "b.md")
     library.add(files)
-    before = {d.title: d.id for d in library.documents()}
+    before = {d.title: d.id for d in library.documents.all()}
     (files / "a.md").rename(files / "moved.md")
     library.add(files)
-    assert library.drop_gone([files]) == []
-    assert sorted(d.id for d in library.documents()) == sorted(before.values())
+    assert library.folders.drop_gone([files]) == []
+    assert sorted(d.id for d in library.documents.all()) == sorted(before.values())
 
 
 def test_a_file_that_becomes_a_folder_and_back(library: Library, files: Path) -> None:
     write(files, "a.md", "b.md")
     library.add(files)
-    before = {Path(d.uri).name: d.id for d in library.documents()}
+    before = {Path(d.uri).name: d.id for d in library.documents.all()}
     (files / "a.md").rename(files.parent / "aside")
     (files / "a.md").mkdir()
     (files.parent / "aside").rename(files / "a.md" / "inside.md")
     report = library.add(files)
     assert report.count(Fate.MOVED) == 1
-    assert library.drop_gone([files]) == []
-    assert library.document("inside.md").id == before["a.md"]
+    assert library.folders.drop_gone([files]) == []
+    assert library.documents.get("inside.md").id == before["a.md"]
     (files / "b.md").unlink()
     write(files, "b.md/other.md")
     library.add(files)
-    assert library.drop_gone([files]) == [str(files / "b.md")]
+    assert library.folders.drop_gone([files]) == [str(files / "b.md")]
     assert names(library) == {"default:inside.md", "default:other.md"}
 
 
@@ -69,8 +69,8 @@ def test_what_is_ignored_by_now_goes_and_what_is_hidden_stays(
     write(files, "a.md", "b.tmp.md", ".hidden.md")
     library.add([files, files / ".hidden.md"])
     (files / ".triviumignore").write_text("*.tmp.md")
-    assert library.drop_gone([files]) == [str(files / "b.tmp.md")]
-    assert library.drop_gone([files], ignore=["a.*"], force=True) == [str(files / "a.md")]
+    assert library.folders.drop_gone([files]) == [str(files / "b.tmp.md")]
+    assert library.folders.drop_gone([files], ignore=["a.*"], force=True) == [str(files / "a.md")]
     assert names(library) == {"default:.hidden.md"}
 
 
@@ -79,17 +79,17 @@ def test_an_empty_or_missing_folder_is_refused(library: Library, files: Path) ->
     library.add(files)
     (files / "sub" / "a.md").unlink()
     with pytest.raises(FolderEmpty, match="holds 1 of it"):
-        library.drop_gone([files])
+        library.folders.drop_gone([files])
     (files / "sub").rmdir()
     files.rmdir()
     with pytest.raises(FolderEmpty, match="missing"):
-        library.drop_gone([files])
+        library.folders.drop_gone([files])
     assert names(library) == {"default:a.md"}
-    assert library.drop_gone([files], force=True) == [str(files / "sub" / "a.md")]
-    assert library.drop_gone([files]) == []  # nothing is at stake
+    assert library.folders.drop_gone([files], force=True) == [str(files / "sub" / "a.md")]
+    assert library.folders.drop_gone([files]) == []  # nothing is at stake
     write(files.parent, "file.md")
     with pytest.raises(BadSetting, match="no folder"):
-        library.drop_gone([files.parent / "file.md"])
+        library.folders.drop_gone([files.parent / "file.md"])
 
 
 def test_the_library_itself_is_no_part_of_a_folder(tmp_path: Path, library: Library) -> None:

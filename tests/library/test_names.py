@@ -8,7 +8,7 @@ from trivium.config import Settings
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library, where
 from trivium.options import Filters
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
 from trivium.types import OWNER
 
@@ -29,7 +29,7 @@ def fates(library: Library, *paths: Path, **labels: str) -> list[Fate]:
 
 
 def called(library: Library) -> list[list[str]]:
-    return [[Path(uri).name for uri in (d.uri, *d.names)] for d in library.documents()]
+    return [[Path(uri).name for uri in (d.uri, *d.names)] for d in library.documents.all()]
 
 
 def test_copies_are_one_document(library: Library, files: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_changed_copy_parts(library: Library, files: Path) -> None:
 
 def test_a_moved_file_is_the_same_document(tmp_path: Path, files: Path) -> None:
     embedder = Counting()
-    with Library(EmbeddedStore(tmp_path / "l"), embedder, Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), embedder, Settings()) as library:
         (files / "a.txt").write_text(TEXT)
         library.add(files, audience="dm-only", metadata={"year": 2001})
         before = library.show("a.txt")
@@ -78,7 +78,7 @@ def test_a_moved_file_is_the_same_document(tmp_path: Path, files: Path) -> None:
         assert embedder.texts == count, "nothing is embedded"
         assert after.document.id == before.document.id
         assert after.passages[0].id == before.passages[0].id
-        assert [one.number for one in library.history("b.txt")] == [1]
+        assert [one.number for one in library.history.of("b.txt")] == [1]
         assert (before.document.title, after.document.title) == ("a", "b")
         assert after.document.audience == "dm-only", "who may see it moves along"
         assert after.document.metadata["year"] == 2001
@@ -90,7 +90,7 @@ def test_a_moved_file_with_a_new_label(library: Library, files: Path) -> None:
     library.add(files)
     (files / "a.txt").rename(files / "b.txt")
     assert fates(library, files, audience="dm-only") == [Fate.MOVED]
-    assert library.documents(where(Filters(audiences=["player"]))) == []
+    assert library.documents.all(where(Filters(audiences=["player"]))) == []
     assert called(library) == [["b.txt"]]
 
 
@@ -109,12 +109,12 @@ def test_a_copy_of_a_private_file_stays_private(library: Library, files: Path) -
     library.add(files, audience="dm-only")
     (files / "b.txt").write_text(TEXT)
     assert fates(library, files / "b.txt") == [Fate.DUPLICATE]
-    assert library.documents(where(Filters(audiences=["player"]))) == []
+    assert library.documents.all(where(Filters(audiences=["player"]))) == []
     assert fates(library, files / "b.txt", audience="all") == [Fate.UPDATED]
-    assert [d.names for d in library.documents()] == [(), ()]
-    assert [Path(d.uri).name for d in library.documents(where(Filters(audiences=["player"])))] == [
-        "b.txt"
-    ]
+    assert [d.names for d in library.documents.all()] == [(), ()]
+    assert [
+        Path(d.uri).name for d in library.documents.all(where(Filters(audiences=["player"])))
+    ] == ["b.txt"]
 
 
 def test_a_moved_archive_takes_its_members_along(library: Library, files: Path) -> None:
@@ -126,12 +126,14 @@ def test_a_moved_archive_takes_its_members_along(library: Library, files: Path) 
     assert called(library) == [["n.md", "n.md"], ["a.zip"], ["b.zip"]]
     (files / "b.zip").rename(files / "c.zip")
     assert fates(library, files) == [Fate.UNCHANGED, Fate.MOVED]
-    member = library.documents()[0]
+    member = library.documents.all()[0]
     assert member.names == (f"{files}/c.zip!/n.md",)
-    store = library._store
-    with store.writing():
-        assert [Path(d.uri).name for d in store.forget(f"{files}/a.zip", "default")] == ["a.zip"]
-    assert [d.uri for d in store.documents(OWNER)] == [
+    store = library.backend
+    with store.writer.writing():
+        assert [Path(d.uri).name for d in store.writer.forget(f"{files}/a.zip", "default")] == [
+            "a.zip"
+        ]
+    assert [d.uri for d in store.documents.all(OWNER)] == [
         f"{files}/c.zip!/n.md",
         f"{files}/c.zip",
     ]

@@ -24,20 +24,20 @@ def drafts(library: Library, files: Path) -> Library:
 def test_drafts_are_grouped(drafts: Library, files: Path) -> None:
     report = drafts.add(files)
     assert any("(#1 and #2)" in note for note in report.notes), "each pair is named once"
-    (group,) = drafts.duplicates()
+    (group,) = drafts.documents.duplicates()
     assert [one.document.id for one in group] == [1, 2]
     assert group[0].similarity == 1.0
     assert 0.9 < group[1].similarity < 1
-    assert drafts.duplicates(1.0) == []
+    assert drafts.documents.duplicates(1.0) == []
     with pytest.raises(BadSetting):
-        drafts.duplicates(0)
+        drafts.documents.duplicates(0)
     assert drafts.add(files).notes == (), "what is there is not told again"
 
 
 def test_who_may_not_see_one_is_told_of_neither(drafts: Library, files: Path) -> None:
     drafts.add(files / "a.txt", audience="dm-only")
     drafts.add(files)
-    assert drafts.duplicates(within=where(Filters(audiences=["player"]))) == []
+    assert drafts.documents.duplicates(within=where(Filters(audiences=["player"]))) == []
 
 
 def test_the_command(drafts: Library, files: Path, tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ from trivium.models.remote_reranker import RemoteReranker, scaled
 from trivium.options import SearchOptions
 from trivium.ports import Generated, Message
 from trivium.search.hyde import PROMPT as HYDE
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.memory import MemoryStore
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER, StoredChunk
 
@@ -155,10 +155,10 @@ def test_both_send_the_same_to_write_and_to_embed() -> None:
 
 
 def passages(*texts: str) -> list[StoredChunk]:
-    store = MemoryStore()
-    with store.writing():
-        [document] = store.put([sample("a.md", *texts)], TOY.fingerprint)
-    return store.passages(document.id, OWNER)
+    store = open_memory()
+    with store.writer.writing():
+        [document] = store.writer.put([sample("a.md", *texts)], TOY.fingerprint)
+    return store.documents.passages(document.id, OWNER)
 
 
 def test_the_client_of_cohere_sends_the_same_to_rerank() -> None:
@@ -191,9 +191,9 @@ def test_a_library_reranks_through_the_client_of_cohere(tmp_path: Path) -> None:
         assert all(0.0 < score < 1.0 for score in ours)
         with ScriptedEndpoint(through_judge(client)) as server:
             settings = Settings(rerank_url=server.url, rerank_model=NAME, rerank_seconds=240.0)
-            store = EmbeddedStore(tmp_path / "library")
+            store = open_embedded(tmp_path / "library")
             with Library(store, TOY, settings) as library:
-                store.put([sample("a.md", *texts)], TOY.fingerprint)
+                store.writer.put([sample("a.md", *texts)], TOY.fingerprint)
                 found = library.search("quay in fog", options=SearchOptions(rerank=True))
             assert found.notes == ()
             assert len(server.requests) == 1
@@ -223,8 +223,8 @@ def test_a_library_summarises_embeds_guesses_and_answers_through_the_official_cl
             given |= {f"{role}.url": server.url, f"{role}.model": NAME, f"{role}.seconds": "240"}
         with Library.open(tmp_path / "library", settings=load(given).settings) as library:
             assert library.add(tmp_path / "port.md").notes == ()
-            document = library.documents()[0]
-            summary = library._store.summary(document.content_hash, f"model/1:{NAME}")
+            document = library.documents.all()[0]
+            summary = library.backend.documents.summary(document.content_hash, f"model/1:{NAME}")
             assert summary
             assert len(embedded(server)) == 2
             assert all(text.startswith(f"{summary}\n") for text in embedded(server))

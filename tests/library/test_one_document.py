@@ -27,8 +27,9 @@ from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.sources import folder as folder_source
 from trivium.store.embedded.indexes import Indexes
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.sql.registry import Registry
+from trivium.store.originals import KeptOriginals
+from trivium.store.sql.documents import SqlDocuments
+from trivium.store.sql.staging import Staging
 from trivium.testing.samples import ToyEmbedder
 from trivium.text.summary import ExtractiveSummariser
 from trivium.work import JobState
@@ -67,17 +68,17 @@ def words(processed: Any) -> str:
 # Each step: where it is done, and what tells there which documents are worked on.
 STEPS: dict[str, tuple[Any, str, Callable[..., object]]] = {
     "fetch": (folder_source, "_read", lambda path: path.name),
-    "compare": (EmbeddedStore, "find_all", lambda _, uris, __: uris),
+    "compare": (SqlDocuments, "find_all", lambda _, uris, __: uris),
     "recall": (Preparer, "_recall", lambda _, one, *__: one.item.name),
     "extract": (Sandbox, "read_all", lambda _, blobs: [blob.name for blob in blobs]),
     "chunk": (AutoChunker, "chunk", lambda _, extraction: extraction.text),
     "summarise": (ExtractiveSummariser, "summarise", lambda _, extraction: extraction.text),
-    "archive": (EmbeddedStore, "archive", lambda _, data: data),
+    "archive": (KeptOriginals, "keep", lambda _, data: data),
     "embed": (ToyEmbedder, "embed_documents", lambda _, texts: texts),
-    "stage": (Registry, "stage", lambda _, batch, __: words(batch)),
+    "stage": (Staging, "stage", lambda _, batch, __: words(batch)),
     "index": (Indexes, "add", lambda _, chunks: [chunk.text for chunk in chunks]),
     "activate": (
-        Registry,
+        Staging,
         "activate",
         lambda _, staged, *__: [chunk.text for one in staged for chunk in one.indexed],
     ),
@@ -139,15 +140,15 @@ def test_nine_of_ten_are_added(
         assert record.exc_info[1] is not None
     assert report.job is not None
     assert report.job.state is JobState.FAILED
-    assert {t.code for t in library.tasks(report.job.id) if t.code} == {"document.failed"}
-    health = library.health()
+    assert {t.code for t in library.jobs.tasks(report.job.id) if t.code} == {"document.failed"}
+    health = library.upkeep.health()
     assert health["chunks"] == health["words"] == health["vectors"]
     assert len(library.search("good note", 100)) > 0
     again = library.add(files)
     assert again.counts == {Fate.UNCHANGED: 9 * len(kinds), Fate.ADDED: len(kinds)}
-    with library._store.writing():
+    with library.backend.writer.writing():
         pass  # the next writer clears up
-    assert library.health()["leftovers"] == 0
+    assert library.upkeep.health()["leftovers"] == 0
 
 
 @pytest.mark.parametrize("step", STORED)
@@ -161,10 +162,10 @@ def test_what_concerns_the_store_still_stops_the_job(
             inject(patch, step, {"os"})
             for _ in range(3):  # it is no document's fault, so none is ever set aside
                 with pytest.raises(kind):
-                    library.work() if library.jobs(ended=False) else library.add(files)
-    report = library.work()
+                    library.jobs.work() if library.jobs.all(ended=False) else library.add(files)
+    report = library.jobs.work()
     assert Fate.FAILED not in report.counts
-    assert len(library.documents()) == 10
+    assert len(library.documents.all()) == 10
 
 
 def test_one_that_kills_the_program_twice_is_set_aside(tmp_path: Path) -> None:
@@ -178,7 +179,7 @@ from pathlib import Path
 from trivium.chunk.choose import AutoChunker
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 real = AutoChunker.chunk
@@ -187,11 +188,11 @@ def chunk(self, extraction):
         os.kill(os.getpid(), signal.SIGKILL)
     return real(self, extraction)
 AutoChunker.chunk = chunk
-with Library(EmbeddedStore(Path(sys.argv[1])), TOY, Settings()) as library:
-    library.work() if library.jobs(ended=False) else library.add(sys.argv[2])
-    (job,) = library.jobs()
-    print(job.ended, job.failed, len(library.documents()))
-    print(*(f"{t.name} {t.code} {t.message}" for t in library.tasks(job.id) if t.code))
+with Library(open_embedded(Path(sys.argv[1])), TOY, Settings()) as library:
+    library.jobs.work() if library.jobs.all(ended=False) else library.add(sys.argv[2])
+    (job,) = library.jobs.all()
+    print(job.ended, job.failed, len(library.documents.all()))
+    print(*(f"{t.name} {t.code} {t.message}" for t in library.jobs.tasks(job.id) if t.code))
 """
     command = [sys.executable, "-c", program, str(tmp_path / "library"), str(files)]
     runs = [subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(3)]
@@ -250,4 +251,4 @@ def test_a_pdf_with_characters_above_the_first_plane(library: Library, files: Pa
     (found,) = library.search("squared", options=SearchOptions(limit=1, mode="keyword"))
     text = found.found.chunk.text
     assert "Solve \U0001d465 squared for me \U0001f600 and a\U0001d465b" in text
-    assert library.text(found.found.document.id).encode()
+    assert library.documents.text(found.found.document.id).encode()

@@ -10,7 +10,7 @@ from trivium.errors import BadSetting, DocumentNotFound, ModelUnavailable
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library, where
 from trivium.options import Filters, SearchOptions
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
 
 
@@ -26,7 +26,7 @@ def note(library: Library, files: Path) -> Path:
 
 
 def test_history_tells_what_each_was_made_of(library: Library, note: Path) -> None:
-    old, new = library.history("note.md")
+    old, new = library.history.of("note.md")
     assert [(one.number, one.active, one.title) for one in (old, new)] == [
         (1, False, "lantern"),
         (2, True, "candle"),
@@ -47,7 +47,7 @@ def test_history_tells_what_each_was_made_of(library: Library, note: Path) -> No
 
 
 def test_diff(library: Library, note: Path) -> None:
-    found = library.diff("note.md")
+    found = library.history.diff("note.md")
     assert (found.old.number, found.new.number) == (1, 2)
     assert "-A lantern burns." in found.lines
     assert "+A candle burns." in found.lines
@@ -55,21 +55,21 @@ def test_diff(library: Library, note: Path) -> None:
     assert found.facts["title"] == ("lantern", "candle")
     assert found.facts["metadata.year"] == (2001, 2002)
     assert "fingerprint" not in found.facts
-    back = library.diff("note.md", 2, 1)
+    back = library.history.diff("note.md", 2, 1)
     assert "+A lantern burns." in back.lines
     with pytest.raises(DocumentNotFound, match="interpretation 7"):
-        library.diff("note.md", 7, 1)
+        library.history.diff("note.md", 7, 1)
     with pytest.raises(DocumentNotFound, match="before 1"):
-        library.diff("note.md", None, 1)
+        library.history.diff("note.md", None, 1)
 
 
 def test_the_past_obeys_the_audience(library: Library, note: Path) -> None:
     library.add(note, audience="dm-only")
     player = where(Filters(audiences=["player"]))
-    for look in (library.history, library.show, library.diff):
+    for look in (library.history.of, library.show, library.history.diff):
         with pytest.raises(DocumentNotFound):
             look("note.md", within=player)
-    assert len(library.history("note.md", where(Filters(audiences=["dm-only"])))) == 2
+    assert len(library.history.of("note.md", where(Filters(audiences=["dm-only"])))) == 2
 
 
 def test_adding_the_unchanged_file_leaves_what_was_restored(library: Library, note: Path) -> None:
@@ -82,7 +82,7 @@ def test_adding_the_unchanged_file_leaves_what_was_restored(library: Library, no
     note.write_text("# Light\n\nA torch burns.")
     (outcome,) = library.add(note).outcomes
     assert outcome.fate is Fate.UPDATED
-    assert [one.restored_from for one in library.history("note.md")] == [None, None, 1, None]
+    assert [one.restored_from for one in library.history.of("note.md")] == [None, None, 1, None]
     assert "torch" in library.show("note.md").text
 
 
@@ -108,27 +108,27 @@ def test_restoring_embeds_what_has_no_vector(tmp_path: Path, files: Path) -> Non
             raise ModelUnavailable("It is away.")
 
     (files / "a.md").write_text("A lantern burns.")
-    with Library(EmbeddedStore(tmp_path / "l"), Away(), Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), Away(), Settings()) as library:
         library.add(files)
         (files / "a.md").write_text("A candle burns.")
         library.add(files)
         assert library.restore("a.md", 1).interpretation == 3
-    with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
         library.restore("a.md", 2)
-        health = library.health()
+        health = library.upkeep.health()
         assert health["vectors"] == health["chunks"] == 1
         assert library.search("candle", options=SearchOptions(mode="semantic"))
 
 
 def test_prune(library: Library, note: Path) -> None:
     with pytest.raises(BadSetting):
-        library.prune()
+        library.history.prune()
     with pytest.raises(BadSetting):
-        library.prune(keep=0)
-    assert library.prune(older_than=timedelta(days=1)) == 0
-    assert library.prune("note.md", keep=2) == 0
-    assert library.prune("note.md", keep=1) == 1
-    assert [one.number for one in library.history("note.md")] == [2]
+        library.history.prune(keep=0)
+    assert library.history.prune(older_than=timedelta(days=1)) == 0
+    assert library.history.prune("note.md", keep=2) == 0
+    assert library.history.prune("note.md", keep=1) == 1
+    assert [one.number for one in library.history.of("note.md")] == [2]
     with pytest.raises(DocumentNotFound):
         library.restore("note.md", 1)
 
@@ -136,6 +136,6 @@ def test_prune(library: Library, note: Path) -> None:
 def test_indexes_hold_the_active_text_only(library: Library, note: Path) -> None:
     library.restore("note.md", 1)
     library.restore("note.md", 2)
-    health = library.health()
+    health = library.upkeep.health()
     assert health["chunks"] == health["words"] == health["vectors"] == 1
     assert not library.search("lantern", options=SearchOptions(mode="keyword"))

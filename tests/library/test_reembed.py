@@ -14,7 +14,7 @@ from trivium.errors import BadSetting, ModelChanged, ModelUnavailable, ReembedSt
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.options import SearchOptions
-from trivium.ports import SourceItem
+from trivium.ports import SourceItem, worker_lease
 from trivium.testing.samples import OTHER, sample
 from trivium.types import Labels, Signal
 from trivium.work import JobState
@@ -66,18 +66,18 @@ def test_from_one_model_to_another(
     filled: Library, endpoint: ScriptedEndpoint, tmp_path: Path
 ) -> None:
     told: list[Progress] = []
-    report = filled.reembed(settings(endpoint.url, "other"), on_progress=told.append)
+    report = filled.models.reembed(settings(endpoint.url, "other"), on_progress=told.append)
     assert (report.before, report.model, report.passages) == ("toy", "other", MANY)
     assert [p.done for p in told] == sorted(p.done for p in told)
     assert told[-1].switched
     assert {p.total for p in told[1:]} == {MANY}
-    manifest = filled.manifest()
+    manifest = filled.models.manifest()
     assert (manifest.model, manifest.dimensions) == ("other", OTHER.dimensions)
     assert nearest(filled, "Lantern number 7 burns.") == "Lantern number 7 burns."
     assert filled.similar(1, by="passage")
     assert models_in(tmp_path / "l") == {"other"}
     assert len(list((tmp_path / "l" / "vectors").iterdir())) == 1
-    assert filled.health()["vectors"] == MANY
+    assert filled.upkeep.health()["vectors"] == MANY
     add(filled, "A new one.")
     assert embedded(endpoint.requests, "toy").count("A new one.") == 0
     assert nearest(filled, "A new one.") == "A new one."
@@ -88,11 +88,11 @@ def test_every_later_opening_uses_it_without_settings(
 ) -> None:
     with Library.open(tmp_path / "l", settings=Settings()) as plain:  # of the first model too
         assert nearest(plain, "Lantern number 7 burns.") == "Lantern number 7 burns."
-    filled.reembed(settings(endpoint.url, "other"))
+    filled.models.reembed(settings(endpoint.url, "other"))
     with Library.open(tmp_path / "l", settings=Settings()) as plain:
         assert nearest(plain, "Lantern number 7 burns.") == "Lantern number 7 burns."
         add(plain, "A new one.")
-        assert plain.manifest().model == "other"
+        assert plain.models.manifest().model == "other"
     with pytest.raises(ModelChanged, match="trivium reembed"):
         Library.open(tmp_path / "l", settings=settings(endpoint.url, "toy"))
     with Library.open(
@@ -111,13 +111,13 @@ def test_who_has_it_open_follows(
             if not progress.switched:
                 during.append(nearest(beside, "Lantern number 7 burns."))
 
-        filled.reembed(settings(endpoint.url, "other"), on_progress=search)
+        filled.models.reembed(settings(endpoint.url, "other"), on_progress=search)
         assert set(during) == {"Lantern number 7 burns."}
         assert set(embedded(endpoint.requests, "other")[MANY:]) == set()  # no query, until now
         assert nearest(beside, "Lantern number 7 burns.") == "Lantern number 7 burns."
         assert embedded(endpoint.requests, "other")[MANY:] == ["Lantern number 7 burns."]
         add(beside, "A new one.")
-        assert beside.manifest().model == "other"
+        assert beside.models.manifest().model == "other"
         assert beside.similar(1, by="passage")[0].found.chunk.text.startswith("Lantern")
 
 
@@ -129,7 +129,7 @@ def test_a_search_in_the_middle_of_the_switch_is_of_one_model(
         def switching(seen: Seen) -> Reply:
             if seen.body["input"] == ["Lantern number 7 burns."]:
                 endpoint.answer = answer
-                filled.reembed(settings(endpoint.url, "other"))
+                filled.models.reembed(settings(endpoint.url, "other"))
             return answer(seen)
 
         endpoint.answer = switching
@@ -148,9 +148,9 @@ def test_what_comes_and_goes_meanwhile(
                 add(beside, "A new one.")
                 beside.remove(["text:Gone soon."])
 
-        filled.reembed(settings(endpoint.url, "other"), on_progress=change)
+        filled.models.reembed(settings(endpoint.url, "other"), on_progress=change)
         assert nearest(beside, "A new one.") == "A new one."
-        assert filled.health()["vectors"] == filled.health()["chunks"] == MANY + 1
+        assert filled.upkeep.health()["vectors"] == filled.upkeep.health()["chunks"] == MANY + 1
         assert "Gone soon." not in {r.found.chunk.text for r in beside.search("gone soon")}
 
 
@@ -171,20 +171,20 @@ def test_interrupted_it_goes_on_where_it_was(
 ) -> None:
     endpoint.answer = fail_at(28)
     with pytest.raises(ModelUnavailable):
-        filled.reembed(settings(endpoint.url, "other"))
-    assert filled.manifest().model == "toy"
-    assert filled.manifest().next_model == "other"
+        filled.models.reembed(settings(endpoint.url, "other"))
+    assert filled.models.manifest().model == "toy"
+    assert filled.models.manifest().next_model == "other"
     assert nearest(filled, "Lantern number 7 burns.") == "Lantern number 7 burns."
     kept = 128  # one batch
     refused = len(embedded(endpoint.requests, "other")) - kept
     endpoint.answer = answer
     with Library.open(tmp_path / "l", settings=Settings()) as again:
-        report = again.reembed()
+        report = again.models.reembed()
     assert report.passages == MANY - kept
     assert len(embedded(endpoint.requests, "other")) == MANY + refused
     assert nearest(filled, "Lantern number 7 burns.") == "Lantern number 7 burns."
     with pytest.raises(BadSetting, match="go on"):
-        filled.reembed()
+        filled.models.reembed()
 
 
 def test_given_up_nothing_is_left_of_it(
@@ -194,17 +194,17 @@ def test_given_up_nothing_is_left_of_it(
 
         def stop(progress: Progress) -> None:
             if progress.done == 128:
-                assert beside.stop_reembedding() == "other"
+                assert beside.models.stop() == "other"
 
         with pytest.raises(ReembedStopped):
-            filled.reembed(settings(endpoint.url, "other"), on_progress=stop)
-        assert beside.stop_reembedding() == ""
+            filled.models.reembed(settings(endpoint.url, "other"), on_progress=stop)
+        assert beside.models.stop() == ""
     assert models_in(tmp_path / "l") == {"toy"}
     assert nearest(filled, "Lantern number 7 burns.") == "Lantern number 7 burns."
 
 
 def job_of(library: Library) -> tuple[JobState, int, int]:
-    (job,) = [job for job in library.jobs() if job.kind == "reembed"]
+    (job,) = [job for job in library.jobs.all() if job.kind == "reembed"]
     return job.state, job.ended, job.tasks
 
 
@@ -215,14 +215,14 @@ def test_it_is_a_job_that_people_see_cancel_and_take_up_again(
     endpoint.answer = fail_at(28)
     with Library.open(tmp_path / "l", settings=Settings()) as beside:
         with pytest.raises(ModelUnavailable):
-            filled.reembed(
+            filled.models.reembed(
                 settings(endpoint.url, "other"), on_progress=lambda _: seen.append(job_of(beside))
             )
         assert seen[0] == (JobState.RUNNING, 0, MANY)
         assert job_of(beside) == (JobState.FAILED, 128, MANY)
-        (job,) = [job for job in beside.jobs() if job.kind == "reembed"]
+        (job,) = [job for job in beside.jobs.all() if job.kind == "reembed"]
         assert "TRIVIUM_EMBED_KEY" in job.notes[0]
-        assert beside.retry(job.id) == 1
+        assert beside.jobs.retry(job.id) == 1
         assert job_of(beside)[0] is JobState.QUEUED
         add(beside, "Adding leaves it alone.")
         assert job_of(beside)[0] is JobState.QUEUED
@@ -230,23 +230,23 @@ def test_it_is_a_job_that_people_see_cancel_and_take_up_again(
 
         def cancel(progress: Progress) -> None:
             if not progress.switched:
-                beside.cancel(job.id)
+                beside.jobs.cancel(job.id)
 
         with pytest.raises(ReembedStopped):
-            filled.reembed(on_progress=cancel)
+            filled.models.reembed(on_progress=cancel)
         assert job_of(beside)[0] is JobState.CANCELLED
         assert models_in(tmp_path / "l") == {"toy"}
-        assert beside.retry(job.id) == 1
-        assert filled.reembed().passages == MANY + 1
+        assert beside.jobs.retry(job.id) == 1
+        assert filled.models.reembed().passages == MANY + 1
         assert job_of(beside)[0] is JobState.DONE
-        assert beside.retry(job.id) == 0
+        assert beside.jobs.retry(job.id) == 0
 
 
 def test_a_change_whose_process_was_killed_waits(filled: Library) -> None:
-    queue = filled._store.queue
-    queue.take_up(queue.begin_reembed("other", {}).id)
+    queue = filled.backend.queue
+    queue.take_up("one", queue.begin_reembed("other", {}).id)
     assert job_of(filled)[0] is JobState.QUEUED
-    with filled._store.changing_model():
+    with filled.backend.leases.hold(worker_lease("one"), "working"):
         assert job_of(filled)[0] is JobState.RUNNING
 
 
@@ -255,10 +255,10 @@ def test_another_choice_drops_the_first(
 ) -> None:
     endpoint.answer = fail_at(28)
     with pytest.raises(ModelUnavailable):
-        filled.reembed(settings(endpoint.url, "other"))
+        filled.models.reembed(settings(endpoint.url, "other"))
     assert models_in(tmp_path / "l") == {"toy", "other"}
     endpoint.answer = answer
-    assert filled.reembed(settings(endpoint.url, "toy")).passages == 0  # it serves already
+    assert filled.models.reembed(settings(endpoint.url, "toy")).passages == 0  # it serves already
     assert models_in(tmp_path / "l") == {"toy"}
-    assert filled.manifest().next_model == ""
+    assert filled.models.manifest().next_model == ""
     assert nearest(filled, "Lantern number 7 burns.") == "Lantern number 7 burns."

@@ -37,30 +37,30 @@ def test_every_signal_finds(released: Path) -> None:
 
 def test_its_past_its_names_and_its_labels_are_kept(released: Path) -> None:
     with Library.open(released, create=False) as library:
-        ferryman, weapons = library.documents()
+        ferryman, weapons = library.documents.all()
         assert ferryman.audience == "dm-only"
         assert [Path(name).name for name in (weapons.uri, *weapons.names)] == [
             "weapons.md",
             "copy.md",
         ]
-        assert [one.number for one in library.history(weapons.id)] == [1, 2]
-        assert library.diff(weapons.id).lines[-1].endswith("A whip cracks at ten feet.")
-        assert b"whip" not in library.original(weapons.id, interpretation=1)
+        assert [one.number for one in library.history.of(weapons.id)] == [1, 2]
+        assert library.history.diff(weapons.id).lines[-1].endswith("A whip cracks at ten feet.")
+        assert b"whip" not in library.history.original(weapons.id, interpretation=1)
         found = library.search("whip", options=SearchOptions(as_of=1, mode="keyword"))
         assert not found
         player = where(Filters(audiences=["player"]))
-        assert [one.title for one in library.documents(player)] == ["Weapons"]
-        assert not library.conversations(player)
-        assert library.conversation("talk")[0].question == "who poisoned the ferryman"
-        assert library.caller(TOKEN).within() == player
+        assert [one.title for one in library.documents.all(player)] == ["Weapons"]
+        assert not library.conversations.all(player)
+        assert library.conversations.get("talk")[0].question == "who poisoned the ferryman"
+        assert library.tokens.caller(TOKEN).within() == player
 
 
 def test_it_can_be_written_and_is_whole(released: Path, tmp_path: Path) -> None:
     (tmp_path / "new.md").write_text("# Bows\n\nA longbow reaches far.")
     with Library.open(released, create=False) as library:
-        assert [one for one in library.examine() if not one.ok] == []
+        assert [one for one in library.upkeep.examine() if not one.ok] == []
         library.add(tmp_path / "new.md", collection="game")
         library.restore(2, 1)
         assert library.search("longbow")[0].found.document.title == "Bows"
         assert not library.search("whip", options=SearchOptions(mode="keyword"))
-        assert [one for one in library.examine() if not one.ok] == []
+        assert [one for one in library.upkeep.examine() if not one.ok] == []

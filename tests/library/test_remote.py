@@ -25,7 +25,7 @@ from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.options import SearchOptions
 from trivium.ports import SourceItem
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 from trivium.types import Labels, Signal
 
@@ -68,7 +68,7 @@ def remote(url: str, seconds: float = 20.0, batch: int = 100) -> RemoteEmbedder:
 
 
 def opened(folder: Path, embedder: RemoteEmbedder) -> Library:
-    return Library(EmbeddedStore(folder), embedder, Settings())
+    return Library(open_embedded(folder), embedder, Settings())
 
 
 def test_from_settings_to_results_with_a_real_model(
@@ -80,8 +80,8 @@ def test_from_settings_to_results_with_a_real_model(
     with Library.open(tmp_path / "l", settings=settings) as library:
         report = library.add(files)
         assert (report.chunks, report.notes) == (2, ())
-        assert library.manifest().model == NAME
-        assert library.manifest().dimensions == DIMENSIONS
+        assert library.models.manifest().model == NAME
+        assert library.models.manifest().dimensions == DIMENSIONS
         results = library.search(LANTERN)
         assert results[0].found.chunk.text == LANTERN
         assert results[0].signals[Signal.VECTOR].score > 0.9
@@ -114,7 +114,7 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
             library.search("lantern", options=SearchOptions(mode="semantic"))
     with ScriptedEndpoint(toy) as server, opened(tmp_path / "l", remote(server.url)) as library:
         assert add(library, LANTERN).notes == ("Vectors that were missing are made: 2.",)
-        assert library.health()["vectors"] == 2
+        assert library.upkeep.health()["vectors"] == 2
         assert (
             library.search("lantern", options=SearchOptions(mode="semantic"))[0].found.chunk.text
             == LANTERN
@@ -128,7 +128,7 @@ def test_an_endpoint_that_fails_every_third_call(tmp_path: Path) -> None:
         opened(tmp_path / "l", remote(server.url, batch=3)) as library,
     ):
         assert add(library, *texts).notes == ()
-        assert library.health()["vectors"] == 20
+        assert library.upkeep.health()["vectors"] == 20
         for text in texts[:6]:
             found = library.search(text)
             assert found.notes == ()
@@ -172,12 +172,14 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
             assert results[0].found.chunk.text == f"Rope number {number}."
             assert results.notes[0].startswith(f"Searched {toy_failed}")
             assert server.url not in results.notes[0]
-            assert library.health()["vectors"] == 1
+            assert library.upkeep.health()["vectors"] == 1
         bad = None
         give(model, 20.0)
         [note] = add(library, LANTERN).notes
         assert note == f"Vectors that were missing are made: {len(BAD)}."
-        assert library.health()["vectors"] == library.health()["chunks"] == 2 + len(BAD)
+        assert (
+            library.upkeep.health()["vectors"] == library.upkeep.health()["chunks"] == 2 + len(BAD)
+        )
 
 
 def test_the_manifest_tells_the_dimensions_of_an_earlier_day(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tests.unit.extract.making import printed
 from trivium.config import Settings
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 RESULT = {
@@ -34,15 +34,15 @@ def test_a_file_is_read_by_the_service_once_it_is_there(tmp_path: Path, files: P
     (files / "tides.pdf").write_bytes(printed(["Printed words of our own reading."]))
     with ScriptedEndpoint(answer) as endpoint:
         settings = Settings(read_url=endpoint.url.removesuffix("/v1"), read_ocr="off")
-        with Library(EmbeddedStore(tmp_path / "library"), TOY, settings) as library:
+        with Library(open_embedded(tmp_path / "library"), TOY, settings) as library:
             assert not library.add(files).failed
-            (document,) = library.documents()
+            (document,) = library.documents.all()
             assert "Resource not found" in str(document.metadata["not_read_by"])
             assert len(library.search("printed words"))
             is_there = True
             report = library.add(files)
             assert report.count(Fate.UPDATED) == 1
-            (document,) = library.documents()
+            (document,) = library.documents.all()
             assert document.title == "Tide Tables"
             assert document.metadata["read_by"] == "prebuilt-layout"
             assert "not_read_by" not in document.metadata

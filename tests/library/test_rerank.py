@@ -10,7 +10,7 @@ from trivium.errors import BadSetting
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.results import Results
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 PATIENCE = "120"  # seconds: for a machine that is busy with other things
@@ -33,7 +33,7 @@ def files(tmp_path: Path) -> Path:
 
 def searched(folder: Path, files: Path, **settings: str) -> Results:
     given = {name.replace("_", ".", 1): value for name, value in settings.items()}
-    with Library(EmbeddedStore(folder / "library"), TOY, load(given).settings) as library:
+    with Library(open_embedded(folder / "library"), TOY, load(given).settings) as library:
         library.add(files)
         plain = library.search("ships in fog", 2)
         found = library.search("ships in fog", 2, options=SearchOptions(rerank=True))

@@ -15,7 +15,7 @@ from trivium.models.http import Client
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.options import SearchOptions
 from trivium.ports import SourceItem
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 from trivium.types import Labels
 from trivium.work import JobState, TaskState
@@ -50,14 +50,14 @@ def opened(place: Path, url: str, seconds: float = 20.0) -> Library:
     endpoint = Endpoint("embed", url, "toy", "", seconds=seconds, patience=seconds)
     client = Client(endpoint, wait=lambda seconds: None)
     embedder = RemoteEmbedder(client, batch=2, parallel=2)
-    return Library(EmbeddedStore(place), embedder, Settings())
+    return Library(open_embedded(place), embedder, Settings())
 
 
 def check_completed(library: Library, job: int) -> None:
     """After a retry with a sound endpoint."""
-    assert library.job(job).state is JobState.DONE
-    assert library.job(job).failed == 0
-    health = library.health()
+    assert library.jobs.get(job).state is JobState.DONE
+    assert library.jobs.get(job).failed == 0
+    health = library.upkeep.health()
     assert health["vectors"] == health["chunks"] == len(TEXTS)
     assert (
         library.search(TEXTS[3], options=SearchOptions(mode="semantic"))[0].found.chunk.text
@@ -102,18 +102,18 @@ def test_an_endpoint_turns_bad_and_sound_again(tmp_path: Path, code: str) -> Non
         assert report.job is not None
         job = report.job.id
         assert report.job.state is JobState.FAILED
-        failed = library.tasks(job, states=[TaskState.FAILED])
+        failed = library.jobs.tasks(job, states=[TaskState.FAILED])
         assert {(t.step, t.fate, t.code) for t in failed} == {("embed", "added", code)}
         assert len(failed) == len(TEXTS) - server.given.total() == report.job.failed
-        assert library.health()["vectors"] == server.given.total()
+        assert library.upkeep.health()["vectors"] == server.given.total()
         assert len(library.search("lantern number 11", options=SearchOptions(mode="keyword")))
 
-        assert library.retry(job, failed[0].id) == 1
-        library.work()
-        assert library.job(job).failed == len(failed), "still bad: it says so again"
+        assert library.jobs.retry(job, failed[0].id) == 1
+        library.jobs.work()
+        assert library.jobs.get(job).failed == len(failed), "still bad: it says so again"
         server.bad = lambda seen: None
-        assert library.retry(job) == len(failed)
-        library.work()
+        assert library.jobs.retry(job) == len(failed)
+        library.jobs.work()
         assert set(server.given.values()) == {1}, "no chunk was embedded twice"
         check_completed(library, job)
 
@@ -126,7 +126,7 @@ def test_one_text_that_is_refused_costs_itself_alone(tmp_path: Path) -> None:
     with ScriptedEndpoint(server) as endpoint, opened(tmp_path / "l", endpoint.url) as library:
         report = library.add_from(Texts(), Labels())
         assert [o.uri for o in report.failed] == [f"text:{TEXTS[5]}"]
-        assert library.health()["vectors"] == len(TEXTS) - 1
+        assert library.upkeep.health()["vectors"] == len(TEXTS) - 1
     assert set(server.given.values()) == {1}
 
 

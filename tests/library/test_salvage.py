@@ -9,15 +9,17 @@ import pytest
 from trivium.config import Settings
 from trivium.errors import LibraryDamaged
 from trivium.library import Library
-from trivium.store.embedded.salvage import Salvaged, is_damaged, salvage, survey, told_of
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.salvage import is_damaged, salvage, survey
 from trivium.testing.samples import TOY
+from trivium.upkeep import Salvaged
 
 PAGE = 4096
 
 
 def opened(place: Path) -> Library:
-    return Library(EmbeddedStore(place), TOY, Settings())
+    return Library(open_embedded(place), TOY, Settings())
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def zero_root(place: Path, table: str) -> None:
 
 def wrong(place: Path) -> dict[str, str]:
     with opened(place) as library:
-        return {one.name: one.message for one in library.examine(deep=True) if not one.ok}
+        return {one.name: one.message for one in library.upkeep.examine(deep=True) if not one.ok}
 
 
 def test_a_sound_database_is_not_damaged(place: Path, tmp_path: Path) -> None:
@@ -74,7 +76,7 @@ def test_nothing_is_lost_with_what_can_be_made_again(place: Path, table: str) ->
     saved = salvage(place)
     assert (saved.documents, saved.lost) == (30, ())
     with opened(place) as library:
-        library.repair()
+        library.upkeep.repair()
         assert len(library.search("lantern")) == 10
     assert wrong(place) == {}
 
@@ -87,19 +89,19 @@ def test_lost_documents_are_named_and_read_again(place: Path) -> None:
     seen = survey(place)
     assert seen.lost
     assert (place / "library.db").read_bytes() == damaged
-    assert f"{len(seen.lost)} can't: #{seen.lost[0].id} " in told_of(seen)
-    assert seen.lost[0].uri in told_of(seen)
+    assert f"{len(seen.lost)} can't: #{seen.lost[0].id} " in seen.told()
+    assert seen.lost[0].uri in seen.told()
     saved = salvage(place)
     assert saved.lost == seen.lost
     assert saved.documents == 30 - len(saved.lost)
     assert saved.kept is not None
     assert saved.kept.read_bytes() == damaged
     with opened(place) as library:
-        library.repair()  # while the damaged file is there, no original is thrown away
-        assert library.reread(saved.lost) == [
+        library.upkeep.repair()  # while the damaged file is there, no original is thrown away
+        assert library.upkeep.reread(saved.lost) == [
             f"Read {len(saved.lost)} documents again from their originals."
         ]
-        again = library.document(saved.lost[0].uri)
+        again = library.documents.get(saved.lost[0].uri)
         assert again.category == "notes"
         assert again.audience == "crew"
         assert again.metadata["by"] == "Ann"
@@ -116,9 +118,9 @@ def test_a_table_of_documents_that_is_gone(place: Path) -> None:
     assert len(saved.lost) == 30
     assert {one.audience for one in saved.lost} == {"crew"}
     with opened(place) as library:
-        library.reread(saved.lost)
-        assert library.health()["documents"] == 30
-        assert library.document(saved.lost[3].uri).audience == "crew"
+        library.upkeep.reread(saved.lost)
+        assert library.upkeep.health()["documents"] == 30
+        assert library.documents.get(saved.lost[3].uri).audience == "crew"
     assert wrong(place) == {}
 
 
@@ -128,9 +130,9 @@ def test_a_document_without_an_original_is_named(place: Path) -> None:
     assert len(saved.lost) == 30
     with opened(place) as library:
         for one in saved.lost[:29]:
-            library.reread([one])
-        library._store._originals.blobs.delete(saved.lost[29].original)
-        told = library.reread(saved.lost[29:])
+            library.upkeep.reread([one])
+        FolderBlobs(place / "archive").delete(saved.lost[29].original)
+        told = library.upkeep.reread(saved.lost[29:])
     assert told == [f"Lost #{saved.lost[29].id} {saved.lost[29].uri}: add it again."]
 
 

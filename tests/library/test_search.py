@@ -8,7 +8,7 @@ from trivium.config import Settings
 from trivium.errors import BadSetting, EmptyQuery, QueryTooLong, TriviumError
 from trivium.library import Library
 from trivium.options import Filters, SearchOptions
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 from trivium.types import Signal
 
@@ -25,7 +25,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     files = tmp_path_factory.mktemp("texts")
     for name, text in TEXTS.items():
         (files / name).write_text(text)
-    store = EmbeddedStore(tmp_path_factory.mktemp("filled") / "library")
+    store = open_embedded(tmp_path_factory.mktemp("filled") / "library")
     with Library(store, TOY, Settings()) as library:
         library.add(files, collection="game", category="rules", metadata={"year": 2024})
         yield library

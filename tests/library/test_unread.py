@@ -25,7 +25,7 @@ def test_a_message_is_added_though_its_attachment_cannot_be_read(
     assert report.job.state is JobState.DONE
     assert report.count(Fate.UNREAD) == 1
     assert report.count(Fate.ADDED) == 2
-    (mail_document,) = [d for d in library.documents() if d.title == "Ferry times"]
+    (mail_document,) = [d for d in library.documents.all() if d.title == "Ferry times"]
     (remark,) = mail_document.metadata["unread"]  # type: ignore[misc]
     assert remark.startswith("logo.dat: logo.dat is a binary file")  # type: ignore[union-attr]
     again = library.add(files / "mail.eml")

@@ -20,20 +20,20 @@ CALLS: dict[str, Callable[[Library], object]] = {
     ),
     "as_of": lambda library: library.search("a", options=SearchOptions(as_of=LONG)),
     "filter": lambda library: library.search("a", filters=Filters(collection=HALF)),
-    "document": lambda library: library.document(HALF),
-    "document's number": lambda library: library.document(LONG),
-    "after": lambda library: library.documents(after=LONG),
+    "document": lambda library: library.documents.get(HALF),
+    "document's number": lambda library: library.documents.get(LONG),
+    "after": lambda library: library.documents.all(after=LONG),
     "remove": lambda library: library.remove([HALF]),
     "restore": lambda library: library.restore(1, LONG),
-    "prune": lambda library: library.prune(keep=LONG),
-    "job": lambda library: library.job(LONG),
-    "retry": lambda library: library.retry(LONG),
-    "offset": lambda library: library.tasks(1, offset=LONG),
-    "token": lambda library: library.create_token(audiences=[HALF]),
-    "token's name": lambda library: library.create_token(audiences=[], name=HALF),
-    "conversation": lambda library: library.conversation(HALF),
-    "chunker": lambda library: library.set_chunker(HALF, "auto"),
-    "watched folder": lambda library: library.watch_folder(library.folder, category=HALF),
+    "prune": lambda library: library.history.prune(keep=LONG),
+    "job": lambda library: library.jobs.get(LONG),
+    "retry": lambda library: library.jobs.retry(LONG),
+    "offset": lambda library: library.jobs.tasks(1, offset=LONG),
+    "token": lambda library: library.tokens.create(audiences=[HALF]),
+    "token's name": lambda library: library.tokens.create(audiences=[], name=HALF),
+    "conversation": lambda library: library.conversations.get(HALF),
+    "chunker": lambda library: library.documents.set_chunker(HALF, "auto"),
+    "watched folder": lambda library: library.folders.add(library.backend.folder, category=HALF),
     "metadata": lambda library: library.add(__file__, metadata={"year": NAN}),
     "collection": lambda library: library.add(__file__, collection=HALF),
     "later": lambda library: library.add_from(Nothing(), Labels(audience="\x00")),
@@ -52,5 +52,5 @@ def test_a_typed_error_at_every_door(library: Library, files: Path) -> None:
         with pytest.raises(TriviumError) as caught:
             call(library)
         assert str(caught.value).encode(), name
-    assert not library.jobs(ended=False)
+    assert not library.jobs.all(ended=False)
     assert len(library.search("amber", 1)) == 1

@@ -25,7 +25,7 @@ class Watcher:
         self._thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
-        self.library.watch(
+        self.library.folders.watch(
             self.folders,
             ignore=self.ignore,
             quiet=QUIET,
@@ -71,7 +71,7 @@ def write(folder: Path, *names: str, text: str = "") -> None:
 
 
 def held(library: Library) -> set[str]:
-    return {Path(d.uri).name for d in library.documents()}
+    return {Path(d.uri).name for d in library.documents.all()}
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_first_it_comes_up_to_the_folder(library: Library, folder: Path) -> None
 def test_files_come_change_move_and_go(library: Library, folder: Path, watcher: Watcher) -> None:
     write(folder, "new.md")
     watcher.until("added", "new.md")
-    (number,) = [d.id for d in library.documents() if d.uri.endswith("new.md")]
+    (number,) = [d.id for d in library.documents.all() if d.uri.endswith("new.md")]
     write(folder, "new.md", text="Something else altogether.")
     watcher.until("updated", "new.md")
     assert library.show(number).text.startswith("Something else")
@@ -203,4 +203,4 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_on(
 
 def test_a_folder_that_is_not_there_is_refused(library: Library, tmp_path: Path) -> None:
     with pytest.raises(PathNotFound):
-        library.watch([tmp_path / "nowhere"])
+        library.folders.watch([tmp_path / "nowhere"])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 PARTS = 3
@@ -25,7 +25,7 @@ def main(place: Path) -> None:
     ended = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
     searches = least = 0
-    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+    with Library(open_embedded(place), TOY, Settings()) as library:
         print("ready", flush=True)
         is_last = False
         while not is_last or searches < LEAST:

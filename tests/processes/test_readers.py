@@ -6,7 +6,7 @@ from pathlib import Path
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 READER = Path(__file__).parent / "reader.py"
@@ -22,7 +22,7 @@ def write(folder: Path, name: int, mark: int) -> Path:
 
 def test_two_readers_beside_a_writer(tmp_path: Path) -> None:
     place = tmp_path / "library"
-    with Library(EmbeddedStore(place), TOY, Settings()) as library:
+    with Library(open_embedded(place), TOY, Settings()) as library:
         library.add(write(tmp_path, 0, 0))
         command = [sys.executable, str(READER), str(place)]
         pipe = subprocess.PIPE

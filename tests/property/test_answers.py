@@ -40,7 +40,7 @@ def test_nothing_outside_the_callers_audience(
             answer = library.ask(
                 "What does fog tell?", filters=Filters(audiences=held), conversation="talk"
             )
-            kept = library.conversation("talk", where(Filters(audiences=held)))
+            kept = library.conversations.get("talk", where(Filters(audiences=held)))
             told = dumped([asdict(answer), [asdict(turn) for turn in kept], chat.prompts])
             for n in hidden:
                 assert f"secret{n}" not in told

@@ -19,15 +19,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trivium.models.late import LateReranker, pack
-from trivium.ports import Store
+from trivium.ports import Backend
 from trivium.results import Results
 from trivium.search.fuse import Fusion
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.run import Searcher
 from trivium.search.suggest import suggest
 from trivium.search.weigh import MINILM
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.memory import MemoryStore
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import ToyEmbedder, sample
 from trivium.text.nearness import near
 from trivium.text.normalise import words
@@ -142,22 +142,24 @@ def histories(draw: st.DrawFn) -> list[Step]:
 
 
 @contextmanager
-def library(kind: str, steps: Sequence[Step]) -> Iterator[Store]:
+def library(kind: str, steps: Sequence[Step]) -> Iterator[Backend]:
     with tempfile.TemporaryDirectory() as folder:
-        store = MemoryStore() if kind == "memory" else EmbeddedStore(Path(folder))
-        with store.writing():
+        store = open_memory() if kind == "memory" else open_embedded(Path(folder))
+        with store.writer.writing():
             for goes, some in groupby(steps, lambda step: not step.paragraphs):
                 if goes:
-                    found = [store.find(step.name, step.collection) for step in some]
-                    store.remove([document.id for document in found if document])
+                    found = [store.documents.find(step.name, step.collection) for step in some]
+                    store.writer.remove([document.id for document in found if document])
                 else:
-                    store.put([step.document() for step in some], TOKENS.fingerprint)
+                    store.writer.put([step.document() for step in some], TOKENS.fingerprint)
         yield store
         store.close()
 
 
-def searcher(store: Store) -> Searcher:
-    return Searcher(store, TOKENS, reranker=LateReranker(TOKENS, lambda ids: {}, store.rarities))
+def searcher(store: Backend) -> Searcher:
+    return Searcher(
+        store, TOKENS, reranker=LateReranker(TOKENS, lambda ids: {}, store.signals.rarities)
+    )
 
 
 def told(found: Results) -> dict[str, Any]:
@@ -218,22 +220,22 @@ def test_hidden_documents_change_nothing(
         assert beside_search(whole, caller, start) == beside_search(without, caller, start)
 
 
-def beside_search(store: Store, where: Where, start: str) -> list[Any]:
+def beside_search(store: Backend, where: Where, start: str) -> list[Any]:
     """What else a caller is told: of words, of labels, of likeness."""
-    documents = store.documents(where)
+    documents = store.documents.all(where)
     names = {document.id: document.uri for document in documents}
     first = documents[0] if documents else None
     like = searcher(store).similar(first, where, 5, Granularity.PASSAGE) if first else None
-    alike = store.sketches(where, list(names))
+    alike = store.documents.sketches(where, list(names))
     return [
         [document.uri for document in documents],
-        store.counts("language", where),
-        store.collections(where),
-        sorted(store.field_names(where)),
-        store.spellings(["harbur", "takeovr", start, *WORDS[:4]], where),
-        store.completions(start, where, 3),
+        store.documents.counts("language", where),
+        store.documents.collections(where),
+        sorted(store.documents.field_names(where)),
+        store.signals.spellings(["harbur", "takeovr", start, *WORDS[:4]], where),
+        store.signals.completions(start, where, 3),
         suggest(store, f"the {start}", 3, where),
-        list(store.rarities([start, *WORDS], where)),
+        list(store.signals.rarities([start, *WORDS], where)),
         told(like) if like else None,
         {names[one]: names[other] for one, other in near(list(names), alike, 0.5).items()},
     ]
@@ -269,5 +271,8 @@ def test_as_many_hidden_copies_as_you_like_take_no_place_of_a_visible_one() -> N
     mine = [Step("one.md", (text,)), Step("two.md", (text,))]
     where = Where(frozenset())
     with library("embedded", [*copies, *mine]) as store:
-        ids = [document.id for document in store.documents(where)]
-        assert near(ids, store.sketches(where, ids), 0.8) == {ids[0]: ids[1], ids[1]: ids[0]}
+        ids = [document.id for document in store.documents.all(where)]
+        assert near(ids, store.documents.sketches(where, ids), 0.8) == {
+            ids[0]: ids[1],
+            ids[1]: ids[0],
+        }

@@ -23,6 +23,6 @@ def owner(library: Library) -> Iterator[TestClient]:
 @pytest.fixture(scope="session")
 def player(library: Library) -> Iterator[TestClient]:
     """Sees the rules that all may see, and may only search."""
-    _, token = library.create_token(audiences=["player"], collections=["rules"], name="player")
+    _, token = library.tokens.create(audiences=["player"], collections=["rules"], name="player")
     with client(library, token) as opened:
         yield opened

@@ -12,13 +12,13 @@ from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
 from trivium.library import Library
 from trivium.mcp.server import serve_stdio
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 
 def main(folder: str, *audiences: str) -> None:
     caller = replace(LOCAL_OWNER, audiences=frozenset(audiences))
-    with Library(EmbeddedStore(Path(folder)), TOY, Settings()) as library:
+    with Library(open_embedded(Path(folder)), TOY, Settings()) as library:
         anyio.run(lambda: serve_stdio(library, caller))
 
 

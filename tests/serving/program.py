@@ -26,7 +26,7 @@ from trivium.config import Settings
 from trivium.http import serve
 from trivium.http.asked import Here
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 WINDOW = (
@@ -41,7 +41,7 @@ class ToyPlan(serve.Plan):
     until: Path | None = None
 
     def _library(self) -> Library:
-        return Library(EmbeddedStore(self.settings.library), TOY, self.settings)
+        return Library(open_embedded(self.settings.library), TOY, self.settings)
 
     def __call__(self) -> FastAPI:
         app = super().__call__()

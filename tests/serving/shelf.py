@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from trivium.config import Settings
 from trivium.http.app import create_app
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 
 SECRET = "zanzibar"  # a word that only dm-only documents hold
@@ -49,9 +49,9 @@ Client = Callable[..., TestClient]
 
 
 def shelve(folder: Path, settings: Settings | None = None) -> Library:
-    library = Library(EmbeddedStore(folder), TOY, settings or Settings())
-    with library._store.writing():
-        library._store.put(DOCUMENTS, TOY.fingerprint)
+    library = Library(open_embedded(folder), TOY, settings or Settings())
+    with library.backend.writer.writing():
+        library.backend.writer.put(DOCUMENTS, TOY.fingerprint)
     return library
 
 

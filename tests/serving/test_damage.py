@@ -12,7 +12,7 @@ from tests.serving.shelf import shelve
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 
 DAMAGE = {"words": "words/*.term", "vectors": "vectors/*/*/*", "vocabulary": "vocabulary.txt"}
@@ -49,7 +49,7 @@ def test_damage_that_nobody_can_mend_yet(tmp_path: Path) -> None:
     """While another process writes, nobody can rebuild: the other signals answer, with a note."""
     place = tmp_path / "library"
     shelve(place).close()
-    with Library(EmbeddedStore(place), TOY, Settings()) as writer, writer._store.writing():
+    with Library(open_embedded(place), TOY, Settings()) as writer, writer.backend.writer.writing():
         damage(place, DAMAGE["words"])
         with serving(place) as (address, _), httpx2.Client(trust_env=False) as client:
             found = ask(client, address)

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.serving.shelf import client, shelve
 
-from trivium.evaluate.shelf import FOLDER, Shelf
+from trivium.evaluate.judged_sets import JudgedSets
 from trivium.library import Library
 
 
@@ -92,7 +92,7 @@ def test_two_evaluations_are_compared(owner: TestClient, shelf: Library) -> None
     main = told["differences"]["hybrid"]["ndcg@10"]
     assert (main["wins"] + main["losses"], main["real"]) == (1, False)
     assert [one["text"] for one in told["changes"]["hybrid"] if one["gain"]] == ["crown"]
-    shelf_ = Shelf(shelf.folder)
+    shelf_ = JudgedSets(shelf.backend.shelf)
     assert shelf_.compared("mine", now["id"], before["id"]).common == told["queries"]
 
 
@@ -117,7 +117,7 @@ def test_names_are_no_ways(owner: TestClient, shelf: Library, name: str) -> None
     assert answer.status_code in (404, 422), answer.text
     runs = owner.get(f"/v1/evaluations/mine/runs/{name}")
     assert runs.status_code in (404, 422), runs.text
-    kept = {path.name for path in (shelf.folder / FOLDER).iterdir()}
+    kept = {path.name for path in (shelf.backend.folder / "evaluation").iterdir()}
     assert kept <= {"mine", "made-up", ".lock"}
 
 

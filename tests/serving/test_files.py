@@ -14,7 +14,7 @@ from tests.unit.extract.test_pdf_maker import PdfMaker, column
 
 from trivium.access import LOCAL_OWNER
 from trivium.library import Library
-from trivium.library.receiving import safe_name
+from trivium.library.uploads import safe_name
 from trivium.sources.web import Fetched
 from trivium.types import OWNER
 
@@ -27,7 +27,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 
 @pytest.fixture(scope="module")
 def adder(shelf: Library) -> Iterator[TestClient]:
-    _, token = shelf.create_token(
+    _, token = shelf.tokens.create(
         audiences=["player"], collections=["rules"], rights=["search", "add"]
     )
     with client(shelf, token) as opened:
@@ -80,15 +80,15 @@ def test_what_a_token_adds_its_audience_sees(adder: TestClient) -> None:
 def test_labels_of_others_are_refused(
     adder: TestClient, shelf: Library, labels: dict[str, str], status: int
 ) -> None:
-    before = len(shelf.documents())
+    before = len(shelf.documents.all())
     answer = adder.post("/v1/documents", files={"file": ("a.md", b"text")}, data=labels)
     assert answer.status_code == status, answer.text
-    assert len(shelf.documents()) == before
+    assert len(shelf.documents.all()) == before
 
 
 def test_two_tokens_do_not_share_names(shelf: Library, adder: TestClient) -> None:
     mine = send(adder, "same.md", b"# Mine")
-    _, token = shelf.create_token(audiences=["dm-only"], collections=["rules"], rights=["add"])
+    _, token = shelf.tokens.create(audiences=["dm-only"], collections=["rules"], rights=["add"])
     with client(shelf, token) as other:
         theirs = send(other, "same.md", b"# Theirs")
     assert theirs["fate"] == "added"
@@ -98,12 +98,12 @@ def test_two_tokens_do_not_share_names(shelf: Library, adder: TestClient) -> Non
 
 def test_a_document_that_was_taken_away_is_not_replaced(shelf: Library, adder: TestClient) -> None:
     outcome = send(adder, "taken.md", b"# Taken")
-    document = shelf.document(str(outcome["uri"]))
-    with shelf._store.writing():
-        shelf._store.relabel(document.id, category="", audience="dm-only", metadata={})
+    document = shelf.documents.get(str(outcome["uri"]))
+    with shelf.backend.writer.writing():
+        shelf.backend.writer.relabel(document.id, category="", audience="dm-only", metadata={})
     answer = adder.post("/v1/documents", files={"file": ("taken.md", b"# Back")})
     assert (answer.status_code, answer.json()["code"]) == (409, "document.exists")
-    assert shelf.text(document.id) == "Taken"
+    assert shelf.documents.text(document.id) == "Taken"
 
 
 @pytest.mark.parametrize(
@@ -182,11 +182,11 @@ def test_private_addresses_are_not_fetched(keeper: TestClient, url: str) -> None
 
 def test_what_stands_at_an_address_is_added(shelf: Library) -> None:
     page = Fetched("page.html", b"<h1>Kraken</h1><p>It sleeps below.</p>", "https://e.org/page")
-    report = shelf.receive_url(LOCAL_OWNER, "https://e.org/page", fetcher=lambda url: page)
+    report = shelf.uploads.receive_url(LOCAL_OWNER, "https://e.org/page", fetcher=lambda url: page)
     (outcome,) = report.outcomes
     assert outcome.document is not None
     assert outcome.document.uri == "https://e.org/page"
-    assert "It sleeps below." in shelf.text(outcome.document.id)
+    assert "It sleeps below." in shelf.documents.text(outcome.document.id)
 
 
 def test_a_page_is_drawn_with_a_passage_marked(keeper: TestClient, shelf: Library) -> None:
@@ -198,7 +198,9 @@ def test_a_page_is_drawn_with_a_passage_marked(keeper: TestClient, shelf: Librar
     assert isinstance(document, dict)
     url = f"/v1/documents/{document['id']}/pages"
     (marked,) = [
-        p.chunk.index for p in shelf.passages(document["id"], OWNER) if "harbour" in p.chunk.text
+        p.chunk.index
+        for p in shelf.documents.passages(document["id"], OWNER)
+        if "harbour" in p.chunk.text
     ]
     plain = keeper.get(f"{url}/2", params={"width": 306})
     assert plain.headers["content-type"] == "image/png"

@@ -164,7 +164,7 @@ RARELY = 0.001  # a second: the next may come after a quarter of an hour, howeve
 
 
 def test_a_token_that_asks_too_often_is_told_when(library: Library) -> None:
-    _, token = library.create_token(audiences=())
+    _, token = library.tokens.create(audiences=())
     with client(library, token, settings=Settings(serve_rate=RARELY)) as caller:
         answers = [caller.get("/v1/caller") for _ in range(3)]
     assert [answer.status_code for answer in answers] == [200, 429, 429]

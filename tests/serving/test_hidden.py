@@ -13,7 +13,7 @@ from tests.serving.shelf import client
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 
 PLAIN = [
@@ -50,10 +50,10 @@ def callers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[TestClien
 
 
 def _caller(folder: Path, more: list[Any], opened: ExitStack) -> TestClient:
-    library = opened.enter_context(Library(EmbeddedStore(folder), TOY, Settings()))
-    with library._store.writing():
-        library._store.put([*PLAIN, *more], TOY.fingerprint)
-    _, token = library.create_token(audiences=(), collections=["rules"], rights=["search"])
+    library = opened.enter_context(Library(open_embedded(folder), TOY, Settings()))
+    with library.backend.writer.writing():
+        library.backend.writer.put([*PLAIN, *more], TOY.fingerprint)
+    _, token = library.tokens.create(audiences=(), collections=["rules"], rights=["search"])
     return opened.enter_context(client(library, token))
 
 

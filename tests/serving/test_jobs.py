@@ -48,7 +48,7 @@ def test_a_job_and_its_documents(owner: TestClient) -> None:
 
 def test_a_job_is_followed_until_it_ends(owner: TestClient, shelf: Library, tmp_path: Path) -> None:
     (tmp_path / "more.md").write_text("# More")
-    job = shelf.enqueue(FolderSource([tmp_path / "more.md"]), Labels())
+    job = shelf.jobs.enqueue(FolderSource([tmp_path / "more.md"]), Labels())
     owner.post(f"/v1/jobs/{job.id}/cancel")
     answer = owner.get(f"/v1/jobs/{job.id}/events")
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -58,14 +58,14 @@ def test_a_job_is_followed_until_it_ends(owner: TestClient, shelf: Library, tmp_
 
 def test_a_stream_sees_a_job_move(owner: TestClient, shelf: Library, tmp_path: Path) -> None:
     (tmp_path / "moving.md").write_text("# Moving")
-    job = shelf.enqueue(FolderSource([tmp_path / "moving.md"]), Labels())
+    job = shelf.jobs.enqueue(FolderSource([tmp_path / "moving.md"]), Labels())
     seen = []
     with owner.stream("GET", f"/v1/jobs/{job.id}/events") as stream:
         for line in stream.iter_lines():
             if line.startswith("data: "):
                 seen.append(json.loads(line.removeprefix("data: "))["state"])
                 if len(seen) == 1:
-                    shelf.cancel(job.id)
+                    shelf.jobs.cancel(job.id)
     assert seen[0] == "queued"
     assert seen[-1] == "cancelled"
 
@@ -82,8 +82,8 @@ def test_what_failed_waits_again(owner: TestClient) -> None:
     "limits", [{"audiences": ["player"]}, {"audiences": None, "collections": ["rules"]}]
 )
 def test_jobs_name_documents_of_everyone(shelf: Library, limits: dict[str, list[str]]) -> None:
-    _, token = shelf.create_token(rights=["manage", "search"], **limits)  # type: ignore[arg-type]
-    job = shelf.jobs()[-1].id
+    _, token = shelf.tokens.create(rights=["manage", "search"], **limits)  # type: ignore[arg-type]
+    job = shelf.jobs.all()[-1].id
     ways = ["/v1/jobs", f"/v1/jobs/{job}", f"/v1/jobs/{job}/tasks", f"/v1/jobs/{job}/events"]
     with client(shelf, token) as keeper:
         for way in (*ways, "/v1/settings", "/metrics"):

@@ -84,8 +84,8 @@ def test_a_search_goes_on_where_it_ended(library: Library) -> None:
 def test_long_texts_come_in_pieces(tmp_path: Path) -> None:
     with shelve(tmp_path / "library") as library:
         text = "crown " * MOST_TEXT
-        with library._store.writing():
-            (long,) = library._store.put([sample("long.md", text)], TOY.fingerprint)
+        with library.backend.writer.writing():
+            (long,) = library.backend.writer.put([sample("long.md", text)], TOY.fingerprint)
         told = call(library, "get_document", id=long.id)
         pieces = [told["text"]]
         while told["next_cursor"]:
@@ -133,7 +133,7 @@ async def over_http(library: Library, token: str | None, **options: Any) -> Any:
 
 
 def test_over_http_a_token_sees_its_own(library: Library) -> None:
-    _, token = library.create_token(audiences=["player"], collections=["rules"])
+    _, token = library.tokens.create(audiences=["player"], collections=["rules"])
 
     async def talking() -> None:
         async with over_http(library, token) as client, client:
@@ -164,8 +164,8 @@ def test_over_http_nobody_comes_in_without(library: Library) -> None:
 
 def test_writing_needs_the_word_and_the_right(tmp_path: Path) -> None:
     with shelve(tmp_path / "library") as library:
-        _, reader = library.create_token(audiences=None)
-        _, keeper = library.create_token(audiences=["player"], rights=["search", "manage"])
+        _, reader = library.tokens.create(audiences=None)
+        _, keeper = library.tokens.create(audiences=["player"], rights=["search", "manage"])
 
         async def removing(token: str, id_: int, **options: Any) -> str:
             async with over_http(library, token, **options) as client, client:
@@ -179,9 +179,9 @@ def test_writing_needs_the_word_and_the_right(tmp_path: Path) -> None:
         assert "tool.unknown" in anyio.run(lambda: removing(keeper, 1))
         assert "token.right_missing" in anyio.run(lambda: removing(reader, 1, allow_write=True))
         assert "document.not_found" in anyio.run(lambda: removing(keeper, 3, allow_write=True))
-        assert len(library.documents()) == len(DOCUMENTS)
+        assert len(library.documents.all()) == len(DOCUMENTS)
         anyio.run(lambda: removing(keeper, 1, allow_write=True))
-        assert [document.id for document in library.documents()] == [2, 3, 4]
+        assert [document.id for document in library.documents.all()] == [2, 3, 4]
 
 
 def test_over_standard_streams(tmp_path: Path) -> None:

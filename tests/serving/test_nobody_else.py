@@ -17,7 +17,7 @@ from tests.serving.shelf import SECRET, VAULTED, client, shelve
 from trivium.config import Settings
 from trivium.http.app import create_app
 from trivium.library import Library
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 
 HIDDEN = 3  # of another audience
@@ -134,7 +134,7 @@ def limited(library: Library) -> Iterator[dict[str, TestClient]]:
     }
     with ExitStack() as opened:
         yield {
-            kind: opened.enter_context(client(library, library.create_token(**limits)[1]))
+            kind: opened.enter_context(client(library, library.tokens.create(**limits)[1]))
             for kind, limits in kinds.items()
         }
 
@@ -196,7 +196,7 @@ def test_hidden_words_are_nowhere(player: TestClient, word: str) -> None:
 
 def test_a_right_to_manage_ends_at_what_is_seen(tmp_path: Path) -> None:
     with shelve(tmp_path / "library") as library:
-        _, token = library.create_token(
+        _, token = library.tokens.create(
             audiences=["player"], collections=["rules"], rights=["manage"]
         )
         with client(library, token) as keeper:
@@ -206,14 +206,14 @@ def test_a_right_to_manage_ends_at_what_is_seen(tmp_path: Path) -> None:
                 assert restored.status_code == 404
             assert keeper.delete("/v1/documents/1").status_code == 200
             assert keeper.get("/v1/documents/1").status_code == 403, "manage does not imply search"
-        assert [document.id for document in library.documents()] == [2, 3, 4]
+        assert [document.id for document in library.documents.all()] == [2, 3, 4]
 
 
 def test_a_revoked_token_is_refused_at_once(library: Library) -> None:
-    kept, token = library.create_token(audiences=())
+    kept, token = library.tokens.create(audiences=())
     with client(library, token) as caller:
         assert caller.get("/v1/caller").status_code == 200
-        library.revoke_token(kept.id)
+        library.tokens.revoke(kept.id)
         answer = caller.get("/v1/caller")
     assert (answer.status_code, answer.json()["code"]) == (401, "token.refused")
     assert token not in answer.text
@@ -231,10 +231,10 @@ class Served:
     """Documents of random audiences and collections, one server, tokens made as asked for."""
 
     def __init__(self, folder: Path, labels: list[tuple[str, str]]) -> None:
-        self.library = Library(EmbeddedStore(folder), TOY, Settings())
+        self.library = Library(open_embedded(folder), TOY, Settings())
         self.labels = labels
-        with self.library._store.writing():
-            self.library._store.put(
+        with self.library.backend.writer.writing():
+            self.library.backend.writer.put(
                 [
                     sample(
                         f"{word}.md",
@@ -317,7 +317,7 @@ def test_no_token_reaches_beyond_its_own(
     at: int,
 ) -> None:
     one = served[which]
-    kept, token = one.library.create_token(audiences=held, collections=places)
+    kept, token = one.library.tokens.create(audiences=held, collections=places)
     allowed = [
         (held is None or audience in held | {"all"}) and (places is None or place in places)
         for audience, place in one.labels
@@ -348,4 +348,4 @@ def test_no_token_reaches_beyond_its_own(
         counted = caller.get("/v1/collections", headers=headers).json()["collections"]
         assert sum(c["documents"] for c in counted) == sum(allowed)
     finally:
-        one.library.revoke_token(kept.id)
+        one.library.tokens.revoke(kept.id)

@@ -57,12 +57,12 @@ def by_mcp(library: Library, caller: Caller, case: dict[str, Any]) -> Found:
 @pytest.mark.parametrize("who", ["owner", "player", "nobody"])
 def test_every_way_gives_the_same(library: Library, case: dict[str, Any], who: str) -> None:
     limits: dict[str, Callable[[], tuple[Any, str]]] = {
-        "owner": lambda: library.create_token(audiences=None),
-        "player": lambda: library.create_token(audiences=["player"], collections=["rules"]),
-        "nobody": lambda: library.create_token(audiences=(), collections=()),
+        "owner": lambda: library.tokens.create(audiences=None),
+        "player": lambda: library.tokens.create(audiences=["player"], collections=["rules"]),
+        "nobody": lambda: library.tokens.create(audiences=(), collections=()),
     }
     _, token = limits[who]()
-    caller = library.caller(token)
+    caller = library.tokens.caller(token)
     if "where" in case and who == "nobody":
         return  # a filter by a field that nothing visible has is an error, on every way
     direct = by_python(library, caller, case)

@@ -43,12 +43,12 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 def reader(library: Library, *audiences: str) -> TestClient:
-    _, token = library.create_token(audiences=audiences, rights=RIGHTS)
+    _, token = library.tokens.create(audiences=audiences, rights=RIGHTS)
     return client(library, token, furnish=furnish)
 
 
 def test_every_way_to_an_old_text_asks_for_its_own_label(library: Library) -> None:
-    id_ = library.document("note.md").id
+    id_ = library.documents.get("note.md").id
     with reader(library, "player") as player, reader(library, "dm-only") as master:
         for way in WAYS:
             path = way.format(id=id_)
@@ -68,14 +68,14 @@ def test_every_way_to_an_old_text_asks_for_its_own_label(library: Library) -> No
 
 
 def test_restoring_asks_for_both_labels(library: Library) -> None:
-    id_ = library.document("note.md").id
+    id_ = library.documents.get("note.md").id
     with reader(library, "player") as player, reader(library, "dm-only") as master:
         refused = player.post(f"/v1/documents/{id_}/restore", json={"number": 1})
         assert (refused.status_code, refused.json()["code"]) == (404, "document.not_found")
         on_page = {"Origin": "http://localhost:8420"}
         form = {"number": "1"}
         assert player.post(f"/documents/{id_}/restore", data=form, headers=on_page).is_error
-        assert library.document(id_).interpretation == 2
+        assert library.documents.get(id_).interpretation == 2
         restored = master.post(f"/v1/documents/{id_}/restore", json={"number": 1}).json()
         assert restored["audience"] == "dm-only", "and it becomes no more public by that"
         assert player.get(f"/v1/documents/{id_}").status_code == 404

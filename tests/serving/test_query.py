@@ -46,7 +46,7 @@ def owner(shelf: Library) -> Iterator[TestClient]:
 @pytest.fixture(scope="module")
 def players(shelf: Library) -> Iterator[tuple[TestClient, TestClient]]:
     """Two that hold the same audience."""
-    tokens = [shelf.create_token(audiences=["player"])[1] for _ in range(2)]
+    tokens = [shelf.tokens.create(audiences=["player"])[1] for _ in range(2)]
     with client(shelf, tokens[0]) as one, client(shelf, tokens[1]) as other:
         yield one, other
 
@@ -111,7 +111,7 @@ def test_a_conversation_is_its_caller_s_own(
     (turn,) = one.get("/v1/conversations/talk/of fog").json()["turns"]
     assert turn["question"] == QUESTION
     # The other holds the same audience, and neither meets it nor can name it.
-    (called,) = [c.name for c in shelf.conversations()]
+    (called,) = [c.name for c in shelf.conversations.all()]
     assert other.get("/v1/conversations").json() == {"conversations": []}
     for name in ("talk/of fog", called, f"..%2f{called}"):
         for method in ("GET", "DELETE"):
@@ -124,7 +124,7 @@ def test_a_conversation_is_its_caller_s_own(
     assert called in seen
     assert owner.get(f"/v1/conversations/{called}").json()["turns"] == [turn]
     assert one.delete("/v1/conversations/talk/of fog").json() == {"forgotten": 1}
-    assert [c.turns for c in shelf.conversations()] == [1], "the other's stays"
+    assert [c.turns for c in shelf.conversations.all()] == [1], "the other's stays"
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_who_leaves_stops_the_answer_and_keeps_nothing(shelf: Library, chat: Cha
                 await asyncio.sleep(0.01)
 
     asyncio.run(leaving())
-    assert "left" not in [one.name for one in shelf.conversations()]
+    assert "left" not in [one.name for one in shelf.conversations.all()]
 
 
 def test_a_server_that_stops_ends_its_answers(shelf: Library, chat: Chat) -> None:

@@ -37,7 +37,7 @@ def told_until_revoked(library: Library, caller: TestClient, id_: str, path: str
         assert opened.status_code == 200
         for line in opened.iter_lines():
             if not lines:
-                library.revoke_token(id_)
+                library.tokens.revoke(id_)
             lines.append(line)
     events = [line for line in lines if line.startswith("event: ")]
     data = [line for line in lines if line.startswith("data: ")]
@@ -48,8 +48,10 @@ def told_until_revoked(library: Library, caller: TestClient, id_: str, path: str
 @pytest.mark.parametrize("path", ["/v1/jobs/{job}/events", "/add/events"])
 def test_a_job_is_followed_no_longer(library: Library, tmp_path: Path, path: str) -> None:
     (tmp_path / "a.md").write_text("# A")
-    job = library.enqueue(FolderSource([tmp_path / "a.md"]), Labels())  # and nobody works on it
-    token, text = library.create_token(audiences=None, rights=RIGHTS)
+    job = library.jobs.enqueue(
+        FolderSource([tmp_path / "a.md"]), Labels()
+    )  # and nobody works on it
+    token, text = library.tokens.create(audiences=None, rights=RIGHTS)
     with client(library, text, furnish=furnish) as caller:
         code = told_until_revoked(library, caller, token.id, path.format(job=job.id))
     assert code == "token.refused"
@@ -58,7 +60,7 @@ def test_a_job_is_followed_no_longer(library: Library, tmp_path: Path, path: str
 def test_an_answer_breaks_off_and_its_writer_stops(library: Library) -> None:
     """`/v1/query`, `/ask` and evaluations are told by the same function."""
     stopped = Event()
-    token, text = library.create_token(audiences=[], rights=RIGHTS)
+    token, text = library.tokens.create(audiences=[], rights=RIGHTS)
     opened = client(library, text)
     app: Any = opened.app
 
@@ -79,7 +81,7 @@ def test_an_answer_breaks_off_and_its_writer_stops(library: Library) -> None:
 
 
 def test_assistants_open_no_stream_that_would_stay(library: Library) -> None:
-    _, text = library.create_token(audiences=[], rights=RIGHTS)
+    _, text = library.tokens.create(audiences=[], rights=RIGHTS)
     with client(library, text) as caller:
         refused = caller.get("/mcp", headers={"Accept": "text/event-stream"})
         assert (refused.status_code, refused.headers["allow"]) == (405, "POST")

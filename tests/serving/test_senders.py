@@ -15,9 +15,9 @@ from tests.serving.shelf import client
 from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.library.receiving import Wanted
+from trivium.library.uploads import Wanted
 from trivium.sources.web import Fetched
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
 from trivium.types import OWNER, Document
 
@@ -44,12 +44,12 @@ def model() -> Counting:
 
 @pytest.fixture
 def library(tmp_path: Path, model: Counting) -> Iterator[Library]:
-    with Library(EmbeddedStore(tmp_path / "library"), model, Settings()) as opened:
+    with Library(open_embedded(tmp_path / "library"), model, Settings()) as opened:
         yield opened
 
 
 def token(library: Library, *rights: str, audiences: Sequence[str] = ()) -> TestClient:
-    _, text = library.create_token(audiences=audiences, rights=rights or ("add",))
+    _, text = library.tokens.create(audiences=audiences, rights=rights or ("add",))
     return client(library, text)
 
 
@@ -61,7 +61,7 @@ def send(caller: TestClient, name: str, data: bytes = TEXT, **labels: str) -> di
 
 
 def said(library: Library, id_: int) -> tuple[Document, list[str]]:
-    return library.document(id_), [one.title for one in library.history(id_)]
+    return library.documents.get(id_), [one.title for one in library.history.of(id_)]
 
 
 def test_sending_the_same_bytes_relabels_nothing_of_others(library: Library) -> None:
@@ -81,7 +81,7 @@ def test_sending_the_same_bytes_relabels_nothing_of_others(library: Library) -> 
 def test_the_answer_does_not_tell_that_the_bytes_are_there(library: Library) -> None:
     with token(library) as curious:
         alone = send(curious, "a.md")
-    library.receive(LOCAL_OWNER, "hidden.md", BytesIO(TEXT), Wanted(audience="all"))
+    library.uploads.receive(LOCAL_OWNER, "hidden.md", BytesIO(TEXT), Wanted(audience="all"))
     with token(library) as other:
         told = send(other, "a.md")
     for one in (alone, told):
@@ -95,21 +95,22 @@ def test_the_answer_does_not_tell_that_the_bytes_are_there(library: Library) -> 
 def test_a_page_of_the_web_is_each_senders_own(library: Library) -> None:
     url = "https://example.org/a.md"
     callers = [
-        library.caller(library.create_token(audiences=[], rights=["add"])[1]) for _ in range(2)
+        library.tokens.caller(library.tokens.create(audiences=[], rights=["add"])[1])
+        for _ in range(2)
     ]
     ids = []
     for category in (None, "mine"):
         for caller in (*callers, LOCAL_OWNER):
             label = None if category is None else f"of {caller.id}"
             page = Fetched("a.md", TEXT, url)
-            report = library.receive_url(
+            report = library.uploads.receive_url(
                 caller, url, Wanted(category=label), fetcher=lambda _, page=page: page
             )
             assert report.outcomes[0].document is not None
             ids.append(report.outcomes[0].document.id)
     assert ids[:3] == ids[3:]
     assert len(set(ids)) == 3
-    assert [d.category for d in library.documents(OWNER)] == [
+    assert [d.category for d in library.documents.all(OWNER)] == [
         f"of {caller.id}" for caller in (*callers, LOCAL_OWNER)
     ]
 
@@ -121,15 +122,15 @@ def test_the_owners_folder_takes_over_nothing_that_was_sent(
         sent = send(sender, "a.md", **LABELS)["outcomes"][0]["document"]
     (tmp_path / "mine.md").write_bytes(TEXT)
     library.add(tmp_path / "mine.md", category="mine", audience="dm-only")
-    kept = library.document(sent["id"])
+    kept = library.documents.get(sent["id"])
     assert (kept.uri, kept.category, kept.audience) == (sent["uri"], "rules", "all")
-    assert library.document(str(tmp_path / "mine.md")).id != sent["id"]
+    assert library.documents.get(str(tmp_path / "mine.md")).id != sent["id"]
 
 
 def test_a_passage_of_others_is_embedded_as_if_it_were_new(
     library: Library, model: Counting
 ) -> None:
-    library.receive(LOCAL_OWNER, "hidden.md", BytesIO(TEXT), Wanted(audience="dm-only"))
+    library.uploads.receive(LOCAL_OWNER, "hidden.md", BytesIO(TEXT), Wanted(audience="dm-only"))
     with token(library, "add", "search") as guesser:
         model.asked.clear()
         sent = send(guesser, "guess.md")["outcomes"][0]["document"]["id"]
@@ -138,8 +139,8 @@ def test_a_passage_of_others_is_embedded_as_if_it_were_new(
         assert len(model.asked) == 1, "one's own are used again"
         listed = guesser.get(f"/v1/documents/{sent}/interpretations").json()["interpretations"]
         assert listed[0]["timings"] == {}
-    assert library.history(sent)[0].timings, "the owner sees them"
-    library.receive(LOCAL_OWNER, "more.md", BytesIO(TEXT), Wanted(category="more"))
+    assert library.history.of(sent)[0].timings, "the owner sees them"
+    library.uploads.receive(LOCAL_OWNER, "more.md", BytesIO(TEXT), Wanted(category="more"))
     assert len(model.asked) == 1, "the owner uses every vector there is"
 
 
@@ -147,7 +148,7 @@ def test_a_sender_is_told_no_seconds_of_its_job(library: Library) -> None:
     with token(library) as sender:
         answer = sender.post("/v1/documents?wait=false", files={"file": ("a.md", TEXT)})
         job = answer.json()["job"]["id"]
-        library.work(job)
+        library.jobs.work(job)
         (task,) = sender.get(f"/v1/jobs/{job}/tasks").json()["tasks"]
         assert (task["state"], task["seconds"]) == ("done", {})
-    assert library.tasks(job)[0].seconds
+    assert library.jobs.tasks(job)[0].seconds

@@ -189,7 +189,7 @@ def test_others_are_let_in_with_tokens_only(
         assert plan(settings, without_tokens=True).open_to_all
         assert not plan(settings, without_tokens=True).any_host
     with Library.open(place) as library:
-        library.create_token(audiences=())
+        library.tokens.create(audiences=())
     assert not plan(here).open_to_all, "who makes a token wants to be asked for it"
     assert plan(everywhere).any_host
     assert not plan(everywhere).open_to_all

@@ -22,7 +22,6 @@ from trivium.errors import LibraryBusy
 from trivium.ingest.reembed import Progress
 from trivium.library import Library
 from trivium.library.tending import Tender
-from trivium.library.workshop import INCOMING
 from trivium.sources.folder import FolderSource
 from trivium.types import Labels
 from trivium.work import UPLOAD, JobState
@@ -45,7 +44,9 @@ def owner(shelf: Library) -> Iterator[TestClient]:
 @pytest.fixture(scope="module")
 def adders(shelf: Library) -> Iterator[tuple[TestClient, TestClient]]:
     tokens = [
-        shelf.create_token(audiences=["player"], collections=["rules"], rights=["add", "search"])[1]
+        shelf.tokens.create(audiences=["player"], collections=["rules"], rights=["add", "search"])[
+            1
+        ]
         for _ in range(2)
     ]
     with client(shelf, tokens[0]) as one, client(shelf, tokens[1]) as other:
@@ -85,10 +86,10 @@ def test_what_failed_is_tried_again_by_the_server(owner: TestClient, shelf: Libr
     assert followed(owner, job["id"])[-1]["state"] == "failed"
     (task,) = owner.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
     assert (task["name"], task["code"]) == ("broken.pdf", "file.damaged")
-    kept = list((shelf.folder / INCOMING).iterdir())
+    kept = list((shelf.backend.folder / "incoming").iterdir())
     assert kept, "what may be tried again is kept"
-    shelf.sweep_received()
-    assert list((shelf.folder / INCOMING).iterdir()) == kept
+    shelf.uploads.sweep()
+    assert list((shelf.backend.folder / "incoming").iterdir()) == kept
     owner.post(f"/v1/jobs/{job['id']}/retry")
     assert followed(owner, job["id"])[-1]["state"] == "failed"
     (task,) = owner.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
@@ -99,7 +100,7 @@ def test_what_another_process_left_is_worked_off(
     owner: TestClient, shelf: Library, tmp_path: Path
 ) -> None:
     (tmp_path / "left.md").write_text("# Left\n\nWyverns.")
-    job = shelf.enqueue(FolderSource([tmp_path / "left.md"]), Labels())
+    job = shelf.jobs.enqueue(FolderSource([tmp_path / "left.md"]), Labels())
     assert followed(owner, job.id)[-1]["state"] == "done"
 
 
@@ -136,7 +137,7 @@ def test_notes_do_not_speak_of_what_the_sender_may_not_see(
     events = followed(adders[0], job["id"])
     assert f"#{hidden}" not in json.dumps(events)
     # The owner is told, a moment after the job has ended.
-    until(lambda: any(f"#{hidden}" in note for note in shelf.job(job["id"]).notes))
+    until(lambda: any(f"#{hidden}" in note for note in shelf.jobs.get(job["id"]).notes))
     assert f"#{hidden}" not in adders[0].get(f"/v1/jobs/{job['id']}").text
 
 
@@ -146,12 +147,12 @@ def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
         assert job["state"] == "queued"
     with shelve(tmp_path / "library") as library:
         with Tender(library):
-            until(lambda: library.job(job["id"]).state is JobState.DONE)
-        assert library.document("upload:kept.md").title == "Kept"
-        assert not library.work_next(), "it has stopped for good"
+            until(lambda: library.jobs.get(job["id"]).state is JobState.DONE)
+        assert library.documents.get("upload:kept.md").title == "Kept"
+        assert not library.jobs.work_next(), "it has stopped for good"
         with pytest.raises(LibraryBusy):
-            library.receive(LOCAL_OWNER, "too late.md", io.BytesIO(b"# Late"))
-        assert list((library.folder / INCOMING).iterdir()), "but it is kept"
+            library.uploads.receive(LOCAL_OWNER, "too late.md", io.BytesIO(b"# Late"))
+        assert list((library.backend.folder / "incoming").iterdir()), "but it is kept"
 
 
 def test_a_folder_is_followed_while_it_is_a_source(
@@ -164,7 +165,7 @@ def test_a_folder_is_followed_while_it_is_a_source(
     assert (source["path"], source["there"]) == (str(tmp_path), True)
 
     def titles() -> set[str]:
-        return {d.title for d in shelf.documents(where="collection:watched")}
+        return {d.title for d in shelf.documents.all(where="collection:watched")}
 
     until(lambda: titles() == {"First"})
     until(lambda: owner.get("/v1/sources").json()["sources"][0]["state"] == "watching")
@@ -193,27 +194,27 @@ def test_only_the_owner_has_sources(adders: tuple[TestClient, TestClient]) -> No
 
 def test_what_is_left_over_is_swept(tmp_path: Path) -> None:
     with shelve(tmp_path / "library") as library:
-        library.receive(LOCAL_OWNER, "now.md", io.BytesIO(b"# Now"))
-        incoming = library.folder / INCOMING
+        library.uploads.receive(LOCAL_OWNER, "now.md", io.BytesIO(b"# Now"))
+        incoming = library.backend.folder / "incoming"
         assert list(incoming.iterdir()) == [], "whoever waited has been told"
-        job = library.receive_later(LOCAL_OWNER, "later.md", io.BytesIO(b"# Later"))
+        job = library.uploads.receive_later(LOCAL_OWNER, "later.md", io.BytesIO(b"# Later"))
         (kept,) = incoming.iterdir()
         (incoming / "new-0000").write_bytes(b"half")
         for path in incoming.iterdir():
             os.utime(path, (0, 0))
-        assert library.sweep_received() == 1
+        assert library.uploads.sweep() == 1
         assert list(incoming.iterdir()) == [kept], "its job waits"
-        assert library.work_next()
-        assert library.job(job.id).state is JobState.DONE
+        assert library.jobs.work_next()
+        assert library.jobs.get(job.id).state is JobState.DONE
         assert list(incoming.iterdir()) == [], "it is done with"
 
 
 def test_what_waits_and_what_failed_has_a_limit(tmp_path: Path) -> None:
     settings = Settings(serve_incoming_bytes=10)
     with shelve(tmp_path / "library", settings) as library:
-        library.receive_later(LOCAL_OWNER, "empty.md", io.BytesIO(b"  \n"))
-        assert library.work_next()
-        incoming = library.folder / INCOMING
+        library.uploads.receive_later(LOCAL_OWNER, "empty.md", io.BytesIO(b"  \n"))
+        assert library.jobs.work_next()
+        incoming = library.backend.folder / "incoming"
         (failed,) = incoming.iterdir()
         assert failed.stat().st_size == 3, "it may be retried"
         with client(library, settings=settings) as opened:
@@ -223,10 +224,10 @@ def test_what_waits_and_what_failed_has_a_limit(tmp_path: Path) -> None:
             assert "trivium jobs clear" in answer.json()["fix"]
             assert "Retry-After" in answer.headers
             assert list(incoming.iterdir()) == [failed], "nothing is left of it"
-            assert len(library.jobs()) == 1
-            library.clear_jobs()
+            assert len(library.jobs.all()) == 1
+            library.jobs.clear()
             os.utime(failed, (0, 0))
-            assert library.sweep_received() == 1
+            assert library.uploads.sweep() == 1
             assert opened.post("/v1/documents", files=sent).status_code in (200, 201)
 
 
@@ -241,11 +242,11 @@ def test_a_change_of_the_model_is_gone_on_with(tmp_path: Path) -> None:
         ScriptedEndpoint(models.answer) as endpoint,
         Library.open(tmp_path / "l", settings=models.settings(endpoint.url, "toy")) as library,
     ):
-        library.receive(LOCAL_OWNER, "note.md", io.BytesIO(b"# Note"))
+        library.uploads.receive(LOCAL_OWNER, "note.md", io.BytesIO(b"# Note"))
         with pytest.raises(Left):
-            library.reembed(models.settings(endpoint.url, "other"), on_progress=leave)
-        (job,) = library.jobs(ended=False)
+            library.models.reembed(models.settings(endpoint.url, "other"), on_progress=leave)
+        (job,) = library.jobs.all(ended=False)
         assert job.state is JobState.QUEUED
         with Tender(library):
-            until(lambda: library.job(job.id).state is JobState.DONE)
-        assert "other" in library.manifest().model
+            until(lambda: library.jobs.get(job.id).state is JobState.DONE)
+        assert "other" in library.models.manifest().model

@@ -19,7 +19,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 
 
 def test_a_token_is_made_used_and_revoked(shelf: Library) -> None:
-    _, mine = shelf.create_token(audiences=None, rights=["search", "add", "manage"])
+    _, mine = shelf.tokens.create(audiences=None, rights=["search", "add", "manage"])
     with client(shelf, mine) as owner:
         made = owner.post(
             "/v1/tokens",
@@ -61,10 +61,10 @@ def test_a_token_is_made_used_and_revoked(shelf: Library) -> None:
 def test_a_token_that_makes_no_sense_is_not_made(
     owner: TestClient, library: Library, body: dict[str, object], code: str
 ) -> None:
-    before = library.tokens()
+    before = library.tokens.all()
     answer = owner.post("/v1/tokens", json=body)
     assert (answer.status_code, answer.json()["code"]) == (422, code)
-    assert library.tokens() == before
+    assert library.tokens.all() == before
 
 
 def test_a_setting_says_where_it_comes_from(

@@ -75,7 +75,7 @@ def test_an_upload_with_such_metadata_is_refused(owner: TestClient, value: str) 
 
 def test_all_is_well_after_those(owner: TestClient, shelf: Library) -> None:
     all_is_well(owner)
-    assert not shelf.jobs(ended=False)
+    assert not shelf.jobs.all(ended=False)
 
 
 @pytest.mark.parametrize("value", ["NaN", "1e400", DIGITS, HALF, r'"\u0000"'])
@@ -151,7 +151,7 @@ def test_a_pdf_with_characters_above_the_first_plane(owner: TestClient) -> None:
 def test_a_library_that_holds_such_values_is_listed(tmp_path: Path) -> None:
     """As libraries of before may: NaN went in, and every list that held it failed."""
     with shelve(tmp_path / "library") as library:
-        with library._store._engine.begin() as connection:
+        with library.backend._engine.begin() as connection:
             for table in ("documents", "interpretations"):
                 connection.execute(
                     text(f'UPDATE {table} SET metadata = \'{{"year": NaN, "n": [1, Infinity]}}\'')

@@ -28,7 +28,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 
 @pytest.fixture(scope="module")
 def token(library: Library) -> str:
-    return library.create_token(audiences=["player"], collections=["rules"], name="player")[1]
+    return library.tokens.create(audiences=["player"], collections=["rules"], name="player")[1]
 
 
 @pytest.fixture
@@ -92,10 +92,10 @@ def test_login_leads_nowhere_else(visitor: TestClient, token: str, next_: str) -
 
 
 def test_a_revoked_token_ends_at_once(visitor: TestClient, library: Library) -> None:
-    kept, token = library.create_token(audiences=())
+    kept, token = library.tokens.create(audiences=())
     visitor.cookies.set(COOKIE, token)
     assert visitor.get("/").status_code == 200
-    library.revoke_token(kept.id)
+    library.tokens.revoke(kept.id)
     answer = visitor.get("/")
     assert answer.status_code == 303
     assert f'{COOKIE}=""' in answer.headers["set-cookie"], "and the cookie goes"
@@ -139,7 +139,7 @@ def test_a_foreign_page_acts_in_nobodys_name(player: TestClient, library: Librar
         answer = player.post("/documents/1/remove", headers=headers)
         assert answer.status_code == 403, headers
         assert player.request("DELETE", "/v1/documents/1", headers=headers).status_code == 403
-    assert library.document(1)
+    assert library.documents.get(1)
 
 
 def test_who_may_only_search_changes_nothing(player: TestClient) -> None:

@@ -34,7 +34,7 @@ def test_files_of_a_form_become_jobs(owner: TestClient, library: Library) -> Non
     assert (answer.status_code, answer.headers["location"]) == (303, "/add#jobs")
     text = until(owner, lambda text: text.count('data-state="done"') == 1 and "/retry" in text)
     assert "broken.pdf is no PDF" in text
-    (added,) = library.documents(where="collection:light")
+    (added,) = library.documents.all(where="collection:light")
     assert f'href="/documents/{added.id}"' in text
     failed = re.search(r"/add/jobs/(\d+)/retry", text)
     assert failed is not None
@@ -68,8 +68,8 @@ def test_a_folder_is_watched_and_let_go(
     owner.post("/add/folders", data=form)
     text = until(owner, lambda text: ">watching</span>" in text)
     assert "notes &lt;1&gt;" in text
-    assert [d.title for d in library.documents(where="collection:watched")] == ["The lamp"]
-    (kept,) = library.watched_folders()
+    assert [d.title for d in library.documents.all(where="collection:watched")] == ["The lamp"]
+    (kept,) = library.folders.all()
     assert kept.ignore == ("*.tmp",)
     owner.post("/add/folders/forget", data={"folder": kept.id})
     assert "None is watched." in owner.get("/add").text

@@ -79,7 +79,7 @@ def holders(shelf: Library) -> Iterator[dict[str, TestClient]]:
 
 def holder(library: Library, *rights: str) -> TestClient:
     """Holds an audience and a collection, and is no owner whatever the rights."""
-    _, token = library.create_token(audiences=["player"], collections=["rules"], rights=rights)
+    _, token = library.tokens.create(audiences=["player"], collections=["rules"], rights=rights)
     return client(library, token, furnish=furnish)
 
 

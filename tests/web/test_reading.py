@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER, Chunk, StoredChunk
 from trivium.web.found import pieces
@@ -23,9 +23,9 @@ After the table."""
 
 
 def stored(text: str, *ranges: tuple[int, int], header: str = "") -> list[StoredChunk]:
-    store = MemoryStore()
-    store.put([sample("a.md", "x")], TOY.fingerprint)
-    document = replace(store.documents(OWNER)[0], language="en")
+    store = open_memory()
+    store.writer.put([sample("a.md", "x")], TOY.fingerprint)
+    document = replace(store.documents.all(OWNER)[0], language="en")
     return [
         StoredChunk(
             at + 1,

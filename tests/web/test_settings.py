@@ -35,7 +35,7 @@ def test_a_token_is_shown_once_and_can_be_revoked(owner: TestClient, library: Li
     assert found is not None
     assert "no-store" in made.headers["cache-control"]
     assert "&lt;Ann&gt;" in made.text
-    caller = library.caller(found[0])
+    caller = library.tokens.caller(found[0])
     assert caller.audiences == {"player", "finance"}
     assert caller.collections == {"rules"}
     assert caller.rights == {"search", "add"}
@@ -43,7 +43,7 @@ def test_a_token_is_shown_once_and_can_be_revoked(owner: TestClient, library: Li
     assert found[0] not in later
     assert caller.id in later
     owner.post("/settings/tokens/revoke", data={"token": caller.id})
-    assert library.tokens() == []
+    assert library.tokens.all() == []
 
 
 def test_a_token_needs_a_right_and_one_kind_of_audiences(owner: TestClient) -> None:
@@ -58,7 +58,7 @@ def test_a_token_needs_a_right_and_one_kind_of_audiences(owner: TestClient) -> N
 def test_a_collection_can_be_cut_otherwise(owner: TestClient, library: Library) -> None:
     owner.post("/settings/collections", data={"collection": "rules", "chunker": "sections"})
     owner.post("/settings/collections", data={"collection": "new", "chunker": "rows"})
-    cut = {one.name: one.chunker for one in library.collections()}
+    cut = {one.name: one.chunker for one in library.documents.collections()}
     assert cut == {"rules": "sections", "vault": "", "new": "rows"}
     wrong = owner.post("/settings/collections", data={"collection": "rules", "chunker": "scissors"})
     assert wrong.status_code == 422

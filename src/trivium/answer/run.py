@@ -32,7 +32,7 @@ from trivium.answers import (
     Usage,
 )
 from trivium.errors import ModelError, ModelRefused, QueryTooLong
-from trivium.ports import Embedder, Generator, Store
+from trivium.ports import Backend, Embedder, Generator
 from trivium.results import Results
 from trivium.search.request import SearchRequest
 from trivium.search.run import LONGEST_QUERY
@@ -84,7 +84,7 @@ class Answerer:
     def __init__(
         self,
         search: Callable[[SearchRequest], Results],
-        store: Store,
+        store: Backend,
         embedder: Embedder,
         generator: Generator | None,
         count: Callable[[str], int],
@@ -107,7 +107,7 @@ class Answerer:
                 f" {LONGEST_QUERY:,} are the most."
             )
         where = inquiry.request.where
-        measure = Words(partial(self._store.rarities, where=where))
+        measure = Words(partial(self._store.signals.rarities, where=where))
         draft = _Draft(perf_counter(), inquiry.question, measure)
         yield from self._search(inquiry, draft)
         # By the best alone: a passage that holds the answer may rank below one that doesn't.

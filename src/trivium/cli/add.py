@@ -101,7 +101,7 @@ def add_command(
     trivium add scans/ --ocr force --languages eng+deu
     trivium add ~/notes --prune --ignore 'drafts/' --ignore '*.tmp'
     """
-    from trivium.library.adding import line
+    from trivium.library.jobs import told_of
     from trivium.sources.folder import FolderSource
     from trivium.types import Labels
     from trivium.work import Priority
@@ -116,15 +116,15 @@ def add_command(
     labels = Labels(collection, category, audience, metadata_of(metadata))
     with shell.library(create=True) as library:
         if chunker is not None:
-            library.set_chunker(collection, chunker, on_wait=shell.note)
+            library.documents.set_chunker(collection, chunker, on_wait=shell.note)
         urgency = Priority[priority.upper()] if priority else None
-        job = library.enqueue(source, labels, what=line(paths), priority=urgency)
+        job = library.jobs.enqueue(source, labels, what=told_of(paths), priority=urgency)
         if background:
             _say_queued(shell, job)
             return
         report = work(shell, library, job.id)
         removed = _pruned(shell, library, paths, collection, ignore, force) if prune else None
-        left = [j for j in library.jobs(ended=False) if j.id != job.id]
+        left = [j for j in library.jobs.all(ended=False) if j.id != job.id]
     finish(shell, report, removed)
     if left and not shell.json:
         numbers = ", ".join(str(j.id) for j in left)
@@ -139,14 +139,15 @@ def work(shell: Shell, library: Library, job: JobId | None) -> Report:
     from trivium.errors import DocumentFailed
 
     try:
-        with logged(library.folder), drawn(shell, library, job):
-            report = library.work(job, on_wait=shell.note)
+        with logged(library.backend.folder), drawn(shell, library, job):
+            report = library.jobs.work(job, on_wait=shell.note)
         if any(isinstance(one.error, DocumentFailed) for one in report.failed):
-            log = library.folder / LOG
-            shell.note(f"The log is {log}." if log.exists() else "The log is where you set it up.")
+            log = library.backend.folder / LOG if library.backend.folder else None
+            known = log is not None and log.exists()
+            shell.note(f"The log is {log}." if known else "The log is where you set it up.")
         return report
     except KeyboardInterrupt:
-        unfinished = [library.job(job)] if job is not None else library.jobs(ended=False)
+        unfinished = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
         done, of = sum(j.ended for j in unfinished), sum(j.tasks for j in unfinished)
         number = f" {job}" if job is not None else "s"
         shell.fail(
@@ -195,7 +196,7 @@ def _pruned(
     ignore: tuple[str, ...],
     force: bool,
 ) -> list[str]:
-    return library.drop_gone(
+    return library.folders.drop_gone(
         folders, collection=collection, ignore=ignore, force=force, on_wait=shell.note
     )
 

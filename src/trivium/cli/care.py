@@ -12,7 +12,7 @@ import click
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
-    from trivium.store.embedded.backup import Backup
+    from trivium.upkeep import Backup
 
 
 def spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
@@ -32,7 +32,7 @@ def compact_command(shell: Shell) -> None:
     trivium prune --keep 3 && trivium compact
     """
     with shell.library() as library, spinner(shell, "Rewriting the library"):
-        done = library.compact(on_wait=shell.note)
+        done = library.upkeep.compact(on_wait=shell.note)
     if shell.json:
         shell.emit(asdict(done))
         return
@@ -56,7 +56,7 @@ def backup_command(shell: Shell, file: str, force: bool) -> None:
     trivium backup notes-2026-11-15.trivium
     """
     with shell.library() as library, _progress(shell) as advance:
-        done = library.backup(file, force=force, on_progress=advance)
+        done = library.upkeep.backup(file, force=force, on_progress=advance)
     _tell(shell, done, f"Saved in {file} ({done.bytes:,} bytes)")
 
 
@@ -72,11 +72,15 @@ def recover_command(shell: Shell, file: str, force: bool) -> None:
     trivium recover notes-2026-11-15.trivium
     trivium recover notes-2026-11-15.trivium --library ~/notes.library
     """
-    from trivium.library import recover
+    from pathlib import Path
+
+    from trivium.library import backend_options
+    from trivium.store.opening import make_from_backup
 
     settings = shell.settings().settings
+    source, options = Path(file).expanduser(), backend_options(settings)
     with _progress(shell) as advance:
-        done = recover(file, settings, force=force, on_progress=advance)
+        done = make_from_backup(source, settings.library, options, force=force, on_progress=advance)
     _tell(shell, done, f"Recovered into {settings.library}")
 
 

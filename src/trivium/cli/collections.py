@@ -33,7 +33,7 @@ def collections_command(shell: Shell, audiences: tuple[str, ...]) -> None:
 
     strategy = shell.settings().settings.chunk_strategy
     with shell.library() as library:
-        found = library.collections(where(Filters(audiences=audiences or None)))
+        found = library.documents.collections(where(Filters(audiences=audiences or None)))
     if shell.json:
         listed = [asdict(one) | {"chunker": one.chunker or strategy} for one in found]
         shell.emit({"collections": listed})

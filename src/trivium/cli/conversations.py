@@ -38,7 +38,7 @@ def conversations_command(
         raise click.UsageError("Name the conversation to forget.")
     with shell.library() as library:
         if name is None:
-            listed = library.conversations(within)
+            listed = library.conversations.all(within)
             if shell.json:
                 shell.emit({"conversations": [asdict(one) for one in listed]})
             elif listed:
@@ -49,13 +49,13 @@ def conversations_command(
                 shell.note("`trivium ask --conversation NAME` begins one.")
             return
         if forget:
-            gone = library.forget_conversation(name, within)
+            gone = library.conversations.forget(name, within)
             if shell.json:
                 shell.emit({"forgotten": gone})
             else:
                 shell.say(f"{gone} turn{'' if gone == 1 else 's'} forgotten.")
             return
-        turns = library.conversation(name, within)
+        turns = library.conversations.get(name, within)
     if shell.json:
         shell.emit({"name": name, "turns": [asdict(turn) for turn in turns]})
         return

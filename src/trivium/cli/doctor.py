@@ -6,7 +6,6 @@ Looks, and reports what it finds; only `--repair` and `--rebuild` change anythin
 from __future__ import annotations
 
 import platform
-import sqlite3
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
     from trivium.config import Settings
     from trivium.errors import TriviumError
     from trivium.ports import Embedder
-    from trivium.store.embedded.upkeep import Finding
-
-PACKAGES = {"tantivy": "tantivy", "faiss": "faiss-cpu", "onnxruntime": "onnxruntime"}
+    from trivium.upkeep import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> Non
     settings = _with_model_of_the_library(shell.settings().settings)
     if rebuild:
         with shell.library() as library, spinner(shell, "Making the indexes anew"):
-            library.rebuild(on_wait=shell.note)
+            library.upkeep.rebuild(on_wait=shell.note)
     repaired: list[str] = []
     if repair:
         with spinner(shell, "Mending"):
@@ -100,33 +97,30 @@ def _examine(settings: Settings, deep: bool) -> tuple[dict[str, Mapping[str, obj
 
 
 def versions() -> dict[str, str]:
-    found = {
-        "python": platform.python_version(),
-        "trivium": __version__,
-        "sqlite": sqlite3.sqlite_version,
-    }
-    for name, package in PACKAGES.items():
-        try:
-            found[name] = version(package)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    from trivium.store.opening import engine_versions
+
+    try:
+        runtime = version("onnxruntime")
+    except PackageNotFoundError:
+        runtime = "not installed"
+    ours = {"python": platform.python_version(), "trivium": __version__}
+    return {**ours, **engine_versions(), "onnxruntime": runtime}
 
 
 def _with_model_of_the_library(settings: Settings) -> Settings:
     """What the settings leave open about the model is as the library's manifest says."""
     from trivium.errors import TriviumError
     from trivium.library.model import settings_for
-    from trivium.store.embedded.store import EmbeddedStore
+    from trivium.store.opening import BackendOptions, open_backend
 
     try:
-        store = EmbeddedStore(settings.library, create=False)
+        backend = open_backend(settings.library, BackendOptions(create=False))
     except TriviumError:
         return settings  # `_library` says what is wrong with it
     try:
-        return settings_for(settings, store.manifest())
+        return settings_for(settings, backend.models.manifest())
     finally:
-        store.close()
+        backend.close()
 
 
 def _model(settings: Settings) -> tuple[dict[str, object], Check]:
@@ -150,19 +144,19 @@ def _library(
 ) -> tuple[dict[str, object], dict[str, int], list[Check]]:
     from trivium.errors import LibraryDamaged, LibraryNotFound, TriviumError
     from trivium.ingest.hashes import hash_of
-    from trivium.library import blobs_for
-    from trivium.store.embedded.store import EmbeddedStore
+    from trivium.library import backend_options
+    from trivium.store.opening import open_backend
 
     facts: dict[str, object] = {"path": str(settings.library), "exists": False}
     try:
-        # The store, not the Library: that refuses one whose model is another or is missing, and
+        # The backend, not the Library: that refuses one whose model is another or is missing, and
         # the indexes can be looked at all the same.
-        store = EmbeddedStore(settings.library, create=False, blobs=blobs_for(settings))
+        backend = open_backend(settings.library, backend_options(settings, create=False))
         try:
-            manifest, health = store.manifest(), dict(store.health())
-            findings = store.examine(hash_of if deep else None)
+            manifest, health = backend.models.manifest(), dict(backend.upkeep.health())
+            findings = backend.upkeep.examine(hash_of if deep else None)
         finally:
-            store.close()
+            backend.close()
     except LibraryNotFound as error:
         return facts, {}, [Check("library", True, error.message, error.fix)]
     except LibraryDamaged as error:
@@ -187,32 +181,33 @@ def _library(
 def _damaged(settings: Settings, error: TriviumError) -> Check:
     """A library that doesn't open: which documents can still be read."""
     from trivium.errors import LibraryDamaged
-    from trivium.store.embedded.salvage import survey, told_of
+    from trivium.store.opening import rescue_of
 
     try:
-        told = f"{told_of(survey(settings.library))} [{error.code}]"
+        told = f"{rescue_of(settings.library).survey().told()} [{error.code}]"
     except LibraryDamaged as worse:
         return Check("library", False, f"{worse.message} [{worse.code}]", worse.fix)
     return Check("library", False, told, "Save what can be read. `trivium doctor --repair` does.")
 
 
 def _salvage(settings: Settings, shell: Shell) -> list[str]:
-    """Where SQLite can't read pages: a new database with the rest, and lost documents read again
+    """Where pages can't be read: a new database with the rest, and lost documents read again
     from their originals."""
     from trivium.errors import TriviumError
     from trivium.library import Library
-    from trivium.store.embedded.salvage import alone, is_damaged, salvage, told_of
+    from trivium.store.opening import rescue_of
 
-    if not is_damaged(settings.library):
+    rescue = rescue_of(settings.library)
+    if not rescue.is_damaged():
         return []
-    with alone(settings.library, shell.note):
-        saved = salvage(settings.library)
-    done = [told_of(saved), f"Wrote a new database. The damaged one is {saved.kept}: keep it."]
+    with rescue.alone(shell.note):
+        saved = rescue.salvage()
+    done = [saved.told(), f"Wrote a new database. The damaged one is {saved.kept}: keep it."]
     if not saved.lost:
         return done
     try:
         with Library.open(settings=_with_model_of_the_library(settings), create=False) as library:
-            return done + library.reread(saved.lost, on_wait=shell.note)
+            return done + library.upkeep.reread(saved.lost, on_wait=shell.note)
     except TriviumError as error:
         return [*done, f"Couldn't read them again from their originals: {error.message}"]
 
@@ -227,22 +222,22 @@ def judged(finding: Finding) -> Check:
 
 def _repair(settings: Settings, shell: Shell) -> list[str]:
     from trivium.errors import ModelUnavailable
-    from trivium.library import blobs_for, embedder_for, repaired
-    from trivium.store.embedded.store import EmbeddedStore
+    from trivium.library import backend_options, embedder_for, repaired
+    from trivium.store.opening import open_backend
 
-    store = EmbeddedStore(settings.library, create=False, blobs=blobs_for(settings))
+    backend = open_backend(settings.library, backend_options(settings, create=False))
     try:
         embedder: Embedder | None
         try:
             embedder = embedder_for(settings)
         except ModelUnavailable:
             embedder = None
-        model = store.manifest().model
+        model = backend.models.manifest().model
         if embedder and model and embedder.fingerprint != model:
             embedder = None  # vectors of two models do not mix
-        return repaired(store, embedder, shell.note)
+        return repaired(backend, embedder, shell.note)
     finally:
-        store.close()
+        backend.close()
 
 
 def _show(shell: Shell, facts: Mapping[str, Mapping[str, object]], checks: list[Check]) -> None:

@@ -42,7 +42,7 @@ def list_command(shell: Shell, collection: tuple[str, ...], audiences: tuple[str
     from trivium.options import Filters
 
     with shell.library() as library:
-        found = library.documents(
+        found = library.documents.all(
             where(Filters(audiences=audiences or None, collection=collection or None))
         )
     if shell.json:
@@ -110,7 +110,7 @@ def show_command(
     with shell.library() as library:
         if original:
             named = find(library, document).id
-            sys.stdout.buffer.write(library.original(named, interpretation=interpretation))
+            sys.stdout.buffer.write(library.history.original(named, interpretation=interpretation))
             return
         shown = library.show(find(library, document).id, interpretation=interpretation)
     if shell.json:
@@ -129,10 +129,10 @@ def find(library: Library, name: str) -> Document:
 
     if name.isdecimal():
         try:
-            return library.document(f"#{name}")
+            return library.documents.get(f"#{name}")
         except DocumentNotFound:
             pass
-    return library.document(name)
+    return library.documents.get(name)
 
 
 def _shown_as_json(shown: Shown) -> dict[str, object]:
@@ -220,7 +220,7 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
                 raise click.exceptions.Exit(1)
         removed = library.remove(found, on_wait=shell.note)
         if compact:
-            library.compact(on_wait=shell.note)
+            library.upkeep.compact(on_wait=shell.note)
     if shell.json:
         names_of = ("id", "title", "uri", "collection")
         shell.emit({"removed": [{n: getattr(d, n) for n in names_of} for d in removed]})

@@ -26,11 +26,13 @@ def duplicates_command(shell: Shell, threshold: float | None) -> None:
     trivium duplicates
     trivium duplicates --threshold 0.5
     """
-    from trivium.library.nearness import NEARLY_EQUAL
+    from trivium.library.documents import NEARLY_EQUAL
 
     least = NEARLY_EQUAL if threshold is None else threshold
     with shell.library() as library, stages(shell) as advance:
-        found = library.duplicates(least, on_progress=lambda *far: advance("compare", *far))
+        found = library.documents.duplicates(
+            least, on_progress=lambda *far: advance("compare", *far)
+        )
     if shell.json:
         told = [
             [

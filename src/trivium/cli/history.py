@@ -37,7 +37,7 @@ def history_command(shell: Shell, document: str) -> None:
     """
     with shell.library() as library:
         found = find(library, document)
-        past = library.history(found.id)
+        past = library.history.of(found.id)
     if shell.json:
         told = [asdict(one) for one in past]
         shell.emit({"document": document_as_json(found), "interpretations": told})
@@ -80,7 +80,7 @@ def diff_command(shell: Shell, document: str, old: int | None, new: int | None) 
     trivium diff weapons.md 1 3
     """
     with shell.library() as library:
-        difference = library.diff(find(library, document).id, old, new)
+        difference = library.history.diff(find(library, document).id, old, new)
     if shell.json:
         shell.emit(_as_json(difference))
         return
@@ -169,7 +169,7 @@ def prune_command(
         raise click.UsageError("Say what to drop: --keep 3, or --older-than 90d.")
     with shell.library() as library:
         chosen = find(library, document).id if document else None
-        gone = library.prune(chosen, keep=keep, older_than=older_than, on_wait=shell.note)
+        gone = library.history.prune(chosen, keep=keep, older_than=older_than, on_wait=shell.note)
     if shell.json:
         shell.emit({"pruned": gone})
         return

@@ -38,7 +38,7 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
         return
     shell = ctx.ensure_object(Shell)
     with shell.library() as library:
-        found = library.jobs(limit=limit)
+        found = library.jobs.all(limit=limit)
     if shell.json:
         shell.emit({"jobs": [job_as_json(job) for job in found]})
     elif not found:
@@ -64,10 +64,10 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
     from trivium.work import TaskState
 
     with shell.library() as library:
-        found = library.job(job)
+        found = library.jobs.get(job)
         states = (TaskState.FAILED,) if failed else None
-        tasks = library.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
-        fates = library.fates(job)
+        tasks = library.jobs.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
+        fates = library.jobs.fates(job)
     if shell.json:
         told = [task_as_json(task) for task in tasks]
         shell.emit({"job": job_as_json(found), "fates": dict(fates), "tasks": told})
@@ -102,13 +102,15 @@ def watch_command(shell: Shell, job: int | None) -> None:
     from trivium.cli.progress import watch
 
     with shell.library() as library:
-        _say_idle(shell, [library.job(job)] if job is not None else library.jobs(ended=False))
+        _say_idle(
+            shell, [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
+        )
         if shell.err.is_terminal and not shell.json:
             watch(shell, library, job)
             return
-        left = [job] if job is not None else [j.id for j in reversed(library.jobs(ended=False))]
+        left = [job] if job is not None else [j.id for j in reversed(library.jobs.all(ended=False))]
         for number in left:
-            for seen in library.follow(number):
+            for seen in library.jobs.follow(number):
                 shell.emit_line(job_as_json(seen))
 
 
@@ -123,7 +125,7 @@ def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
     trivium jobs cancel 7
     """
     with shell.library() as library:
-        found = [library.cancel(job) for job in jobs]
+        found = [library.jobs.cancel(job) for job in jobs]
     _tell(shell, found)
 
 
@@ -149,8 +151,8 @@ def retry_command(
     if (job is None) == (not every) or (every and task is not None):
         raise click.UsageError("Name a job, or give --all.")
     with shell.library() as library:
-        asked = [library.job(job)] if job is not None else _with_failures(library)
-        count = sum(library.retry(one.id, task) for one in asked)
+        asked = [library.jobs.get(job)] if job is not None else _with_failures(library)
+        count = sum(library.jobs.retry(one.id, task) for one in asked)
         if count and not background:
             _work(shell, library)
             return
@@ -183,7 +185,7 @@ def clear_command(shell: Shell) -> None:
     trivium jobs clear
     """
     with shell.library() as library:
-        count = library.clear_jobs()
+        count = library.jobs.clear()
     if shell.json:
         shell.emit({"cleared": count})
     else:
@@ -199,7 +201,7 @@ def _work(shell: Shell, library: Library) -> None:
     from trivium.work import REEMBED
 
     report = work(shell, library, None)
-    changing = any(job.kind == REEMBED for job in library.jobs(ended=False))
+    changing = any(job.kind == REEMBED for job in library.jobs.all(ended=False))
     if report.counts or report.notes or not changing:
         finish(shell, report, nothing="No document waits to be worked on.")
     if changing:
@@ -212,7 +214,7 @@ def _with_failures(library: Library) -> list[Job]:
     """Of the changes of the model the last alone: the others are over, whatever became of them."""
     from trivium.work import REEMBED, JobState
 
-    found = library.jobs()
+    found = library.jobs.all()
     change = next((job for job in found if job.kind == REEMBED), None)
     return [
         job

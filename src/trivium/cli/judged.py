@@ -46,11 +46,11 @@ def judged_options(command: F) -> F:
 
 def own_set(shell: Shell, folder: Path) -> Path:
     """A folder, or by its bare name a set that the library keeps (`evaluation/NAME` in it)."""
-    from trivium.evaluate.shelf import FOLDER
+    from trivium.store.opening import judged_set
 
-    kept = shell.settings().settings.library / FOLDER / folder
     bare = len(folder.parts) == 1 and not folder.exists()
-    return kept if bare and kept.is_dir() else folder
+    kept = judged_set(shell.settings().settings.library, folder.name) if bare else None
+    return kept or folder
 
 
 def judged_files(

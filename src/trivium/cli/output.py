@@ -136,14 +136,14 @@ class Shell:
 
 
 @contextmanager
-def logged(folder: Path) -> Iterator[None]:
-    """Write what goes wrong inside Trivium to a file in the library's folder, unless the caller has
-    set up logging. No file is made until there is something to write."""
+def logged(folder: Path | None) -> Iterator[None]:
+    """Write what goes wrong inside Trivium to a file in the library's folder, where it has one,
+    unless the caller has set up logging. No file is made until there is something to write."""
     import logging
     from logging.handlers import RotatingFileHandler
 
     root = logging.getLogger("trivium")
-    if root.handlers or logging.getLogger().handlers:
+    if folder is None or root.handlers or logging.getLogger().handlers:
         yield
         return
     handler = RotatingFileHandler(

@@ -107,7 +107,7 @@ def _draw(
 ) -> None:
     bars: dict[JobId, TaskID] = {}
     while True:
-        found = [library.job(job)] if job is not None else library.jobs(ended=False)
+        found = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
         for gone in set(bars) - {one.id for one in found}:
             progress.remove_task(bars.pop(gone))
         for one in reversed(found):
@@ -122,7 +122,7 @@ def _show(library: Library, job: Job, progress: Progress, bars: dict[JobId, Task
 
     if job.id not in bars:
         bars[job.id] = progress.add_task("", total=1, counts="", pace="")
-    under_way = library.tasks(job.id, states=(TaskState.WORKING,), limit=1)
+    under_way = library.jobs.tasks(job.id, states=(TaskState.WORKING,), limit=1)
     done, total = (job.ended_size, job.size) if job.size else (job.ended, job.tasks)
     progress.update(
         bars[job.id],

@@ -50,9 +50,9 @@ def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
         if stop:
             _stop(shell, library)
             return
-        wanted = wanted_settings(settings, library.manifest(), model)
+        wanted = wanted_settings(settings, library.models.manifest(), model)
         _say(shell, _worked(shell, library, wanted))
-        _warn_of_settings(shell, library.manifest())
+        _warn_of_settings(shell, library.models.manifest())
 
 
 def go_on(shell: Shell, library: Library) -> None:
@@ -65,7 +65,7 @@ def go_on(shell: Shell, library: Library) -> None:
 def _worked(shell: Shell, library: Library, wanted: Settings | None) -> Reembedded:
     try:
         with _progress(shell) as advance:
-            return library.reembed(wanted, on_progress=advance, on_wait=shell.note)
+            return library.models.reembed(wanted, on_progress=advance, on_wait=shell.note)
     except KeyboardInterrupt:
         shell.fail(
             "interrupted",
@@ -76,7 +76,7 @@ def _worked(shell: Shell, library: Library, wanted: Settings | None) -> Reembedd
 
 
 def _stop(shell: Shell, library: Library) -> None:
-    stopped, serving = library.stop_reembedding(), library.manifest().model
+    stopped, serving = library.models.stop(), library.models.manifest().model
     if shell.json:
         shell.emit({"stopped": stopped, "model": serving})
     elif stopped:

@@ -77,7 +77,7 @@ def create_command(
     if audiences and all_audiences:
         raise click.UsageError("--audience and --all-audiences cannot be mixed.")
     with shell.library() as library:
-        kept, text = library.create_token(
+        kept, text = library.tokens.create(
             audiences=None if all_audiences else audiences,
             collections=collections or None,
             rights=rights,
@@ -97,7 +97,7 @@ def create_command(
 def list_command(shell: Shell) -> None:
     """List the tokens: what each may see and do. Their secrets are not known."""
     with shell.library() as library:
-        found = library.tokens()
+        found = library.tokens.all()
     if shell.json:
         shell.emit({"tokens": [token_as_json(token) for token in found]})
         return
@@ -134,7 +134,7 @@ def revoke_command(shell: Shell, ids: tuple[str, ...]) -> None:
     """Revoke tokens: from the next request on they are refused."""
     with shell.library() as library:
         for id_ in ids:
-            library.revoke_token(id_)
+            library.tokens.revoke(id_)
     if shell.json:
         shell.emit({"revoked": list(ids)})
         return

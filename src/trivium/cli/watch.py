@@ -79,9 +79,9 @@ def watch_command(
 
     labels = Labels(collection, category, audience, metadata_of(metadata))
     stop = Event()
-    with shell.library(create=True) as library, logged(library.folder), _stopping(stop):
+    with shell.library(create=True) as library, logged(library.backend.folder), _stopping(stop):
         try:
-            library.watch(
+            library.folders.watch(
                 folders,
                 labels,
                 ignore=ignore,

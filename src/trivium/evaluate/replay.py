@@ -64,7 +64,7 @@ class Replay:
             except (EmptyQuery, QueryTooLong):
                 heard.append(None)  # answers nothing under any settings
         judgments = [subject.dataset.judgments[query] for query in asked]
-        return cls(heard, judgments, model=library.manifest().model, judge=library.judge)
+        return cls(heard, judgments, model=library.models.manifest().model, judge=library.judge)
 
     def __len__(self) -> int:
         return len(self._heard)

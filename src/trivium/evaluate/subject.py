@@ -52,7 +52,7 @@ def opened(
 
 def _own(library: Library, dataset: Dataset) -> Subject:
     """A library that exists: judged documents are called by uri, path, file name or #id."""
-    documents = library.documents()
+    documents = library.documents.all()
     judged = {document for of_query in dataset.judgments.values() for document in of_query}
     known = resolve(judged, documents)
     missing = judged - known.keys()

@@ -55,7 +55,7 @@ class _Read:
 def synthesise(library: Library, count: int, seed: int = 0) -> list[Synthetic]:
     """Up to so many queries; fewer where the library gives no more. The same for a seed."""
     chance = random.Random(seed)
-    documents = sorted(library.documents(), key=lambda d: d.uri)
+    documents = sorted(library.documents.all(), key=lambda d: d.uri)
     chance.shuffle(documents)
     read = [
         _Read(d, library.show(d.id).passages) for d in documents[: max(_LEAST_READ, _READ * count)]

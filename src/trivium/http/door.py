@@ -87,4 +87,4 @@ class Door:
                 fix="Send `Authorization: Bearer TOKEN`.",
                 on_page="Come in with the one that you were given.",
             )
-        return self._library.caller(authorization[len(_SCHEME) :].strip())
+        return self._library.tokens.caller(authorization[len(_SCHEME) :].strip())

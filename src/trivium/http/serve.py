@@ -104,7 +104,7 @@ def plan(
         )
     private = is_loopback(s.serve_host) and not s.serve_hosts.strip()
     with Library.open(settings=s, create=False) as library:
-        has_tokens = bool(library.tokens())
+        has_tokens = bool(library.tokens.all())
     if not private and not has_tokens and not without_tokens:
         raise UnsafeServing(
             f"Serving at {s.serve_host} lets others in, and there is no token.",

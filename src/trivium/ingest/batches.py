@@ -12,8 +12,8 @@ from itertools import count
 from threading import Thread
 
 from trivium.ingest.embedding import Embedding, Made
+from trivium.ingest.in_flight import InFlight
 from trivium.ingest.quiet import step_back
-from trivium.ingest.way import Way
 from trivium.work import Priority, Step
 
 # Tokens in a batch: 64 full chunks, 4 seconds of embedding on 2 cores. A commit costs 30 ms, so
@@ -29,14 +29,14 @@ class Batches:
     def __init__(
         self,
         embedding: Embedding,
-        on_batch: Callable[[list[Way], Made], None],
+        on_batch: Callable[[list[InFlight], Made], None],
         on_bug: Callable[[BaseException], None],
     ) -> None:
         """Both are called in the thread of the model."""
         self._embedding = embedding
         self._on_batch = on_batch
         self._on_bug = on_bug
-        self._ready: queue.PriorityQueue[tuple[int, int, Way | None]] = queue.PriorityQueue()
+        self._ready: queue.PriorityQueue[tuple[int, int, InFlight | None]] = queue.PriorityQueue()
         self._order = count(1)
         self._hurried = False
         self._thread = Thread(target=self._run, name="trivium-embed", daemon=True)
@@ -53,10 +53,10 @@ class Batches:
         if self._thread.is_alive():
             self._thread.join(_LEAVE)
 
-    def add(self, way: Way) -> None:
+    def add(self, flight: InFlight) -> None:
         self.waiting += 1
         self._hurried = False
-        self._ready.put((way.offer.priority, next(self._order), way))
+        self._ready.put((flight.offer.priority, next(self._order), flight))
 
     def hurry(self) -> None:
         """Nothing more comes soon: embed what is there."""
@@ -69,47 +69,47 @@ class Batches:
         try:
             while (batch := self._next()) is not None:
                 made = Made()
-                for sender in dict.fromkeys(way.offer.labels.sender for way in batch):
-                    mine = [way for way in batch if way.offer.labels.sender == sender]
+                for sender in dict.fromkeys(flight.offer.labels.sender for flight in batch):
+                    mine = [flight for flight in batch if flight.offer.labels.sender == sender]
                     made.take(self._embedded(mine, sender))
                 self._on_batch(batch, made)
         except BaseException as bug:  # to be raised where someone sees it
             self._on_bug(bug)
 
-    def _embedded(self, ways: list[Way], sender: str) -> Made:
+    def _embedded(self, flights: list[InFlight], sender: str) -> Made:
         before = self._embedding.seconds
         texts = {
             hash_: text
-            for ready in (way.ready for way in ways)
+            for ready in (flight.ready for flight in flights)
             for hash_, text in zip(ready.processed.hashes, ready.texts, strict=True)
         }
         made = self._embedding.embed(texts, sender)
-        _share(ways, self._embedding.seconds - before)
+        _share(flights, self._embedding.seconds - before)
         return made
 
-    def _next(self) -> list[Way] | None:
+    def _next(self) -> list[InFlight] | None:
         """None: it is over."""
-        batch: list[Way] = []
+        batch: list[InFlight] = []
         tokens = 0
         while tokens < BATCH_TOKENS and len(batch) < BATCH_DOCUMENTS:
             try:
-                priority, _, way = self._ready.get(timeout=_LULL if batch else None)
+                priority, _, flight = self._ready.get(timeout=_LULL if batch else None)
             except queue.Empty:
                 break
             if priority == _STOP:
                 return None
-            if way is not None:
-                way.steps.now = Step.EMBED.value
-                batch.append(way)
-                tokens += way.tokens
+            if flight is not None:
+                flight.steps.now = Step.EMBED.value
+                batch.append(flight)
+                tokens += flight.tokens
             elif batch:
                 break
         # As offered: of two equal files the first is the document, the other a name of it.
-        return sorted(batch, key=lambda way: way.number)
+        return sorted(batch, key=lambda flight: flight.number)
 
 
-def _share(batch: list[Way], seconds: float) -> None:
+def _share(batch: list[InFlight], seconds: float) -> None:
     """What the model took, by the length of each document."""
-    total = sum(way.tokens for way in batch) or 1
-    for way in batch:
-        way.steps.spend(Step.EMBED.value, seconds * way.tokens / total)
+    total = sum(flight.tokens for flight in batch) or 1
+    for flight in batch:
+        flight.steps.spend(Step.EMBED.value, seconds * flight.tokens / total)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from trivium.errors import ModelNonsense, ModelRefused, ModelUnavailable
 from trivium.ingest.faults import is_of_one_document
-from trivium.ports import CalledEmbedder, Embedder, Store, TokenEmbedder
+from trivium.ports import Backend, CalledEmbedder, Embedder, TokenEmbedder
 
 if TYPE_CHECKING:
     from trivium.types import TokenVectors, Vector
@@ -51,7 +51,7 @@ class Embedding:
     """One thread at a time asks it."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, token_embedder: TokenEmbedder | None = None
+        self, store: Backend, embedder: Embedder, token_embedder: TokenEmbedder | None = None
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -77,7 +77,7 @@ class Embedding:
         """`texts` by the hash that their vectors are kept under. What a token sends is embedded
         anew, unless that token sent it before: a vector that is there already would save time, and
         so confirm that a hidden document holds the same passage. The owner sees every document."""
-        made = Made(dict(self._store.embeddings(self.model, list(texts), sender)))
+        made = Made(dict(self._store.models.known(self.model, list(texts), sender)))
         for of, recent in self._recent:
             if sender in ("", of):
                 made.vectors |= {h: recent.vectors[h] for h in texts if h in recent.vectors}

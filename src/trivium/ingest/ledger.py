@@ -22,8 +22,9 @@ _NUMBERS = 64  # task numbers taken at a time
 class Ledger:
     """For the thread that writes to the store. Without a queue it keeps nothing."""
 
-    def __init__(self, queue: Queue | None) -> None:
+    def __init__(self, queue: Queue | None, worker: str = "") -> None:
         self._queue = queue
+        self._worker = worker
         self._met: list[tuple[TaskId, JobId, TaskId, Offered]] = []
         self._ends: list[TaskEnd] = []
         self._numbers = range(0)
@@ -50,7 +51,7 @@ class Ledger:
         if self._queue is not None and due:
             met, self._met = self._met, []
             ends, self._ends = self._ends, []
-            self._queue.extend(met)
+            self._queue.extend(self._worker, met)
             self._queue.end(ends)
             self._written = monotonic()
 

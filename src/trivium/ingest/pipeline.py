@@ -24,12 +24,12 @@ from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.identity import Naming, Renaming
+from trivium.ingest.in_flight import InFlight, Offer
 from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
-from trivium.ingest.preparing import Asked, Found, Relabelling
+from trivium.ingest.preparing import Found, Preparation, Relabelling
 from trivium.ingest.quiet import step_back
-from trivium.ingest.way import Offer, Way
-from trivium.ports import SourceItem, Store
+from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
 from trivium.types import Extraction, Processed
 from trivium.work import JobId, Offered, Step
@@ -49,7 +49,7 @@ DEEPEST = 3  # a file in an archive in a message in a mailbox; deeper ones are c
 
 # What other threads tell the caller's: documents that were read, a batch with its vectors, an error
 # that ends it all.
-_Event: TypeAlias = tuple[list[Way], list[Found] | Made] | BaseException
+_Event: TypeAlias = tuple[list[InFlight], list[Found] | Made] | BaseException
 
 
 class Pipeline:
@@ -57,7 +57,7 @@ class Pipeline:
 
     def __init__(
         self,
-        store: Store,
+        store: Backend,
         embedding: Embedding,
         *,
         readers: int = 2,
@@ -74,10 +74,14 @@ class Pipeline:
         self._batches = Batches(
             embedding, lambda batch, made: self._events.put((batch, made)), self._events.put
         )
-        self._stack: list[Way] = []  # to be fed next: what lies within others, what had to wait
-        self._held: dict[tuple[str, str], list[Way]] = {}  # offered while the same was under way
-        self._under_way: dict[tuple[str, str], Way] = {}
-        self._parked: dict[tuple[str, str], Way] = {}  # put after what they hold
+        self._stack: list[
+            InFlight
+        ] = []  # to be fed next: what lies within others, what had to wait
+        self._held: dict[
+            tuple[str, str], list[InFlight]
+        ] = {}  # offered while the same was under way
+        self._under_way: dict[tuple[str, str], InFlight] = {}
+        self._parked: dict[tuple[str, str], InFlight] = {}  # put after what they hold
         self._numbers = count(1)
         self._reading = self._bytes = 0
         self._alone = 0  # documents under way beside which there must be no other
@@ -118,33 +122,33 @@ class Pipeline:
             self._batches.stop()
             self._pool.shutdown(wait=False, cancel_futures=True)
             unfinished = [*self._under_way.values(), *self._parked.values(), *self._stack]
-            unfinished += [way for ways in self._held.values() for way in ways]
-            self._ledger.release((way.offer.task for way in unfinished), lost=lost)
+            unfinished += [flight for flights in self._held.values() for flight in flights]
+            self._ledger.release((flight.offer.task for flight in unfinished), lost=lost)
 
     # --- feeding: as much as there is room for
 
     def _fill(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
         """None: nothing more will be offered."""
-        group: list[Way] = []
+        group: list[InFlight] = []
         while self._has_room():
             if self._stack:
-                way = self._stack.pop()
+                flight = self._stack.pop()
             elif feed is not None:
                 offer = next(feed, None)
                 if offer is None:
                     feed = None
                     continue
-                way = Way(offer)
+                flight = InFlight(offer)
             else:
                 break
-            if way.offer.alone and self._under_way:
-                self._stack.append(way)
+            if flight.offer.alone and self._under_way:
+                self._stack.append(flight)
                 break
-            if group and not _go_together(group, way):
+            if group and not _go_together(group, flight):
                 self._read(group)
                 group = []
-            if self._begin(way):
-                group.append(way)
+            if self._begin(flight):
+                group.append(flight)
         if group:
             self._read(group)
         if not self._reading:
@@ -160,27 +164,32 @@ class Pipeline:
         few = self._reading < READ_AHEAD and len(self._under_way) < MOST_DOCUMENTS
         return few and self._bytes < MOST_BYTES
 
-    def _begin(self, way: Way) -> bool:
+    def _begin(self, flight: InFlight) -> bool:
         """False: the same is under way, and this one waits for it."""
-        if way.key in self._under_way or way.key in self._parked:
-            self._held.setdefault(way.key, []).append(way)
+        if flight.key in self._under_way or flight.key in self._parked:
+            self._held.setdefault(flight.key, []).append(flight)
             return False
-        way.number = next(self._numbers)
-        self._enter(way)
+        flight.number = next(self._numbers)
+        self._enter(flight)
         self._reading += 1
         return True
 
-    def _read(self, group: list[Way]) -> None:
+    def _read(self, group: list[InFlight]) -> None:
         self._pool.submit(self._prepare, group)
 
-    def _prepare(self, group: list[Way]) -> None:
+    def _prepare(self, group: list[InFlight]) -> None:
         """In a thread of the pool."""
         try:
             first = group[0].offer
             if self._is_dropped(group[0]):
-                found: list[Found] = [Outcome(way.offer.item.uri, Fate.CANCELLED) for way in group]
+                found: list[Found] = [
+                    Outcome(flight.offer.item.uri, Fate.CANCELLED) for flight in group
+                ]
             else:
-                asked = [Asked(way.offer.item, way.steps, way.offer.anew) for way in group]
+                asked = [
+                    Preparation(flight.offer.item, flight.steps, flight.offer.anew)
+                    for flight in group
+                ]
                 found = first.preparer.prepare(asked, first.labels)
             self._events.put((group, found))
         except BaseException as error:
@@ -192,8 +201,8 @@ class Pipeline:
                 return
         else:
             return
-        for way in group:  # one of them is why: each alone
-            self._prepare([way])
+        for flight in group:  # one of them is why: each alone
+            self._prepare([flight])
 
     # --- in the caller's thread: everything that writes
 
@@ -204,31 +213,33 @@ class Pipeline:
             return
         if isinstance(event, BaseException):
             raise event
-        ways, found = event
+        flights, found = event
         if isinstance(found, Made):
-            self._batches.waiting -= len(ways)
-            yield from self._put(ways, found)
+            self._batches.waiting -= len(flights)
+            yield from self._put(flights, found)
         else:
-            self._reading -= len(ways)
-            for each in zip(ways, found, strict=True):
+            self._reading -= len(flights)
+            for each in zip(flights, found, strict=True):
                 yield from self._take(*each)
 
-    def _take(self, way: Way, found: Found) -> Iterator[Outcome]:
+    def _take(self, flight: InFlight, found: Found) -> Iterator[Outcome]:
         try:
-            done, within = self._apply(way, found)
+            done, within = self._apply(flight, found)
         except BaseException as error:
-            done, within = self._failed(way, error), []
+            done, within = self._failed(flight, error), []
         if done is not None:
-            yield self._unread(way, done) if _is_unread(way, done) else self._end(way, done)
+            yield (
+                self._unread(flight, done) if _is_unread(flight, done) else self._end(flight, done)
+            )
         elif within:
-            way.opened, way.within = True, len(within)
-            self._leave(way)
-            self._parked[way.key] = way
-            self._stack += [self._inner(way, item) for item in reversed(within)]
+            flight.opened, flight.within = True, len(within)
+            self._leave(flight)
+            self._parked[flight.key] = flight
+            self._stack += [self._inner(flight, item) for item in reversed(within)]
         else:
-            yield from self._proceed(way)
+            yield from self._proceed(flight)
 
-    def _apply(self, way: Way, found: Found) -> tuple[Outcome | None, list[SourceItem]]:
+    def _apply(self, flight: InFlight, found: Found) -> tuple[Outcome | None, list[SourceItem]]:
         """Its outcome; or none, and what it holds within, where it is to be put."""
         if isinstance(found, Outcome):
             return found, []
@@ -236,95 +247,97 @@ class Pipeline:
             return found.apply(self._store), []
         if isinstance(found, Relabelling):
             return self._relabel(found), []
-        way.prepared = found
-        return None, found.within() if way.depth < DEEPEST and not way.opened else []
+        flight.prepared = found
+        return None, found.within() if flight.depth < DEEPEST and not flight.opened else []
 
-    def _failed(self, way: Way, error: BaseException) -> Outcome:
+    def _failed(self, flight: InFlight, error: BaseException) -> Outcome:
         """Raises what is not this document's alone."""
         if not is_of_one_document(error):
             raise error
-        item = way.offer.item
-        why = failure(item.name, way.steps.now, error)
+        item = flight.offer.item
+        why = failure(item.name, flight.steps.now, error)
         return Outcome(item.uri, Fate.FAILED, None, why, item.size, item.enclosed)
 
-    def _inner(self, way: Way, item: SourceItem) -> Way:
-        of = way.offer
+    def _inner(self, flight: InFlight, item: SourceItem) -> InFlight:
+        of = flight.offer
         task = self._ledger.meet(of.job, of.task, Offered(item.uri, item.name, item.size))
-        return Way(replace(of, item=item, task=task, anew=False), way, way.depth + 1)
+        return InFlight(replace(of, item=item, task=task, anew=False), flight, flight.depth + 1)
 
-    def _unread(self, way: Way, failed: Outcome) -> Outcome:
+    def _unread(self, flight: InFlight, failed: Outcome) -> Outcome:
         """A remark on the document it lies in: a message is read, also where its logo is not."""
-        assert way.parent is not None
+        assert flight.parent is not None
         error = failed.error
-        way.parent.unread.append(clean_text(f"{way.offer.item.name}: {error}"))
-        self._ledger.end(way.ending(Fate.UNREAD, error))
-        return self._over(way, replace(failed, fate=Fate.UNREAD, error=None))
+        flight.parent.unread.append(clean_text(f"{flight.offer.item.name}: {error}"))
+        self._ledger.end(flight.ending(Fate.UNREAD, error))
+        return self._over(flight, replace(failed, fate=Fate.UNREAD, error=None))
 
-    def _proceed(self, way: Way) -> Iterator[Outcome]:
+    def _proceed(self, flight: InFlight) -> Iterator[Outcome]:
         """What it holds is done: now itself."""
-        if way.unread:
-            way.prepared = way.ready.lacking(way.unread)
-        item, ready = way.offer.item, way.ready
-        if way.offer.anew and ready.is_known:
+        if flight.unread:
+            flight.prepared = flight.ready.lacking(flight.unread)
+        item, ready = flight.offer.item, flight.ready
+        if flight.offer.anew and ready.is_known:
             same = Outcome(item.uri, Fate.UNCHANGED, ready.before, None, item.size, item.enclosed)
-            yield self._end(way, same)
+            yield self._end(flight, same)
         else:
-            self._batches.add(way)
+            self._batches.add(flight)
 
-    def _put(self, batch: list[Way], made: Made) -> Iterator[Outcome]:
+    def _put(self, batch: list[InFlight], made: Made) -> Iterator[Outcome]:
         self._ledger.settle(now=True)  # what ends with a document must be in the books before
-        kept: list[Way] = []
-        for way in batch:
-            fault = next((made.faults[h] for h in way.hashes if h in made.faults), None)
-            if self._is_dropped(way):
-                yield self._end(way, Outcome(way.offer.item.uri, Fate.CANCELLED))
+        kept: list[InFlight] = []
+        for flight in batch:
+            fault = next((made.faults[h] for h in flight.hashes if h in made.faults), None)
+            if self._is_dropped(flight):
+                yield self._end(flight, Outcome(flight.offer.item.uri, Fate.CANCELLED))
             elif fault is not None:
-                yield self._end(way, self._failed(way, fault))
+                yield self._end(flight, self._failed(flight, fault))
             else:
-                kept.append(way)
+                kept.append(flight)
         yield from self._store_all(kept, made)
 
-    def _store_all(self, ways: Sequence[Way], made: Made) -> Iterator[Outcome]:
+    def _store_all(self, flights: Sequence[InFlight], made: Made) -> Iterator[Outcome]:
         """Together; where that fails, each alone, so that only the one fails which is why."""
-        while ways:
+        while flights:
             stored: list[Outcome] = []
             try:
-                stored = self._stored(ways, made)
+                stored = self._stored(flights, made)
             except BaseException as error:
                 if not is_of_one_document(error):
                     raise
-                if len(ways) == 1:
-                    ways[0].steps.now = Step.STORE.value
-                    yield self._end(ways[0], self._failed(ways[0], error))
+                if len(flights) == 1:
+                    flights[0].steps.now = Step.STORE.value
+                    yield self._end(flights[0], self._failed(flights[0], error))
                     return
             if not stored:
-                for way in ways:
-                    yield from self._store_all([way], made)
+                for flight in flights:
+                    yield from self._store_all([flight], made)
                 return
-            for way, done in zip(ways, stored, strict=False):
-                yield self._over(way, done)
-            ways = ways[len(stored) :]
+            for flight, done in zip(flights, stored, strict=False):
+                yield self._over(flight, done)
+            flights = flights[len(stored) :]
 
-    def _stored(self, ways: Sequence[Way], made: Made) -> list[Outcome]:
+    def _stored(self, flights: Sequence[InFlight], made: Made) -> list[Outcome]:
         """Of the first of them, as many as the store could keep."""
-        reasons = [self._reason(way, made) for way in ways]
-        processed = [_processed(way, made, why) for way, why in zip(ways, reasons, strict=True)]
+        reasons = [self._reason(flight, made) for flight in flights]
+        processed = [
+            _processed(flight, made, why) for flight, why in zip(flights, reasons, strict=True)
+        ]
         half = [one for one in processed if one.vectors is None]
         vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
         if vectors:
-            self._store.keep_vectors(self._embedding.model, vectors)
+            self._store.models.keep(self._embedding.model, vectors)
         outcomes = []
-        documents = self._store.put(processed, self._embedding.model)
-        for way, document, why in zip(ways, documents, reasons, strict=False):
-            item, fate = way.offer.item, way.fate
-            if way.ready.before is None and document.uri != item.uri:
+        documents = self._store.writer.put(processed, self._embedding.model)
+        for flight, document, why in zip(flights, documents, reasons, strict=False):
+            item, fate = flight.offer.item, flight.fate
+            if flight.ready.before is None and document.uri != item.uri:
                 fate = Fate.DUPLICATE  # of another that was under way
             outcomes.append(Outcome(item.uri, fate, document, why, item.size, item.enclosed))
         return outcomes
 
-    def _reason(self, way: Way, made: Made) -> ModelUnavailable | None:
+    def _reason(self, flight: InFlight, made: Made) -> ModelUnavailable | None:
         """Why it has no vectors, where there is a model and it failed."""
-        reason = next((made.reasons[h] for h in way.hashes if h in made.reasons), None)
+        reason = next((made.reasons[h] for h in flight.hashes if h in made.reasons), None)
         if reason is not None and not self._noted:
             self._noted = True
             self._on_note(f"Added for search by words and spelling only. {reason}")
@@ -333,74 +346,76 @@ class Pipeline:
     def _relabel(self, asked: Relabelling) -> Outcome:
         item, before = asked.item, asked.document
         category, audience, metadata = asked.category, asked.audience, asked.metadata
-        self._store.relabel(before.id, category=category, audience=audience, metadata=metadata)
+        self._store.writer.relabel(
+            before.id, category=category, audience=audience, metadata=metadata
+        )
         after = replace(before, category=category, audience=audience, metadata=metadata)
         return Outcome(item.uri, Fate.RELABELLED, after, None, item.size, item.enclosed)
 
-    def _end(self, way: Way, outcome: Outcome) -> Outcome:
+    def _end(self, flight: InFlight, outcome: Outcome) -> Outcome:
         """It ends without a document being put."""
-        self._ledger.end(way.ending(outcome.fate, outcome.error, outcome.document))
-        return self._over(way, outcome)
+        self._ledger.end(flight.ending(outcome.fate, outcome.error, outcome.document))
+        return self._over(flight, outcome)
 
-    def _over(self, way: Way, outcome: Outcome) -> Outcome:
+    def _over(self, flight: InFlight, outcome: Outcome) -> Outcome:
         """Whoever waited for it goes on."""
-        self._leave(way)
-        if way.key in self._held:
-            self._stack.append(self._held[way.key].pop(0))
-            if not self._held[way.key]:
-                del self._held[way.key]
-        if way.parent is not None:
-            way.parent.within -= 1
-            if not way.parent.within:
-                del self._parked[way.parent.key]
-                self._enter(way.parent)
+        self._leave(flight)
+        if flight.key in self._held:
+            self._stack.append(self._held[flight.key].pop(0))
+            if not self._held[flight.key]:
+                del self._held[flight.key]
+        if flight.parent is not None:
+            flight.parent.within -= 1
+            if not flight.parent.within:
+                del self._parked[flight.parent.key]
+                self._enter(flight.parent)
                 self._reading += 1
-                self._events.put(([way.parent], [way.parent.ready]))
-        return replace(outcome, job=way.offer.job)
+                self._events.put(([flight.parent], [flight.parent.ready]))
+        return replace(outcome, job=flight.offer.job)
 
     def _untie(self) -> Outcome:
         """Two that name each other: one of them has been looked at already."""
         key = next(iter(self._held))
-        way = self._held[key].pop()
+        flight = self._held[key].pop()
         if not self._held[key]:
             del self._held[key]
-        item = way.offer.item
-        return self._end(way, Outcome(item.uri, Fate.UNCHANGED, None, None, item.size, True))
+        item = flight.offer.item
+        return self._end(flight, Outcome(item.uri, Fate.UNCHANGED, None, None, item.size, True))
 
-    def _enter(self, way: Way) -> None:
-        self._under_way[way.key] = way
-        self._bytes += way.offer.item.size
-        self._alone += way.offer.alone
+    def _enter(self, flight: InFlight) -> None:
+        self._under_way[flight.key] = flight
+        self._bytes += flight.offer.item.size
+        self._alone += flight.offer.alone
 
-    def _leave(self, way: Way) -> None:
+    def _leave(self, flight: InFlight) -> None:
         """It takes up no room any more."""
-        if self._under_way.get(way.key) is way:
-            del self._under_way[way.key]
-            self._bytes -= way.offer.item.size
-            self._alone -= way.offer.alone
+        if self._under_way.get(flight.key) is flight:
+            del self._under_way[flight.key]
+            self._bytes -= flight.offer.item.size
+            self._alone -= flight.offer.alone
 
-    def _is_dropped(self, way: Way) -> bool:
-        return way.offer.job in self._cancelled
+    def _is_dropped(self, flight: InFlight) -> bool:
+        return flight.offer.job in self._cancelled
 
     def _look(self) -> bool:
         """At what others want, where it is time to."""
         if not self._ledger.is_due():
             return False
-        ways = [*self._under_way.values(), *self._parked.values()]
-        steps = {way.offer.task: way.steps.now for way in ways if way.steps.now}
-        self._cancelled |= self._ledger.look(steps, (way.offer.job for way in ways))
+        flights = [*self._under_way.values(), *self._parked.values()]
+        steps = {flight.offer.task: flight.steps.now for flight in flights if flight.steps.now}
+        self._cancelled |= self._ledger.look(steps, (flight.offer.job for flight in flights))
         return True
 
 
-def _is_unread(way: Way, found: Outcome) -> bool:
+def _is_unread(flight: InFlight, found: Outcome) -> bool:
     """A fault of ours is no remark: somebody should report it."""
     is_refused = isinstance(found.error, ReadError) and not isinstance(found.error, DocumentFailed)
-    return found.fate is Fate.FAILED and is_refused and way.is_part
+    return found.fate is Fate.FAILED and is_refused and flight.is_part
 
 
-def _go_together(group: list[Way], way: Way) -> bool:
+def _go_together(group: list[InFlight], flight: InFlight) -> bool:
     """Small ones of one job: whoever prepares the first can prepare them all."""
-    first, other = group[0].offer, way.offer
+    first, other = group[0].offer, flight.offer
     if first.alone or other.alone:
         return False
     if len(group) == TOGETHER or not (_is_small(first.item) and _is_small(other.item)):
@@ -416,13 +431,13 @@ def _is_small(item: SourceItem) -> bool:
     return 0 < item.size <= SMALL
 
 
-def _processed(way: Way, made: Made, reason: ModelUnavailable | None) -> Processed:
+def _processed(flight: InFlight, made: Made, reason: ModelUnavailable | None) -> Processed:
     """With its vectors, if it has them all, and with the end of its task."""
-    processed = way.ready.processed
+    processed = flight.ready.processed
     if processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes):
         processed = _with_vectors(processed, made)
-    end = way.ending(way.fate, reason) if way.offer.task else None
-    return replace(processed, timings=dict(way.steps.seconds), task=end)
+    end = flight.ending(flight.fate, reason) if flight.offer.task else None
+    return replace(processed, timings=dict(flight.steps.seconds), task=end)
 
 
 def _with_vectors(processed: Processed, made: Made) -> Processed:

@@ -26,7 +26,7 @@ from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.steps import Steps
 from trivium.ingest.summaries import steady
-from trivium.ports import Blob, Chunker, Extractor, Reader, SourceItem, Store, Summariser
+from trivium.ports import Backend, Blob, Chunker, Extractor, Reader, SourceItem, Summariser
 from trivium.store.identity import WITHIN, parts_from
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.values import clean_text
@@ -83,7 +83,7 @@ Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Outcome
 
 
 @dataclass(slots=True)
-class Asked:
+class Preparation:
     """An item between being asked for and being found out about."""
 
     item: SourceItem
@@ -110,7 +110,7 @@ class Asked:
 class Preparer:
     def __init__(
         self,
-        store: Store,
+        store: Backend,
         chunker: Chunker,
         read: Reader,
         extractors: Sequence[Extractor],
@@ -129,7 +129,7 @@ class Preparer:
         self._max_bytes = max_bytes
         self._summariser = summariser
 
-    def prepare(self, asked: Sequence[Asked], labels: Labels) -> list[Found]:
+    def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Found]:
         """What came of each. Raises what is no document's fault."""
         self._each(asked, Step.EXTRACT, self._fetch)
         self._compare(asked, labels)
@@ -138,7 +138,9 @@ class Preparer:
         self._each(asked, Step.INTERPRET, partial(self._interpret, labels))
         return [one.found for one in asked if one.found is not None]
 
-    def _each(self, asked: Sequence[Asked], step: Step, work: Callable[[Asked], None]) -> None:
+    def _each(
+        self, asked: Sequence[Preparation], step: Step, work: Callable[[Preparation], None]
+    ) -> None:
         """For all that are not settled. Whatever one of them meets must not stop the others, now or
         when they are resumed."""
         for one in asked:
@@ -153,7 +155,7 @@ class Preparer:
                 one.fail(error)
             one.steps.leave()
 
-    def _fetch(self, one: Asked) -> None:
+    def _fetch(self, one: Preparation) -> None:
         item = one.item
         if isinstance(item.content, Extraction):
             one.extraction = read = cleaned(item.content)
@@ -164,22 +166,26 @@ class Preparer:
         one.blob = Blob(item.name, item.content(), clean_text(item.title))
         one.digest = hashlib.sha256(one.blob.data).hexdigest()
 
-    def _compare(self, asked: Sequence[Asked], labels: Labels) -> None:
+    def _compare(self, asked: Sequence[Preparation], labels: Labels) -> None:
         left = [one for one in asked if one.found is None]
         if not left:
             return
         with Steps.together([one.steps for one in left], Step.REGISTER):
-            known = self._store.find_all([one.item.uri for one in left], labels.collection)
+            known = self._store.documents.find_all(
+                [one.item.uri for one in left], labels.collection
+            )
             for one in left:
                 one.before = known.get(one.item.uri)
             new = [one.digest for one in left if one.before is None and one.blob and not one.anew]
             alike: dict[str, list[Document]] = defaultdict(list)
-            for document in self._store.alike(new, labels.collection) if new else ():
+            for document in self._store.documents.alike(new, labels.collection) if new else ():
                 alike[document.seen_hash].append(document)
         unsettled = [one for one in left if not one.anew]
         self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
 
-    def _recall(self, one: Asked, labels: Labels, alike: Mapping[str, Sequence[Document]]) -> None:
+    def _recall(
+        self, one: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]
+    ) -> None:
         """Settle what is to be done where these bytes were met before; else they must be read.
 
         Compared with what was last seen at the source, not with the active text: that may be an
@@ -200,7 +206,7 @@ class Preparer:
             if not parts_from(before, digest, audience, labels.sender):
                 one.found = settled
 
-    def _extract(self, left: Sequence[Asked]) -> None:
+    def _extract(self, left: Sequence[Preparation]) -> None:
         files = [(one, one.blob) for one in left if one.blob is not None]
         if not files:
             return
@@ -222,7 +228,7 @@ class Preparer:
                 return [error]
         return [self._outcomes([blob])[0] for blob in blobs]
 
-    def _chunk(self, one: Asked) -> None:
+    def _chunk(self, one: Preparation) -> None:
         one.extraction = described(one.item, one.read)
         one.chunks = self._chunks(one.extraction)
         if not one.chunks and not one.extraction.enclosed:
@@ -236,7 +242,7 @@ class Preparer:
             raise ValueError(f"chunked by {extraction.chunked.fingerprint}")
         return extraction.chunked.chunks
 
-    def _interpret(self, labels: Labels, one: Asked) -> None:
+    def _interpret(self, labels: Labels, one: Preparation) -> None:
         item, extraction, chunks = one.item, one.read, one.chunks
         category, audience, metadata = labelled(labels, extraction.metadata, one.before)
         chunked = extraction.chunked
@@ -266,20 +272,20 @@ class Preparer:
         )
         one.found = Prepared(item, processed, texts, one.before)
 
-    def _archived(self, one: Asked) -> str:
+    def _archived(self, one: Preparation) -> str:
         """Last, when nothing of the document can fail any more."""
         if not self._keep_originals or one.blob is None:
             return ""
         one.steps.enter(Step.ARCHIVE)
-        return self._store.archive(one.blob.data)
+        return self._store.originals.keep(one.blob.data)
 
-    def _rearchive(self, before: Document, one: Asked) -> None:
+    def _rearchive(self, before: Document, one: Preparation) -> None:
         """An original that was lost comes back with its file."""
         is_its_own = before.original and before.content_hash == one.digest  # or it was restored
         if self._keep_originals and one.blob is not None and is_its_own:
-            self._store.rearchive(before.original, one.blob.data)
+            self._store.originals.put_back(before.original, one.blob.data)
 
-    def _summary(self, one: Asked, sender: str) -> tuple[str, str]:
+    def _summary(self, one: Preparation, sender: str) -> tuple[str, str]:
         """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
         is about many things."""
         extraction, chunks, before = one.read, one.chunks, one.before
@@ -288,7 +294,7 @@ class Preparer:
         fresh, by = self._summarised(self._summariser, extraction, one.digest, sender)
         if before is None or not self._is_current(before.fingerprint):
             return fresh, by
-        kept = steady(fresh, chunks, self._store.summarised(before.id))
+        kept = steady(fresh, chunks, self._store.documents.summarised(before.id))
         return kept, by if kept == fresh else ""
 
     def _summarised(
@@ -296,7 +302,7 @@ class Preparer:
     ) -> tuple[str, str]:
         """What was said of the same bytes of this sender before is not asked for again. Where a
         language model is away, the document's own words serve."""
-        known = self._store.summary(digest, summariser.fingerprint, sender)
+        known = self._store.documents.summary(digest, summariser.fingerprint, sender)
         if known is not None:
             return known, summariser.fingerprint
         own = ExtractiveSummariser()

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 
-from trivium.ports import Embedder, Store, TokenEmbedder, Unembedded, Waiting
+from trivium.ports import Backend, Embedder, TokenEmbedder, Unembedded, Waiting
 from trivium.types import ChunkId
 
 BATCH = 128  # passages embedded and kept at a time: 8 s on 2 cores, which is what a kill can cost
+REEMBEDDING = "reembed"  # the lease
+_DOING = "embedding this library again"
 ROUNDS = 5  # after which what others still add is embedded while they wait
 
 
@@ -41,7 +43,7 @@ class Progress:
 class Reembedder:
     def __init__(
         self,
-        store: Store,
+        store: Backend,
         embedder: Embedder,
         settings: Mapping[str, str],
         *,
@@ -61,32 +63,32 @@ class Reembedder:
     def run(self, waiting: Waiting | None = None) -> Progress:
         """Raises ModelUnavailable where the model fails, ReembedStopped where it was given up."""
         model = self._embedder.fingerprint
-        with self._store.changing_model(waiting):
-            if self._store.manifest().model == model:
-                self._store.abandon_model()  # whatever else was begun
+        with self._store.leases.hold(REEMBEDDING, _DOING, waiting=waiting):
+            if self._store.models.manifest().model == model:
+                self._store.models.abandon()  # whatever else was begun
             else:
-                self._store.begin_model(model, self._settings)
+                self._store.models.begin(model, self._settings)
                 self._change(model, waiting)
-            self._store.drop_other_models()
+            self._store.models.drop_others()
         return self._tell(switched=True)
 
     def _change(self, model: str, waiting: Waiting | None) -> None:
         for _ in range(ROUNDS):
             if not self._embed_lacking():
                 break
-        self._store.prepare_model(model)
-        with self._store.writing(waiting):
+        self._store.models.prepare(model)
+        with self._store.writer.writing(waiting):
             self._embed_lacking()
-            self._store.switch_model(model)
+            self._store.models.switch(model)
 
     def _embed_lacking(self) -> int:
         """Embed what has no vector of the model; how many passages that were comes back."""
         model = self._embedder.fingerprint
-        lacking = self._store.count_unembedded(model)
+        lacking = self._store.models.count_unembedded(model)
         self._total = self._done + lacking
         self._tell()
         last: ChunkId = 0
-        while batch := self._store.unembedded(model, last, BATCH):
+        while batch := self._store.models.unembedded(model, last, BATCH):
             self._done += self._embed(batch)
             last = batch[-1].id
             self._tell()
@@ -99,7 +101,7 @@ class Reembedder:
             vectors, packed = self._token_embedder.embed_with_tokens(given)
         else:
             vectors, packed = self._embedder.embed_documents(given), [b""] * len(given)
-        self._store.keep_beside(
+        self._store.models.keep_beside(
             self._embedder.fingerprint,
             dict(zip(texts, vectors, strict=True)),
             {hash_: one for hash_, one in zip(texts, packed, strict=True) if one},

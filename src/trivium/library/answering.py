@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cached_property
+from functools import cache
 
 from trivium.answer.run import Answerer, Inquiry
 from trivium.answers import Answer, AnswerEvent, Conversation, Done, KeptTurn, Turn
 from trivium.errors import BadSetting, ConversationNotFound
-from trivium.library.asking import request_for
-from trivium.library.finding import Finding
+from trivium.library.asking import Scope, request_for
+from trivium.library.current import CurrentModel
 from trivium.models.weights import NAME
 from trivium.options import Filters, SearchOptions
+from trivium.ports import Backend
+from trivium.ports import Conversations as KeptConversations
 from trivium.text.tokens import Cl100kTokens
 from trivium.text.values import check_text
 from trivium.types import OWNER, Where
@@ -21,7 +23,12 @@ from trivium.types import OWNER, Where
 LONGEST_NAME = 200  # characters of a conversation's name
 
 
-class Answering(Finding):
+class Answering:
+    def __init__(self, backend: Backend, model: CurrentModel, scope: Scope) -> None:
+        self._backend = backend
+        self._model = model
+        self._scope = scope
+
     def ask(
         self,
         question: str,
@@ -69,24 +76,24 @@ class Answering(Finding):
         for citations too. What makes no sense raises here and not while events are read. Close
         the iterator to stop early.
         """
-        self._follow()
-        within = self._within(within, filters)
+        self._model.follow()
+        within = self._scope.within(within, filters)
         options = SearchOptions(
-            limit=self._settings.ask_limit if limit is None else limit,
-            by=self._settings.ask_by,
-            expand=self._settings.ask_expand,
-            hyde=self._settings.ask_hyde and self._generator is not None,
-            rerank=self._settings.ask_rerank,
+            limit=self._model.settings.ask_limit if limit is None else limit,
+            by=self._model.settings.ask_by,
+            expand=self._model.settings.ask_expand,
+            hyde=self._model.settings.ask_hyde and self._model.generator is not None,
+            rerank=self._model.settings.ask_rerank,
         )
-        model = self._embedder.fingerprint
-        request = request_for(self._settings, model, (question,), within, options)
+        model = self._model.embedder.fingerprint
+        request = request_for(self._model.settings, model, (question,), within, options)
         request.check()
         answerer = Answerer(
-            lambda asked: self._following(lambda: self._searcher.search(asked)),
-            self._store,
-            self._embedder,
-            self._generator,
-            self._tokens.count,
+            lambda asked: self._model.following(lambda: self._model.searcher.search(asked)),
+            self._backend,
+            self._model.embedder,
+            self._model.generator,
+            _tokens().count,
             fitted=model.startswith(NAME),
         )
         if conversation is None:
@@ -98,26 +105,11 @@ class Answering(Finding):
                 f"`conversation` is {conversation[:LONGEST_NAME]!r}.",
                 fix=f"It takes a name of 1 to {LONGEST_NAME} characters.",
             )
-        turns = tuple(kept.turn for kept in self._store.turns(conversation, within.access))
+        turns = tuple(
+            kept.turn for kept in self._backend.conversations.turns(conversation, within.access)
+        )
         events = answerer.answer(Inquiry(question, turns, request))
         return self._keeping(conversation, within, events)
-
-    def conversations(self, within: Where = OWNER) -> list[Conversation]:
-        """Those that are kept, by name, as far as they may be seen."""
-        return self._store.conversations(within)
-
-    def conversation(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
-        """The turns of a kept conversation that may be seen."""
-        check_text("conversation", name)
-        turns = tuple(kept.turn for kept in self._store.turns(name, within))
-        if not turns:
-            raise ConversationNotFound(f"The library keeps no conversation {name}.")
-        return turns
-
-    def forget_conversation(self, name: str, within: Where = OWNER) -> int:
-        """Remove what of it may be seen; how many turns that were comes back."""
-        self.conversation(name, within)
-        return self._store.forget_conversation(name, within)
 
     def _keeping(
         self, conversation: str, within: Where, events: Generator[AnswerEvent, None, None]
@@ -130,11 +122,36 @@ class Answering(Finding):
                     # All that was read, cited or not: a model may have used it.
                     used = frozenset(passage.document for passage in answer.passages)
                     turn = KeptTurn(answer.turn, within.audiences, used)
-                    self._store.keep_turn(conversation, turn)
+                    self._backend.conversations.keep(conversation, turn)
                     yield Done(answer)
                 else:
                     yield event
 
-    @cached_property
-    def _tokens(self) -> Cl100kTokens:
-        return Cl100kTokens()
+
+class Conversations:
+    """Those that the library keeps because it was asked to."""
+
+    def __init__(self, kept: KeptConversations) -> None:
+        self._kept = kept
+
+    def all(self, within: Where = OWNER) -> list[Conversation]:
+        """Those that are kept, by name, as far as they may be seen."""
+        return self._kept.all(within)
+
+    def get(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
+        """The turns of a kept conversation that may be seen."""
+        check_text("conversation", name)
+        turns = tuple(kept.turn for kept in self._kept.turns(name, within))
+        if not turns:
+            raise ConversationNotFound(f"The library keeps no conversation {name}.")
+        return turns
+
+    def forget(self, name: str, within: Where = OWNER) -> int:
+        """Remove what of it may be seen; how many turns that were comes back."""
+        self.get(name, within)
+        return self._kept.forget(name, within)
+
+
+@cache
+def _tokens() -> Cl100kTokens:
+    return Cl100kTokens()

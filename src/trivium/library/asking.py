@@ -11,7 +11,7 @@ from trivium.config import Settings
 from trivium.errors import BadFilter, BadSetting
 from trivium.models.weights import NAME
 from trivium.options import Filters, SearchOptions
-from trivium.ports import Store
+from trivium.ports import Backend
 from trivium.search.fuse import Fusion
 from trivium.search.match import MINILM as MINILM_FITS
 from trivium.search.match import OTHER, Fits
@@ -147,18 +147,34 @@ def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: Search
         raise BadSetting(f"`threshold` means nothing in mode {mode}.", fix="Leave one of them out.")
 
 
-def refuse_unknown_fields(within: Where, store: Store, met: set[tuple[Where, str]]) -> None:
+class Scope:
+    """What a caller may see, narrowed to what they ask for."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._met: set[tuple[Where, str]] = set()  # fields that documents have, and who may know
+
+    def within(self, allowed: Where, filters: Filters, view: Backend | None = None) -> Where:
+        """`view`: of the past, which has fields of its own. Raises BadFilter."""
+        asked = where(filters)
+        within = allowed.held_by(asked.audiences).narrowed(asked.condition)
+        met = self._met if view is None else set()
+        _refuse_unknown_fields(within, view or self._backend, met)
+        return within
+
+
+def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where, str]]) -> None:
     """A filter by a field that no document has is a slip of the pen, not a wish for nothing.
     `met`: by whom which were found before; they are not looked for again, which takes 1.5 ms."""
     for field in sorted(fields_of(within.condition) - set(BUILT_IN)):
         name = field.removeprefix("metadata.")
         if (within.access, name) in met:
             continue
-        if store.documents(within.access.narrowed(Exists(f"metadata.{name}")), limit=1):
+        if backend.documents.all(within.access.narrowed(Exists(f"metadata.{name}")), limit=1):
             if len(met) < _MOST_MET:
                 met.add((within.access, name))
             continue
-        known = sorted({*BUILT_IN, *store.field_names(within.access)})
+        known = sorted({*BUILT_IN, *backend.documents.field_names(within.access)})
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean `{near[0]}`? " if near else ""
         raise BadFilter(

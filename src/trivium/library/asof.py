@@ -7,15 +7,15 @@ from datetime import UTC, date, datetime, time
 
 from trivium.errors import BadSetting
 from trivium.ingest.embedding import Embedding
-from trivium.library.assembly import generator_for, reranker_for
-from trivium.library.parts import Parts
+from trivium.library.assembly import reranker_for
+from trivium.library.current import CurrentModel
 from trivium.options import When
+from trivium.ports import Backend
 from trivium.search.run import Searcher
-from trivium.store.embedded.asof import MOST
-from trivium.store.embedded.store import EmbeddedStore
 from trivium.text.values import check_scalar
 from trivium.types import Where
 
+MOST = 3  # open at a time: each takes the space of a library
 _EMBEDDED_AT_ONCE = 256  # passages: 16 s at 16 a second (256 tokens each, two cores), once a view
 _LACKING = (
     "The vector signal can't find all passages of that time: today's model has not embedded them."
@@ -23,15 +23,21 @@ _LACKING = (
 )
 
 
-class AsOf(Parts):
+class PastViews:
     """Keeps the views of the last searches open. Not for several threads at once."""
 
-    _views: OrderedDict[str, EmbeddedStore]
+    def __init__(self, backend: Backend, model: CurrentModel) -> None:
+        self._backend = backend
+        self._model = model
+        self._views: OrderedDict[str, Backend] = OrderedDict()
 
-    def _as_of(self, when: When, where: Where) -> tuple[EmbeddedStore, Searcher, str]:
+    def open(self, when: When, where: Where) -> tuple[Backend, Searcher, str]:
         """A store that holds the documents that pass `where` as they were, its searcher, and what
         the vector signal cannot find in it."""
-        digest, make = self._store.as_of(instant(when), where)
+        views = self._backend.views
+        if views is None:
+            raise BadSetting("This library can't be searched as of an earlier day.", fix="")
+        digest, make = views.as_of(instant(when), where)
         view = self._views.pop(digest, None)
         if view is None:
             view = make()
@@ -39,24 +45,24 @@ class AsOf(Parts):
         while len(self._views) > MOST:
             self._views.popitem(last=False)[1].close()
         note = _LACKING if self._embed_lacking(view) else ""
-        reranker = reranker_for(self._settings, self._embedder, view)
-        searcher = Searcher(view, self._embedder, generator_for(self._settings), reranker)
+        reranker = reranker_for(self._model.settings, self._model.embedder, view)
+        searcher = Searcher(view, self._model.embedder, self._model.generator, reranker)
         return view, searcher, note
 
-    def _embed_lacking(self, view: EmbeddedStore) -> int:
+    def _embed_lacking(self, view: Backend) -> int:
         """Embed passages of the past that the model of today has not met, where there are few: a
         change of the model embeds active passages only. How many are left comes back."""
-        model = view.manifest().model
+        model = view.models.manifest().model
         if not model:
             return 0
-        lacking = view.count_unembedded(model)
-        if not lacking or lacking > _EMBEDDED_AT_ONCE or model != self._embedder.fingerprint:
+        lacking = view.models.count_unembedded(model)
+        if not lacking or lacking > _EMBEDDED_AT_ONCE or model != self._model.embedder.fingerprint:
             return lacking
-        embedding = Embedding(view, self._embedder)
-        view.embed_missing(model, lambda texts: embedding.embed(texts).vectors)
-        return view.count_unembedded(model)
+        embedding = Embedding(view, self._model.embedder)
+        view.models.embed_missing(model, lambda texts: embedding.embed(texts).vectors)
+        return view.models.count_unembedded(model)
 
-    def _close_views(self) -> None:
+    def close(self) -> None:
         while self._views:
             self._views.popitem()[1].close()
 

@@ -37,18 +37,17 @@ from trivium.models.local import LocalEmbedder
 from trivium.models.remote_embedder import RemoteEmbedder
 from trivium.models.remote_reranker import RemoteReranker
 from trivium.ports import (
-    Blobs,
+    Backend,
     Chunker,
     Embedder,
     Generator,
     Reader,
     Reranker,
-    Store,
     Summariser,
     TokenEmbedder,
     Tokens,
 )
-from trivium.store.blobs import FolderBlobs
+from trivium.store.opening import BackendOptions
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens, StricterTokens
 from trivium.types import OWNER
@@ -138,7 +137,7 @@ def remote_reranker_for(settings: Settings) -> RemoteReranker | BedrockReranker 
     return BedrockReranker(client) if isinstance(client, BedrockClient) else RemoteReranker(client)
 
 
-def reranker_for(settings: Settings, embedder: Embedder, store: Store) -> Reranker | None:
+def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Reranker | None:
     """Behind `rerank.url`, or in `rerank.folder`, or the embedding model's own token vectors; None
     where that model has none."""
     if settings.rerank_url:
@@ -149,8 +148,8 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Store) -> Rerank
         # The chunks were found under the caller's own filter.
         return LateReranker(
             embedder,
-            lambda ids: store.token_vectors(ids, OWNER, embedder.fingerprint),
-            store.rarities,
+            lambda ids: store.signals.token_vectors(ids, OWNER, embedder.fingerprint),
+            store.signals.rarities,
         )
     return None
 
@@ -276,9 +275,11 @@ def sandbox_for(settings: Settings) -> Sandbox:
     )
 
 
-def blobs_for(settings: Settings) -> Blobs | None:
-    """Where originals are kept; None: in the library's own folder."""
-    return FolderBlobs(settings.archive_folder) if settings.archive_folder else None
+def backend_options(settings: Settings, *, create: bool = True) -> BackendOptions:
+    """What a backend is told beside its address."""
+    return BackendOptions(
+        create=create, archive=settings.archive_folder, incoming=settings.serve_incoming_bytes
+    )
 
 
 def reading(settings: Settings) -> dict[str, str]:

@@ -1,33 +1,33 @@
 """Keeps a library going while it is served: its queue is worked off, a change of the model is gone
 on with, watched folders are followed.
 
-Threads of its own. Several processes may tend one library: the writer's lock, that of the model and
-`following.lock` see to it that one at a time does each. Knows nothing of who serves.
+Threads of its own. Several processes may tend one library: leases see to it that one at a time does
+each. Knows nothing of who serves.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
-from trivium.errors import TriviumError
+from trivium.errors import LibraryBusy, TriviumError
 from trivium.ingest.reembed import Progress
-from trivium.library.watching import Followed
+from trivium.library.folders import Followed
 from trivium.types import Labels
 from trivium.work import REEMBED, JobState, WatchedFolder
 
 if TYPE_CHECKING:
-    from trivium.library.facade import Library
+    from trivium.library.library import Library
 
 log = logging.getLogger("trivium.tend")
 
+FOLLOWING = "following"  # the lease
+_DOING = "following the folders of this library"
 LOOK_SECONDS = 1.0  # between two looks at what others may have asked for: a query of .1 ms each
 _AGAIN_SECONDS = 10.0  # until what went wrong is tried again
 _SWEEP_SECONDS = 600.0
@@ -56,7 +56,7 @@ class Tender:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._woken.set()
-        self._library.stop_working()
+        self._library.jobs.stop()
         for thread in self._threads:
             thread.join()
 
@@ -94,18 +94,18 @@ class Tender:
     def _work(self) -> bool:
         if monotonic() - self._swept > _SWEEP_SECONDS:
             self._swept = monotonic()
-            self._library.sweep_received()
-        return self._library.work_next()
+            self._library.uploads.sweep()
+        return self._library.jobs.work_next()
 
     def _change_model(self) -> bool:
         waiting = [
             job
-            for job in self._library.jobs(ended=False)
+            for job in self._library.jobs.all(ended=False)
             if job.kind == REEMBED and job.state is JobState.QUEUED
         ]
         if waiting:
             with suppress(_Stopping):
-                self._library.reembed(on_progress=self._go_on)
+                self._library.models.reembed(on_progress=self._go_on)
         return False
 
     def _go_on(self, _progress: Progress) -> None:
@@ -116,12 +116,12 @@ class Tender:
 
     def _follow(self) -> bool:
         """For as long as this is the process that follows them."""
-        self._library.check_there()  # taking the lock would make the folder again
-        try:
-            lock = FileLock(self._library.folder / "following.lock").acquire(timeout=0)
-        except Timeout:
-            return False
-        with lock:
+        self._library.upkeep.check_there()  # taking the lock would make the folder again
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._library.backend.leases.hold(FOLLOWING, _DOING, patience=0))
+            except LibraryBusy:
+                return False
             try:
                 while not self._stop.is_set():
                     self._compare()
@@ -133,7 +133,7 @@ class Tender:
 
     def _compare(self) -> None:
         """Follow what is to be followed, and nothing else."""
-        wanted = {folder.id: folder for folder in self._library.watched_folders()}
+        wanted = {folder.id: folder for folder in self._library.folders.all()}
         for id_ in self._followers.keys() - wanted.keys():
             self._followers.pop(id_).end()
         for id_ in wanted.keys() - self._followers.keys():
@@ -170,7 +170,7 @@ class _Follower:
         labels = Labels(f.collection, f.category, f.audience, {})
         while not self._stop.is_set():
             try:
-                self.library.watch(
+                self.library.folders.watch(
                     [f.path], labels, ignore=f.ignore, stop=self._stop, on_event=self._hear
                 )
             except TriviumError as error:  # it is not there, or not yet

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from trivium.access import Caller, Right
 from trivium.errors import BadSetting
 from trivium.library import Library
-from trivium.library.receiving import Wanted
+from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
 from trivium.options import Filters, SearchOptions
 from trivium.plain import heading
@@ -102,8 +102,8 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
 def _get_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     assert isinstance(asked, shapes.GetDocumentInput)
     within, first = caller.within(), _number(asked.cursor)
-    document = library.document(asked.id, within)
-    text = library.text(asked.id, within)
+    document = library.documents.get(asked.id, within)
+    text = library.documents.text(asked.id, within)
     end = first + MOST_TEXT
     return shapes.GetDocumentOutput(
         document=_document(document),
@@ -114,7 +114,7 @@ def _get_document(library: Library, caller: Caller, asked: BaseModel) -> BaseMod
 
 def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     assert isinstance(asked, shapes.GetPassageInput)
-    found, near = library.passage(
+    found, near = library.documents.passage(
         asked.document,
         asked.index,
         before=asked.around,
@@ -131,7 +131,7 @@ def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> BaseMode
 
 
 def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
-    found = library.collections(caller.within())
+    found = library.documents.collections(caller.within())
     return shapes.ListCollectionsOutput(
         collections=[
             shapes.CollectionShape(name=one.name, documents=one.documents, passages=one.chunks)
@@ -142,7 +142,7 @@ def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> Bas
 
 def _list_documents(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     assert isinstance(asked, shapes.ListDocumentsInput)
-    found = library.documents(
+    found = library.documents.all(
         caller.within(), where=asked.where, after=_number(asked.cursor), limit=asked.limit + 1
     )
     listed: list[shapes.DocumentShape] = []
@@ -208,7 +208,7 @@ def _remove_document(library: Library, caller: Caller, asked: BaseModel) -> Base
 def _add_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     assert isinstance(asked, shapes.AddDocumentInput)
     name = asked.name if "." in asked.name else f"{asked.name}.md"
-    report = library.receive(
+    report = library.uploads.receive(
         caller,
         name,
         BytesIO(asked.text.encode()),
@@ -217,7 +217,7 @@ def _add_document(library: Library, caller: Caller, asked: BaseModel) -> BaseMod
     outcome = report.outcomes[0]
     if outcome.error is not None or outcome.document is None:
         raise outcome.error or BadSetting("Nothing was added.")
-    document = library.document(outcome.document.id, caller.within())
+    document = library.documents.get(outcome.document.id, caller.within())
     return shapes.AddDocumentOutput(fate=outcome.fate.value, document=_document(document))
 
 

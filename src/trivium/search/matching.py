@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelUnavailable
-from trivium.ports import Embedder, Store
+from trivium.ports import Backend, Embedder
 from trivium.search.coverage import coverage
 from trivium.search.fuse import Fusion
 from trivium.search.gather import Candidate
@@ -29,7 +29,7 @@ class Matching:
 
     def __init__(
         self,
-        store: Store,
+        store: Backend,
         embedder: Embedder,
         request: SearchRequest,
         fits: Fits,
@@ -48,7 +48,7 @@ class Matching:
             return []
         asked = self._asked[at]
         chunks = [c.found for c in candidates]
-        rarities = partial(self._store.rarities, where=self._request.where)
+        rarities = partial(self._store.signals.rarities, where=self._request.where)
         shares = coverage(asked.words, chunks, rarities, asked.missing)
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
@@ -76,7 +76,7 @@ class Matching:
         missing = [c.found.id for c in candidates if c.found.id not in known]
         vector = self._vector(asked) if missing else None
         if vector is not None:
-            kept = self._store.vectors(missing, self._request.where)
+            kept = self._store.signals.vectors(missing, self._request.where)
             known |= {i: float(v @ vector) for i, v in kept.items() if len(v) == len(vector)}
         return known
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from trivium.errors import EmptyQuery, IndexDamaged, LibraryBusy, ModelUnavailable, QueryTooLong
-from trivium.ports import Embedder, Generator, Lexicon, Reranker, Store, WeighingReranker
+from trivium.ports import Backend, Embedder, Generator, Lexicon, Reranker, WeighingReranker
 from trivium.results import Analysis, Result, Results, Suggestion
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
@@ -76,7 +76,7 @@ class Searcher:
 
     def __init__(
         self,
-        store: Store,
+        store: Backend,
         embedder: Embedder,
         generator: Generator | None = None,
         reranker: Reranker | None = None,
@@ -96,7 +96,7 @@ class Searcher:
         """Raises ModelChanged where the store's vectors are of another model than the embedder."""
         request.check()
         progress = Progress()
-        self._store.refresh()
+        self._store.signals.refresh()
         progress.clock.lap("refresh")
         prepared = [self._prepare(request, _parsed(text), progress) for text in request.queries]
         answers, candidates = self._find(request, prepared, progress)
@@ -140,13 +140,13 @@ class Searcher:
         by a weight or a threshold yet."""
         request.check()
         progress = Progress()
-        self._store.refresh()
+        self._store.signals.refresh()
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
         asked = self._asked(request, query, corrected, progress)
         lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
-        held = self._store.chunks(ids, request.where)
+        held = self._store.documents.chunks(ids, request.where)
         documents = {chunk.id: chunk.document.uri for chunk in held}
         for signal, hits in lists.items():  # what was removed meanwhile is not to be found
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
@@ -156,7 +156,7 @@ class Searcher:
         """What the reranker says of these passages, however long it takes. Raises ModelError."""
         if self._reranker is None:
             raise ModelUnavailable(_NO_RERANKER)
-        passages = self._store.chunks(ids, where)
+        passages = self._store.documents.chunks(ids, where)
         scores = _within(self._reranker, where).scores(query, passages)
         return {passage.id: score for passage, score in zip(passages, scores, strict=True)}
 
@@ -195,8 +195,8 @@ class Searcher:
             return Corrected(query)
         # All that the caller may see: a filter does not make a word unknown.
         seen = request.where.access
-        spellings = partial(self._store.spellings, where=seen)
-        languages = partial(self._store.counts, "language", seen)
+        spellings = partial(self._store.signals.spellings, where=seen)
+        languages = partial(self._store.documents.counts, "language", seen)
         corrected = correct(query, spellings, self._lexicon, languages)
         if not request.correct:
             return corrected.as_typed(query)
@@ -231,14 +231,14 @@ class Searcher:
         depth, attempts = request.depth, _ATTEMPTS
         most = request.pool if _one_for_one(request) else None
         while True:
-            self._store.refresh()
+            self._store.signals.refresh()
             progress.clock.lap("refresh")
             answers = [self._answer(request, *one, depth, most, progress) for one in prepared]
             found = gather(
                 request,
                 [asked.query for asked, _ in prepared],
                 [answer.fused for answer in answers],
-                lambda ids: self._store.chunks(ids, request.where),
+                lambda ids: self._store.documents.chunks(ids, request.where),
                 self._matcher(request, prepared, progress),
             )
             progress.clock.lap("fetch")
@@ -267,7 +267,10 @@ class Searcher:
         complete = all(len(hits) < depth for hits in lists.values())
         if request.of_documents:
             ids = list({hit.chunk_id for hits in lists.values() for hit in hits})
-            held = {chunk.id: chunk.document.id for chunk in self._store.chunks(ids, request.where)}
+            held = {
+                chunk.id: chunk.document.id
+                for chunk in self._store.documents.chunks(ids, request.where)
+            }
             lists = by_document(lists, held)
         analysis, fused = join(request, analysis, lists, most)
         progress.clock.lap("fuse")
@@ -325,7 +328,7 @@ class Searcher:
         around: Mapping[ChunkId, Neighbours] = {}
         if request.expand:
             ids = [candidate.found.id for candidate in candidates]
-            around = self._store.around(ids, 1, 1, request.where)
+            around = self._store.documents.around(ids, 1, 1, request.where)
             progress.clock.lap("expand")
         return tuple(
             _result(rank, candidate, around.get(candidate.found.id))

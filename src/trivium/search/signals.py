@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from trivium.errors import IndexDamaged, ModelUnavailable
-from trivium.ports import Embedder, Store
+from trivium.ports import Backend, Embedder
 from trivium.search.progress import Progress
 from trivium.types import Hit, Probe, Query, Signal, Where
 
@@ -69,7 +69,7 @@ class _Damaged:
 class Signals:
     """Threads may share it."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    def __init__(self, store: Backend, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
         # Keyword and trigram run beside the vector signal: tantivy and faiss release the GIL.
@@ -90,7 +90,7 @@ class Signals:
 
         def ask(signal: Signal, probe: Probe) -> list[Hit]:
             started = perf_counter()
-            hits = self._store.search(signal, probe, where, depth)
+            hits = self._store.signals.search(signal, probe, where, depth)
             progress.clock.note(signal.value, perf_counter() - started)
             return hits
 
@@ -127,7 +127,7 @@ class Signals:
 
     def any_holds(self, query: Query, where: Where) -> bool:
         """Whether a chunk within the filter holds all that the query requires."""
-        return bool(self._store.search(Signal.KEYWORD, Probe(query), where, 1))
+        return bool(self._store.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
     def _embed(self, meaning: str, progress: Progress, *, alone: bool) -> Vector | None:
         """None, and a note, without a model; an error where no other signal could answer."""

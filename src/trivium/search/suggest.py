@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
-from trivium.ports import Store
+from trivium.ports import Backend
 from trivium.results import Suggestion
 from trivium.search.correct import Taught, correct
 from trivium.text.normalise import words
@@ -27,7 +27,7 @@ _CONSIDERED = 4  # completions for each one that is wanted; each costs a search 
 
 
 def suggest(
-    store: Store,
+    store: Backend,
     typed: str,
     limit: int,
     where: Where,
@@ -41,8 +41,8 @@ def suggest(
         return ()
     word, before = split[-1], typed[: len(typed) - len(found[0])]
     begun = found[0][0] if found[0].startswith(("-", "+")) else ""
-    store.refresh()
-    proposed: Sequence[Spelled] = store.completions(word, where, _CONSIDERED * limit)
+    store.signals.refresh()
+    proposed: Sequence[Spelled] = store.signals.completions(word, where, _CONSIDERED * limit)
     kind: Literal["completion", "spelling"] = "completion" if proposed else "spelling"
     proposed = proposed or _meant(store, word, where, lexicon)
     fitting = proposed if begun == "-" else _beside(store, before, proposed, where)
@@ -53,19 +53,21 @@ def suggest(
 
 
 def _meant(
-    store: Store, word: str, where: Where, lexicon: Callable[[], Taught | None]
+    store: Backend, word: str, where: Where, lexicon: Callable[[], Taught | None]
 ) -> Sequence[Spelled]:
     """What a search would take the word for: two words, another form, or a correction."""
-    spellings = partial(store.spellings, where=where.access)
-    languages = partial(store.counts, "language", where.access)
+    spellings = partial(store.signals.spellings, where=where.access)
+    languages = partial(store.documents.counts, "language", where.access)
     corrected = correct(parse(word), spellings, lexicon, languages)
     meant = {tuple(words(one.meant)) for one in corrected.corrections}
-    near = store.spellings([word], where)[word]
+    near = store.signals.spellings([word], where)[word]
     held = {one.words for one in near[:1] if one.inflected or len(one.words) > 1}
     return [one for one in near if one.words in meant | held]
 
 
-def _beside(store: Store, before: str, proposed: Sequence[Spelled], where: Where) -> list[Spelled]:
+def _beside(
+    store: Backend, before: str, proposed: Sequence[Spelled], where: Where
+) -> list[Spelled]:
     """Those that some passage holds together with a topic word typed before; all, if there is
     none."""
     topics = tuple(Term(word) for word in content_words(parse(before).words, _LANGUAGES))
@@ -75,6 +77,6 @@ def _beside(store: Store, before: str, proposed: Sequence[Spelled], where: Where
     def together(one: Spelled) -> bool:
         last = Term(one.words[0]) if len(one.words) == 1 else Phrase(one.words)
         query = Query(before, clauses=((last,), topics), every_word=True)
-        return bool(store.search(Signal.KEYWORD, Probe(query), where, 1))
+        return bool(store.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
     return [one for one in proposed if together(one)]

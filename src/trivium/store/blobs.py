@@ -18,7 +18,7 @@ from time import time
 from uuid import uuid4
 
 from trivium.errors import OriginalDamaged, OriginalMissing
-from trivium.store.embedded.database import translated
+from trivium.store.disk import translated_disk
 
 _SCHEME = "sha256:"
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -37,7 +37,7 @@ class FolderBlobs:
         """On the disk before it returns (3 ms; .1 without the promise)."""
         address = self.address(data)
         path = self._path(_digest(address))
-        with translated(self._folder):
+        with translated_disk(self._folder):
             if not _renewed(path, data):
                 self._write(path, data)
         return address
@@ -64,7 +64,7 @@ class FolderBlobs:
     def delete(self, address: str) -> None:
         digest = _digest(address)
         name = address.removeprefix(_SCHEME)
-        with translated(self._folder):
+        with translated_disk(self._folder):
             if digest:
                 self._path(digest).unlink(missing_ok=True)
             elif _LEFT.fullmatch(name):

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from trivium.ports import Blobs
 
 
-class Originals:
+class KeptOriginals:
     def __init__(self, blobs: Blobs) -> None:
         self.blobs = blobs
         self._pinned: Counter[str] = Counter()
@@ -30,6 +30,13 @@ class Originals:
         except BaseException:
             self.registered([address])
             raise
+
+    def put_back(self, address: str, data: bytes) -> None:
+        if self.blobs.size(address) != len(data) and self.blobs.address(data) == address:
+            self.blobs.put(data)  # of a document removed this instant it is left to `compact`
+
+    def get(self, address: str) -> bytes:
+        return self.blobs.get(address)
 
     def registered(self, addresses: Iterable[str]) -> None:
         """They are referred to now, or never will be."""

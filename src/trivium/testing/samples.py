@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.ports import Store
+from trivium.ports import Backend
 from trivium.text.normalise import words
 from trivium.text.query import parse
-from trivium.types import EVERYONE, Chunk, Element, Extraction, Metadata, Probe, Processed
+from trivium.types import (
+    EVERYONE,
+    OWNER,
+    Chunk,
+    Element,
+    Extraction,
+    Metadata,
+    Probe,
+    Processed,
+    Signal,
+    Where,
+)
 
 if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
@@ -102,13 +113,38 @@ def embedded_by(embedder: ToyEmbedder, document: Processed) -> Processed:
     return replace(document, vectors=embedder.embed_documents(texts))
 
 
-def embed_beside(store: Store, embedder: ToyEmbedder, limit: int = 1000) -> int:
+def embed_beside(store: Backend, embedder: ToyEmbedder, limit: int = 1000) -> int:
     """Make vectors of a model beside those that serve; how many comes back."""
-    lacking = {one.hash: one.text for one in store.unembedded(embedder.fingerprint, 0, limit)}
+    lacking = {
+        one.hash: one.text for one in store.models.unembedded(embedder.fingerprint, 0, limit)
+    }
     vectors = {hash_: embedder.embed_query(text) for hash_, text in lacking.items()}
-    store.keep_beside(embedder.fingerprint, vectors, dict.fromkeys(lacking, b"\x01"))
+    store.models.keep_beside(embedder.fingerprint, vectors, dict.fromkeys(lacking, b"\x01"))
     return len(lacking)
 
 
 def probe(query: str, threshold: float = -1.0, embedder: ToyEmbedder = TOY) -> Probe:
     return Probe(parse(query), embedder.embed_query(query), threshold, embedder.fingerprint)
+
+
+ALL = 1000  # more than any suite puts
+
+
+def put(backend: Backend, *batch: Processed) -> list[int]:
+    with backend.writer.writing():
+        return [document.id for document in backend.writer.put(batch, TOY.fingerprint)]
+
+
+def found(
+    backend: Backend, signal: Signal, query: str, where: Where = OWNER, k: int = ALL
+) -> list[str]:
+    """The texts of the chunks found, in order."""
+    hits = backend.signals.search(signal, probe(query), where, k)
+    return [c.chunk.text for c in backend.documents.chunks([hit.chunk_id for hit in hits], where)]
+
+
+def copy(uri: str, text: str, audience: str = "all", fingerprint: str = "sample") -> Processed:
+    """Bytes that were read: equal texts may be one document."""
+    return sample(
+        uri, text, title="Copy", audience=audience, reader="sample", fingerprint=fingerprint
+    )

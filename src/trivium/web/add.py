@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from trivium.access import Caller
 from trivium.errors import RequestInvalid
 from trivium.http.asked import Adder, Here, Owner, Server, is_owner
-from trivium.library.receiving import Wanted
+from trivium.library.uploads import Wanted
 from trivium.web import jobs
 from trivium.web.pages import PageRoute, page
 from trivium.work import WatchedFolder
@@ -45,7 +45,7 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
         )
         for file in files:
             take = partial(
-                server.library.receive_later, caller, file.filename or "", file.file, wanted
+                server.library.uploads.receive_later, caller, file.filename or "", file.file, wanted
             )
             await server.read(take)
             server.wake()
@@ -84,7 +84,7 @@ async def add_url(
 ) -> Response:
     wanted = Wanted(collection.strip() or None, category.strip() or None, audience.strip() or None)
     report = await server.writing.run(
-        partial(server.library.receive_url, caller, url.strip(), wanted)
+        partial(server.library.uploads.receive_url, caller, url.strip(), wanted)
     )
     failed = next((one.error for one in report.outcomes if one.error and not one.enclosed), None)
     if failed is not None:
@@ -104,7 +104,7 @@ async def watch_folder(
 ) -> Response:
     rules = [line.strip() for line in ignore.splitlines() if line.strip()]
     call = partial(
-        server.library.watch_folder,
+        server.library.folders.add,
         path.strip(),
         collection=collection.strip() or "default",
         category=category.strip() or None,
@@ -119,17 +119,17 @@ async def watch_folder(
 async def unwatch_folder(
     server: Here, caller: Owner, folder: Annotated[str, Form(max_length=50)]
 ) -> Response:
-    await server.read(partial(server.library.unwatch_folder, folder))
+    await server.read(partial(server.library.folders.remove, folder))
     return RedirectResponse("/add#folders", 303)
 
 
 async def _page(request: Request, server: Server, caller: Caller) -> Response:
     library = server.library
     found = await server.read(partial(jobs.views, library, caller))
-    collections = await server.read(partial(library.collections, caller.within()))
+    collections = await server.read(partial(library.documents.collections, caller.within()))
     folders: list[dict[str, Any]] = []
     if is_owner(caller):
-        kept = await server.read(library.watched_folders)
+        kept = await server.read(library.folders.all)
         folders = [_folder(server, one) for one in kept]
     values = {
         "jobs": found,

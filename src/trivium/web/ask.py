@@ -71,7 +71,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskForm:
     """What the form says."""
 
     question: str
@@ -85,16 +85,16 @@ async def _asked(
     turn: Annotated[list[str] | None, Form()] = None,
     conversation: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
     collection: Annotated[list[str] | None, Form(max_length=_MOST_COLLECTIONS)] = None,
-) -> Asked:
+) -> AskForm:
     if not q.strip():
         raise RequestInvalid("There is no question.", fix="Type one.")
     name = conversation.strip()
     said = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
     chosen = tuple(one for one in collection or () if one)
-    return Asked(q.strip(), said, name, chosen)
+    return AskForm(q.strip(), said, name, chosen)
 
 
-AskedForm = Annotated[Asked, Depends(_asked)]
+AskedForm = Annotated[AskForm, Depends(_asked)]
 
 
 def _carried(text: str) -> Turn:
@@ -117,7 +117,7 @@ async def show(
     collection: Annotated[list[str] | None, Query(max_length=_MOST_COLLECTIONS)] = None,
 ) -> Response:
     """Answers nothing by itself: a script asks at once for what the address names."""
-    asked = Asked(q, (), conversation.strip(), tuple(collection or ()))
+    asked = AskForm(q, (), conversation.strip(), tuple(collection or ()))
     turns = await server.read(partial(_before, server, caller, asked))
     return await _page(request, server, caller, asked, turns)
 
@@ -157,12 +157,12 @@ async def forget(
     server: Here, caller: Reader, conversation: Annotated[str, Form(max_length=LONGEST_NAME)]
 ) -> Response:
     called = caller.conversation(conversation)
-    await server.read(partial(server.library.forget_conversation, called, caller.within()))
+    await server.read(partial(server.library.conversations.forget, called, caller.within()))
     return RedirectResponse("/ask", 303)
 
 
 async def _begun(
-    server: Server, caller: Caller, asked: Asked
+    server: Server, caller: Caller, asked: AskForm
 ) -> Generator[AnswerEvent, None, None]:
     return await server.read(
         partial(
@@ -182,13 +182,13 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
     return last.answer
 
 
-def _before(server: Server, caller: Caller, asked: Asked) -> list[Said]:
+def _before(server: Server, caller: Caller, asked: AskForm) -> list[Said]:
     """What was said so far: carried by the form, or kept by the library."""
     if not asked.conversation:
         return [_earlier(turn, carried=True) for turn in asked.turns]
     try:
         name = caller.conversation(asked.conversation)
-        kept = server.library.conversation(name, caller.within())
+        kept = server.library.conversations.get(name, caller.within())
     except ConversationNotFound:  # it begins
         return []
     return [_earlier(turn, carried=False) for turn in kept]
@@ -202,7 +202,7 @@ def _carry(turn: Turn) -> str:
     return TurnSaid(question=turn.question, answer=turn.answer).model_dump_json()
 
 
-def _said(answer: Answer, asked: Asked) -> Said:
+def _said(answer: Answer, asked: AskForm) -> Said:
     carried = "" if asked.conversation else _carry(answer.turn)
     cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)
     return Said(answer.question, sentences(answer), carried, answer, cited)
@@ -249,11 +249,11 @@ def _bits(text: str, cited: dict[int, Citation]) -> list[Bit]:
 
 
 async def _page(
-    request: Request, server: Server, caller: Caller, asked: Asked, turns: Sequence[Said]
+    request: Request, server: Server, caller: Caller, asked: AskForm, turns: Sequence[Said]
 ) -> Response:
     within = caller.within()
-    collections = await server.read(partial(server.library.collections, within))
-    kept = await server.read(partial(server.library.conversations, within))
+    collections = await server.read(partial(server.library.documents.collections, within))
+    kept = await server.read(partial(server.library.conversations.all, within))
     named = [(caller.conversation_seen(one.name), one) for one in kept]
     values: dict[str, Any] = {
         "asked": asked,

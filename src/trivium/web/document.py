@@ -145,8 +145,8 @@ def _look(
     similar: bool,
 ) -> View:
     library = server.library
-    found = library.document(id_, within)
-    passages = library.passages(id_, within)
+    found = library.documents.get(id_, within)
+    passages = library.documents.passages(id_, within)
     hits = _hits(server, found, within, origin)
     if passage is None and page_ is None and hits:
         passage = hits[0].result.found.chunk.index
@@ -157,7 +157,7 @@ def _look(
     pages = max([p for one in passages for p in one.chunk.pages], default=1)
     told = found.metadata.get("pages")
     alike, note = _alike(server, found, passage, within) if similar else (None, "")
-    text = library.text(id_, within)
+    text = library.documents.text(id_, within)
     return View(
         document=found,
         passages=passages,

@@ -54,5 +54,7 @@ def _look(
     if where:
         parts.append(parse_filter(where))
     library = server.library
-    found = library.documents(within, where=AllOf(tuple(parts)), after=behind, limit=_ON_A_PAGE + 1)
-    return found, library.collections(within)
+    found = library.documents.all(
+        within, where=AllOf(tuple(parts)), after=behind, limit=_ON_A_PAGE + 1
+    )
+    return found, library.documents.collections(within)

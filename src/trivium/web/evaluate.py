@@ -14,10 +14,10 @@ from starlette.responses import RedirectResponse, Response
 
 from trivium.errors import DatasetInvalid
 from trivium.evaluate import pictures
+from trivium.evaluate.judged_sets import JudgedSets, SavedRun
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import EVERY, FUSED, RERANKED, Evaluation, beside, evaluate, told
 from trivium.evaluate.saved import Change, Comparison
-from trivium.evaluate.shelf import SavedRun, Shelf
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.streaming import LONGEST_SECONDS
@@ -50,8 +50,8 @@ class Picture:
     told: str
 
 
-def shelf(server: Server) -> Shelf:
-    return Shelf(server.library.folder)
+def judged_sets(server: Server) -> JudgedSets:
+    return JudgedSets(server.library.backend.shelf)
 
 
 @router.get("/evaluate")
@@ -62,8 +62,10 @@ async def sets(
     if q.strip() and name.strip():
         place = quote(name.strip(), safe="")
         return RedirectResponse(f"/evaluate/{place}/judge?{query({'q': q.strip()})}", 303)
-    found = await server.read(shelf(server).sets)
-    documents = sum(one.documents for one in await server.read(server.library.collections))
+    found = await server.read(judged_sets(server).all)
+    documents = sum(
+        one.documents for one in await server.read(server.library.documents.collections)
+    )
     return page(request, caller, "evaluate.html", {"sets": found, "documents": documents})
 
 
@@ -85,7 +87,7 @@ def _make(server: Server, name: str, count: int) -> None:
         raise DatasetInvalid(
             "The documents gave no query.", fix="Add documents with headings or whole sentences."
         )
-    shelf(server).synthesise(name, made, seed=0)
+    judged_sets(server).synthesise(name, made, seed=0)
 
 
 @router.get("/evaluate/{name}")
@@ -98,15 +100,15 @@ async def show(
     against: Id = "",
 ) -> Response:
     """A set with one of its runs, the newest where none is named, perhaps beside an earlier one."""
-    values = await server.read(partial(_shown, shelf(server), name, run, against))
+    values = await server.read(partial(_shown, judged_sets(server), name, run, against))
     return page(request, caller, "evaluated.html", values)
 
 
-def _shown(shelf: Shelf, name: str, run: str, against: str) -> dict[str, object]:
-    shelf.set_of(name)  # says so where there is no such set
-    (kept,) = [one for one in shelf.sets() if one.name == name]
-    runs = shelf.runs(name)
-    chosen = shelf.run(name, run) if run else next(iter(runs), None)
+def _shown(kept_sets: JudgedSets, name: str, run: str, against: str) -> dict[str, object]:
+    kept_sets.check(name)  # says so where there is no such set
+    (kept,) = [one for one in kept_sets.all() if one.name == name]
+    runs = kept_sets.runs(name)
+    chosen = kept_sets.run(name, run) if run else next(iter(runs), None)
     values: dict[str, object] = {
         "set": kept,
         "runs": [(one.id, when(one.id), one.found.runs.get(FUSED)) for one in runs],
@@ -121,7 +123,7 @@ def _shown(shelf: Shelf, name: str, run: str, against: str) -> dict[str, object]
     if chosen is not None:
         values |= _figures(chosen)
     if chosen is not None and against:
-        compared = shelf.compared(name, chosen.id, against)
+        compared = kept_sets.compared(name, chosen.id, against)
         values |= {"comparison": compared, "before": when(against), **_changes(compared)}
     return values
 
@@ -197,6 +199,7 @@ async def run(server: Here, caller: Owner, name: Name) -> Response:
 
 
 def _run(server: Server, name: str) -> str:
-    kept = shelf(server)
-    found = evaluate(kept.set_of(name), server.settings, library=server.library)
+    kept = judged_sets(server)
+    with kept.folder_of(name) as folder:
+        found = evaluate(folder, server.settings, library=server.library)
     return kept.keep(name, found)

@@ -60,10 +60,10 @@ async def history(
 
 
 def _look(server: Server, id_: int, within: Where, old: int | None, new: int | None) -> View:
-    found = server.library.document(id_, within)
-    past = server.library.history(id_, within)
+    found = server.library.documents.get(id_, within)
+    past = server.library.history.of(id_, within)
     several = len(past) > 1
-    difference = server.library.diff(id_, old, new, within) if several else None
+    difference = server.library.history.diff(id_, old, new, within) if several else None
     return View(found, past[::-1], difference)
 
 

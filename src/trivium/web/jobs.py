@@ -84,23 +84,25 @@ def time_left(seconds: float | None) -> str:
 def shown(library: Library, caller: Caller) -> list[Job]:
     """The newest jobs that this caller may see."""
     if is_owner(caller):
-        return library.jobs(limit=SHOWN)
-    every = library.jobs(limit=_LOOKED_AT)
+        return library.jobs.all(limit=SHOWN)
+    every = library.jobs.all(limit=_LOOKED_AT)
     return [job for job in every if caller.id and job.options.get("by") == caller.id][:SHOWN]
 
 
 def view(library: Library, caller: Caller, job: Job) -> JobView:
     failures: list[Task] = []
     if job.failed:
-        failures = library.tasks(job.id, states=[TaskState.FAILED], limit=_FAILURES)
+        failures = library.jobs.tasks(job.id, states=[TaskState.FAILED], limit=_FAILURES)
     if not job.state.has_ended:
-        at_work = library.tasks(job.id, states=[TaskState.WORKING], limit=_AT_WORK)
+        at_work = library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_AT_WORK)
         return JobView(job, is_owner(caller), {}, tuple(failures), tuple(at_work))
     document = None
     if job.tasks == 1:
-        ended = library.tasks(job.id, states=[TaskState.DONE], limit=1)
+        ended = library.jobs.tasks(job.id, states=[TaskState.DONE], limit=1)
         document = ended[0].document if ended else None
-    return JobView(job, is_owner(caller), library.fates(job.id), tuple(failures), document=document)
+    return JobView(
+        job, is_owner(caller), library.jobs.fates(job.id), tuple(failures), document=document
+    )
 
 
 def views(library: Library, caller: Caller) -> list[JobView]:
@@ -161,18 +163,18 @@ async def _events(server: Server, caller: Caller, request: Request) -> AsyncIter
 
 @router.post("/add/jobs/{id}/cancel")
 async def cancel(server: Here, caller: Owner, id: Number) -> Response:  # noqa: A002
-    await server.read(partial(server.library.cancel, id))
+    await server.read(partial(server.library.jobs.cancel, id))
     return RedirectResponse("/add#jobs", 303)
 
 
 @router.post("/add/jobs/{id}/retry")
 async def retry(server: Here, caller: Owner, id: Number) -> Response:  # noqa: A002
-    await server.read(partial(server.library.retry, id))
+    await server.read(partial(server.library.jobs.retry, id))
     server.wake()
     return RedirectResponse("/add#jobs", 303)
 
 
 @router.post("/add/jobs/clear")
 async def clear(server: Here, caller: Owner) -> Response:
-    await server.read(server.library.clear_jobs)
+    await server.read(server.library.jobs.clear)
     return RedirectResponse("/add#jobs", 303)

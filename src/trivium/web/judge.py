@@ -10,8 +10,8 @@ from fastapi import APIRouter, Form, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from trivium.errors import EvaluationNotFound
+from trivium.evaluate.judged_sets import JudgedSets
 from trivium.evaluate.judging import GRADES, named, pool
-from trivium.evaluate.shelf import Shelf
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import PART
 from trivium.results import Result
@@ -84,12 +84,12 @@ async def judge(
 
 
 def _judge(server: Server, name: str, text: str, document: int, grade: int | None) -> None:
-    found = server.library.document(document)
-    Shelf(server.library.folder).judge(name, text, named(found), grade)
+    found = server.library.documents.get(document)
+    JudgedSets(server.library.backend.shelf).judge(name, text, named(found), grade)
 
 
 def _shown(server: Server, name: str, text: str) -> dict[str, object]:
-    queries, grades = _said(Shelf(server.library.folder), name)
+    queries, grades = _said(JudgedSets(server.library.backend.shelf), name)
     known_as = next((id_ for id_, asked in queries.items() if asked == text), "")
     said = grades.get(known_as, {})
     found: list[Judged] = []
@@ -124,10 +124,12 @@ def _judged(result: Result, text: str, said: dict[str, int | None]) -> Judged:
     )
 
 
-def _said(shelf: Shelf, name: str) -> tuple[dict[str, str], dict[str, dict[str, int | None]]]:
+def _said(
+    kept_sets: JudgedSets, name: str
+) -> tuple[dict[str, str], dict[str, dict[str, int | None]]]:
     """The queries of a set and what was said; nothing of one that begins."""
     try:
-        judgments = shelf.judgments(name)
+        judgments = kept_sets.judgments(name)
     except EvaluationNotFound:
         return {}, {}
     return judgments.queries, judgments.grades

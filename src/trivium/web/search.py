@@ -132,7 +132,7 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
     usual = Granularity(server.settings.search_by)
     facets = [_facet(server, name, state, within) for name in _FACETS]
     if not state.queries:
-        return View(state, usual, facets, collections=server.library.collections(within))
+        return View(state, usual, facets, collections=server.library.documents.collections(within))
     try:
         results = _search(server, state, within)
     except EmptyQuery:
@@ -194,7 +194,9 @@ def _condition(state: SearchState, without: str = "") -> Condition:
 
 def _facet(server: Server, name: Label, state: SearchState, within: Where) -> Facet:
     """Counted among the documents that pass all other filters: what choosing it would leave."""
-    counted = server.library.counts(name, within.narrowed(_condition(state, without=name)))
+    counted = server.library.documents.counts(
+        name, within.narrowed(_condition(state, without=name))
+    )
     chosen = getattr(state, name)
     values = {value: counted.get(value, 0) for value in (*chosen, *counted) if value}
     ordered = sorted(values.items(), key=lambda one: (one[0] not in chosen, -one[1], one[0]))

@@ -67,7 +67,7 @@ async def settings(
         "find": find,
         "changed": changed,
         "file": config_file(),
-        "library": server.library.folder,
+        "library": server.library.backend.folder,
         "version": __version__,
     }
     return page(request, caller, "settings.html", values)
@@ -112,7 +112,7 @@ async def create_token(
                 "Every audience, or only some?", fix="Clear the labels or the box beside them."
             )
         call = partial(
-            server.library.create_token,
+            server.library.tokens.create,
             audiences=None if every else labels,
             collections=collection or None,
             rights=right or (),
@@ -129,7 +129,7 @@ async def create_token(
 async def revoke(
     server: Here, caller: Owner, token: Annotated[str, Form(max_length=50)]
 ) -> Response:
-    await server.read(partial(server.library.revoke_token, token))
+    await server.read(partial(server.library.tokens.revoke, token))
     return RedirectResponse("/settings/tokens", 303)
 
 
@@ -142,8 +142,8 @@ async def _tokens(
     error: TriviumError | None = None,
 ) -> Response:
     values = {
-        "tokens": await server.read(server.library.tokens),
-        "collections": await server.read(server.library.collections),
+        "tokens": await server.read(server.library.tokens.all),
+        "collections": await server.read(server.library.documents.collections),
         "rights": list(Right),
         "periods": PERIODS,
         "open_to_all": server.door.open_to_all,
@@ -156,7 +156,7 @@ async def _tokens(
 @router.get("/settings/collections")
 async def collections(request: Request, server: Here, caller: Owner) -> Response:
     values = {
-        "collections": await server.read(server.library.collections),
+        "collections": await server.read(server.library.documents.collections),
         "strategies": STRATEGIES,
         "otherwise": server.settings.chunk_strategy,
     }
@@ -170,5 +170,7 @@ async def set_chunker(
     collection: Annotated[str, Form(min_length=1, max_length=200, pattern=r"\S")],
     chunker: _Text,
 ) -> Response:
-    await server.writing.run(partial(server.library.set_chunker, collection.strip(), chunker))
+    await server.writing.run(
+        partial(server.library.documents.set_chunker, collection.strip(), chunker)
+    )
     return RedirectResponse("/settings/collections", 303)

@@ -19,7 +19,7 @@ from trivium.ingest.large import FACTORY, Plan
 from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.ports import Blob
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import ToyEmbedder
 from trivium.text.summary import ExtractiveSummariser
 from trivium.text.tokens import Cl100kTokens
@@ -119,7 +119,7 @@ def test_a_library_chunks_large_files_elsewhere_and_small_ones_here(
     files.mkdir()
     (files / "large.md").write_text(LARGE)
     (files / "small.md").write_text("# Bell\n\nA bell.")
-    with Library(EmbeddedStore(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
+    with Library(open_embedded(tmp_path / "l"), ToyEmbedder(), Settings()) as library:
         report = library.add(files)
         assert {outcome.fate for outcome in report.outcomes} == {Fate.ADDED}
         counts = {o.document.title: o.document.chunks for o in report.outcomes if o.document}

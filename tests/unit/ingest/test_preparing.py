@@ -12,15 +12,15 @@ from trivium.chunk.choose import AutoChunker
 from trivium.errors import DocumentFailed, FileEmpty, FileUnreadable, ReadError
 from trivium.extract.detect import BUILT_IN, read
 from trivium.ingest.embedding import Embedding
+from trivium.ingest.in_flight import Offer
 from trivium.ingest.ledger import Ledger
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.pipeline import TOGETHER, Pipeline
-from trivium.ingest.preparing import Asked, Found, Prepared, Preparer
+from trivium.ingest.preparing import Found, Preparation, Prepared, Preparer
 from trivium.ingest.steps import Steps
-from trivium.ingest.way import Offer
-from trivium.ports import Blob, SourceItem, Store
-from trivium.store.embedded.store import EmbeddedStore
-from trivium.store.memory import MemoryStore
+from trivium.ports import Backend, Blob, SourceItem
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import OWNER, Chunk, Extraction, Labels
@@ -53,7 +53,7 @@ def gone() -> bytes:
     raise FileUnreadable("c.txt is no longer there.")
 
 
-def preparer(store: Store) -> Preparer:
+def preparer(store: Backend) -> Preparer:
     chunker = Clumsy(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto")
     return Preparer(store, chunker, here, BUILT_IN, max_bytes=1000)
 
@@ -62,8 +62,8 @@ def item(name: str, data: bytes) -> SourceItem:
     return SourceItem(f"/{name}", name, lambda: data, len(data))
 
 
-def prepared(store: Store, *items: SourceItem) -> list[Found]:
-    return preparer(store).prepare([Asked(one, Steps()) for one in items], Labels())
+def prepared(store: Backend, *items: SourceItem) -> list[Found]:
+    return preparer(store).prepare([Preparation(one, Steps()) for one in items], Labels())
 
 
 def kind(found: Found) -> str:
@@ -72,7 +72,7 @@ def kind(found: Found) -> str:
 
 def test_each_has_its_own_outcome() -> None:
     found = prepared(
-        MemoryStore(),
+        open_memory(),
         item("a.txt", b"amber"),
         item("b.txt", b"a broken reader"),
         SourceItem("/c.txt", "c.txt", gone, 5),
@@ -103,7 +103,7 @@ def test_each_has_its_own_outcome() -> None:
 
 
 def test_what_is_known_is_told_from_what_is_new() -> None:
-    store = MemoryStore()
+    store = open_memory()
     embedding = Embedding(store, TOY)
     many = [item(f"{n}.txt", b"text %d" % n) for n in range(3 * TOGETHER)]
 
@@ -123,8 +123,10 @@ def test_what_is_known_is_told_from_what_is_new() -> None:
     assert fates(*changed) == wanted
     twins = [item("one.txt", b"the same"), item("two.txt", b"the same"), item("x.txt", b"other")]
     assert fates(*twins) == [Fate.ADDED, Fate.DUPLICATE, Fate.ADDED]
-    assert store.find("/two.txt", "default") == store.find("/one.txt", "default")
-    assert len(store.documents(OWNER)) == len(many) + 2
+    assert store.documents.find("/two.txt", "default") == store.documents.find(
+        "/one.txt", "default"
+    )
+    assert len(store.documents.all(OWNER)) == len(many) + 2
 
 
 def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_path: Path) -> None:
@@ -135,8 +137,8 @@ def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_pa
             assert asked.wait(600), "nobody looked for more"
             return super().embed_documents(texts)
 
-    store = EmbeddedStore(tmp_path / "library")
-    with closing(store), store.writing():
+    store = open_embedded(tmp_path / "library")
+    with closing(store), store.writer.writing():
         maker = preparer(store)
 
         def more() -> Iterator[Offer]:
@@ -153,8 +155,8 @@ def test_what_comes_while_the_last_are_embedded_does_not_wait_for_the_end(tmp_pa
 
 def test_time_spent_together_is_shared() -> None:
     steps = [Steps() for _ in range(4)]
-    asked = [Asked(item(f"{n}.txt", b"text %d" % n), one) for n, one in enumerate(steps)]
-    preparer(MemoryStore()).prepare(asked, Labels())
+    asked = [Preparation(item(f"{n}.txt", b"text %d" % n), one) for n, one in enumerate(steps)]
+    preparer(open_memory()).prepare(asked, Labels())
     assert all(
         set(one.seconds) == {"extract", "register", "chunk", "interpret", "archive"}
         for one in steps

@@ -15,7 +15,7 @@ from trivium.library import Library
 from trivium.models.endpoint import Endpoint
 from trivium.models.generator import RemoteGenerator
 from trivium.models.http import Client
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY
 from trivium.text.summary import LONGEST
 from trivium.types import Extraction, Kind
@@ -31,7 +31,7 @@ def says(text: str) -> Reply:
 def opened(folder: Path, url: str, **more: str) -> Library:
     given = {"generate.url": url, "generate.model": "writer"}
     given |= {name.replace("_", ".", 1): value for name, value in more.items()}
-    return Library(EmbeddedStore(folder / "library"), TOY, load(given).settings)
+    return Library(open_embedded(folder / "library"), TOY, load(given).settings)
 
 
 def test_a_summary_is_written_once_for_the_same_bytes(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_summary_is_written_once_for_the_same_bytes(tmp_path: Path) -> None:
             library.add(tmp_path / "port.md", collection="other")
         with opened(tmp_path, server.url, chunk_summary="model", chunk_size="200") as library:
             report = library.add(tmp_path / "port.md")  # cut anew, from the same bytes
-            document = library.documents()[0]
+            document = library.documents.all()[0]
         assert report.count(Fate.UPDATED) == 1
         assert document.fingerprint.endswith("model/1:writer")
     (asked,) = server.requests
@@ -98,7 +98,7 @@ def test_what_needs_a_model_says_so(tmp_path: Path, setting: str) -> None:
     name, _, value = setting.partition("=")
     settings = load({name: value}).settings
     with (
-        Library(EmbeddedStore(tmp_path / "library"), TOY, settings) as library,
+        Library(open_embedded(tmp_path / "library"), TOY, settings) as library,
         pytest.raises(BadSetting, match=r"generate\.url"),
     ):
         library.add(tmp_path / "a.md")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from trivium.chunk.choose import AutoChunker
 from trivium.ingest.embedding import Embedding
+from trivium.ingest.in_flight import Offer
 from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
-from trivium.ingest.way import Offer
-from trivium.ports import SourceItem, Store
-from trivium.store.memory import MemoryStore
+from trivium.ports import Backend, SourceItem
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import ToyEmbedder
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import OWNER, Extraction, Labels, TokenVectors
@@ -44,7 +44,7 @@ class Texts:
             yield SourceItem(text, text, Extraction(text, (), "", "text/plain", "en"))
 
 
-def run(store: Store, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> None:
+def run(store: Backend, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> None:
     preparer = Preparer(
         store,
         AutoChunker(Cl100kTokens(), 400, 80, 40, ceiling=400, most=100, strategy="auto"),
@@ -59,9 +59,9 @@ def run(store: Store, embedder: ToyTokenEmbedder, *texts: str, keep: bool) -> No
 
 
 def test_token_vectors_come_out_of_the_embedding_pass() -> None:
-    store, embedder = MemoryStore(), ToyTokenEmbedder()
+    store, embedder = open_memory(), ToyTokenEmbedder()
     run(store, embedder, "amber bell", "copper bell", "? fog", keep=True)
-    assert store.token_vectors([1, 2, 3], OWNER, embedder.fingerprint) == {
+    assert store.signals.token_vectors([1, 2, 3], OWNER, embedder.fingerprint) == {
         1: b"amber",
         2: b"copper",
     }
@@ -69,15 +69,18 @@ def test_token_vectors_come_out_of_the_embedding_pass() -> None:
 
 
 def test_what_is_known_is_not_computed_again() -> None:
-    store, embedder = MemoryStore(), ToyTokenEmbedder()
+    store, embedder = open_memory(), ToyTokenEmbedder()
     run(store, embedder, "amber bell", keep=True)
     run(store, embedder, "amber bell", "copper bell", keep=True)
     assert embedder.seen == ["amber bell", "copper bell"]
-    assert store.token_vectors([1, 2], OWNER, embedder.fingerprint) == {1: b"amber", 2: b"copper"}
+    assert store.signals.token_vectors([1, 2], OWNER, embedder.fingerprint) == {
+        1: b"amber",
+        2: b"copper",
+    }
 
 
 def test_none_are_kept_unless_asked_for() -> None:
-    store, embedder = MemoryStore(), ToyTokenEmbedder()
+    store, embedder = open_memory(), ToyTokenEmbedder()
     run(store, embedder, "amber bell", keep=False)
-    assert store.token_vectors([1], OWNER, embedder.fingerprint) == {}
+    assert store.signals.token_vectors([1], OWNER, embedder.fingerprint) == {}
     assert embedder.seen == []

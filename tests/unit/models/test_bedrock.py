@@ -44,7 +44,7 @@ from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
 from trivium.models.retrying import ATTEMPTS
 from trivium.ports import Generated, Message
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER, StoredChunk
 
@@ -79,10 +79,10 @@ def scripted(answer: Callable[[Seen], Reply]) -> Iterator[ScriptedEndpoint]:
 
 
 def passages(*texts: str) -> list[StoredChunk]:
-    store = MemoryStore()
-    with store.writing():
-        [document] = store.put([sample("a.md", *texts)], TOY.fingerprint)
-    return store.passages(document.id, OWNER)
+    store = open_memory()
+    with store.writer.writing():
+        [document] = store.writer.put([sample("a.md", *texts)], TOY.fingerprint)
+    return store.documents.passages(document.id, OWNER)
 
 
 def drained(stream: Any) -> tuple[list[str], Generated]:

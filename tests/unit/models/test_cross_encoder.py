@@ -15,7 +15,7 @@ from tokenizers.processors import TemplateProcessing
 from trivium.errors import ModelDamaged, ModelUnavailable
 from trivium.models.cross_encoder import CrossEncoder
 from trivium.ports import Reranker
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
 from trivium.types import OWNER, StoredChunk
 
@@ -64,9 +64,9 @@ def make(folder: Path, *, logits: int = 1, extra: str = "") -> Path:
 
 
 def passages(*texts: str) -> list[StoredChunk]:
-    store = MemoryStore()
-    store.put([sample(f"{n}.md", text) for n, text in enumerate(texts)], "model")
-    return store.chunks(range(1, len(texts) + 1), OWNER)
+    store = open_memory()
+    store.writer.put([sample(f"{n}.md", text) for n, text in enumerate(texts)], "model")
+    return store.documents.chunks(range(1, len(texts) + 1), OWNER)
 
 
 def sigmoid(value: float) -> float:
@@ -81,13 +81,13 @@ def test_logits_become_scores_in_order(tmp_path: Path, logits: int) -> None:
 
 
 def test_headings_are_read_and_long_passages_cut(tmp_path: Path) -> None:
-    store = MemoryStore()
+    store = open_memory()
     long = "bell " * 799 + "b"  # with the heading 4,001 characters before the last word
-    store.put([sample("a.md", "copper", long + " amber", title="amber")], "model")
+    store.writer.put([sample("a.md", "copper", long + " amber", title="amber")], "model")
     reranker = CrossEncoder(make(tmp_path / "m"), max_tokens=5000)
-    found = reranker.scores("fog", store.chunks([1], OWNER))
+    found = reranker.scores("fog", store.documents.chunks([1], OWNER))
     assert found == pytest.approx([sigmoid(2 - 1)])
-    (cut,) = reranker.scores("fog", store.chunks([2], OWNER))
+    (cut,) = reranker.scores("fog", store.documents.chunks([2], OWNER))
     assert cut == pytest.approx(1)
 
 

@@ -15,7 +15,7 @@ from trivium.models.common import uncommon
 from trivium.models.late import MOST_COMPUTED, LateReranker, pack, similarities, unpack
 from trivium.models.local import LocalEmbedder
 from trivium.ports import Reranker, TokenEmbedder
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import sample
 from trivium.types import OWNER, ChunkId, StoredChunk, TokenVectors, Where
 
@@ -34,9 +34,9 @@ def embedder(cache_folder: Path) -> LocalEmbedder:
 
 @pytest.fixture(scope="module")
 def passages() -> list[StoredChunk]:
-    store = MemoryStore()
-    store.put([sample("a.md", *TEXTS)], "model")
-    return store.chunks([1, 2, 3], OWNER)
+    store = open_memory()
+    store.writer.put([sample("a.md", *TEXTS)], "model")
+    return store.documents.chunks([1, 2, 3], OWNER)
 
 
 def nothing_stored(ids: Sequence[ChunkId]) -> Mapping[ChunkId, TokenVectors]:

@@ -10,16 +10,16 @@ from trivium.errors import ModelNonsense, ModelRefused
 from trivium.models.endpoint import Endpoint
 from trivium.models.http import Client
 from trivium.models.remote_reranker import RemoteReranker, scaled
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER, StoredChunk
 
 
 def passages(*texts: str) -> list[StoredChunk]:
-    store = MemoryStore()
-    with store.writing():
-        [document] = store.put([sample("a.md", *texts, title="Harbour")], TOY.fingerprint)
-    return store.passages(document.id, OWNER)
+    store = open_memory()
+    with store.writer.writing():
+        [document] = store.writer.put([sample("a.md", *texts, title="Harbour")], TOY.fingerprint)
+    return store.documents.passages(document.id, OWNER)
 
 
 def reranker(url: str) -> RemoteReranker:

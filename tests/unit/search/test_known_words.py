@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from trivium.ports import Backend
 from trivium.search.correct import Corrected, correct
 from trivium.search.suggest import suggest
-from trivium.store.memory import MemoryStore
-from trivium.testing.samples import TOY, sample
+from trivium.store.memory.backend import open_memory
+from trivium.testing.samples import put, sample
 from trivium.text.dictionary import in_dictionary
 from trivium.text.query import parse
 from trivium.types import OWNER, Spelled
@@ -22,17 +23,19 @@ GERMAN = (
 )
 
 
-def filled(*texts: str, language: str = "en") -> MemoryStore:
-    store = MemoryStore()
-    store.put([sample("a.md", *texts, language=language)], TOY.fingerprint)
+def filled(*texts: str, language: str = "en") -> Backend:
+    store = open_memory()
+    put(store, sample("a.md", *texts, language=language))
     return store
 
 
-def ask(store: MemoryStore, text: str) -> Corrected:
+def ask(store: Backend, text: str) -> Corrected:
     def spellings(words: Sequence[str]) -> dict[str, tuple[Spelled, ...]]:
-        return dict(store.spellings(words, OWNER))
+        return dict(store.signals.spellings(words, OWNER))
 
-    return correct(parse(text), spellings, lambda: None, lambda: store.counts("language", OWNER))
+    return correct(
+        parse(text), spellings, lambda: None, lambda: store.documents.counts("language", OWNER)
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,7 @@ def test_dictionaries(word: str, language: str, known: bool) -> None:
     assert in_dictionary(word, language) is known
 
 
-def texts(store: MemoryStore, typed: str) -> list[str]:
+def texts(store: Backend, typed: str) -> list[str]:
     return [one.text for one in suggest(store, typed, 5, OWNER)]
 
 

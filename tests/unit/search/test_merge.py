@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from trivium.results import Result
 from trivium.search.merge import merge_neighbours
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER, StoredChunk
 
@@ -13,10 +13,10 @@ PARAGRAPHS = ["Alpha.", "Beta.", "Gamma.", "Delta.", "Epsilon."]
 
 
 def stored() -> list[StoredChunk]:
-    store = MemoryStore()
+    store = open_memory()
     for name in ("a.md", "b.md"):
-        store.put([sample(name, *PARAGRAPHS)], TOY.fingerprint)
-    return [chunk for document in (1, 2) for chunk in store.passages(document, OWNER)]
+        store.writer.put([sample(name, *PARAGRAPHS)], TOY.fingerprint)
+    return [chunk for document in (1, 2) for chunk in store.documents.passages(document, OWNER)]
 
 
 def results(order: Sequence[int]) -> list[Result]:

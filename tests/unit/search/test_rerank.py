@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trivium.errors import BadSetting, ModelUnavailable
 from trivium.search.rerank import Shares, blend, judge
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER, StoredChunk
 
@@ -19,9 +19,9 @@ PATIENCE = 120.0  # seconds: for a machine that is busy with other things
 
 @pytest.fixture
 def passages() -> list[StoredChunk]:
-    store = MemoryStore()
-    store.put([sample("a.md", "Amber.", "Bell.", "Copper.")], TOY.fingerprint)
-    return store.chunks([1, 2, 3], OWNER)
+    store = open_memory()
+    store.writer.put([sample("a.md", "Amber.", "Bell.", "Copper.")], TOY.fingerprint)
+    return store.documents.chunks([1, 2, 3], OWNER)
 
 
 class Scripted:

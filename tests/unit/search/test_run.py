@@ -14,7 +14,7 @@ from trivium.search.multi import combined
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.run import Searcher
-from trivium.store.memory import MemoryStore
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY, sample
 from trivium.types import Combine, Granularity, Mode, Signal, StoredChunk, Where
 
@@ -64,9 +64,9 @@ REQUEST = st.builds(
 def test_every_answer_keeps_the_laws(
     documents: list[tuple[list[str], str]], request: SearchRequest
 ) -> None:
-    store = MemoryStore()
+    store = open_memory()
     for number, (paragraphs, audience) in enumerate(documents):
-        store.put([sample(f"{number}.md", *paragraphs, audience=audience)], TOY.fingerprint)
+        store.writer.put([sample(f"{number}.md", *paragraphs, audience=audience)], TOY.fingerprint)
     try:
         found = Searcher(store, TOY, reranker=Longest()).search(request)
     except EmptyQuery:
@@ -110,8 +110,8 @@ def _adds_up(result: Result, request: SearchRequest) -> None:
 
 @pytest.mark.parametrize("fusion", list(Fusion))
 def test_weights_keep_their_sum_whatever_moves_them(fusion: Fusion) -> None:
-    store = MemoryStore()
-    store.put([sample("a.md", *WORDS)], TOY.fingerprint)
+    store = open_memory()
+    store.writer.put([sample("a.md", *WORDS)], TOY.fingerprint)
     for query in ("Smith 2021", "how does a crown sink", "zymurgy fog", "AXE"):
         request = SearchRequest((query,), Where(None), analysis=1.0, correct=True, fusion=fusion)
         weights = Searcher(store, TOY).search(request).analysis.weights

@@ -8,7 +8,7 @@ import pytest
 
 from trivium.errors import OriginalDamaged, OriginalMissing
 from trivium.store.blobs import FolderBlobs
-from trivium.store.originals import Originals
+from trivium.store.originals import KeptOriginals
 
 
 def test_what_is_put_comes_back(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_what_a_killed_writer_left_can_be_deleted(tmp_path: Path) -> None:
 
 
 def test_what_is_about_to_be_registered_is_not_dropped(tmp_path: Path) -> None:
-    originals = Originals(FolderBlobs(tmp_path))
+    originals = KeptOriginals(FolderBlobs(tmp_path))
     address = originals.keep(b"amber")
     originals.drop([address])
     assert originals.blobs.size(address) is not None
@@ -76,7 +76,7 @@ def test_what_is_about_to_be_registered_is_not_dropped(tmp_path: Path) -> None:
 
 def test_keeping_and_dropping_at_once_loses_nothing(tmp_path: Path) -> None:
     """Whoever was given an address finds its bytes there until it says that it is done."""
-    originals = Originals(FolderBlobs(tmp_path))
+    originals = KeptOriginals(FolderBlobs(tmp_path))
     lost: list[str] = []
     done = threading.Event()
 

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from trivium.answers import KeptTurn, Turn
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER
 
@@ -17,23 +17,23 @@ def rows(folder: Path, table: str) -> int:
 
 
 def test_turns_leave_the_database_with_their_documents(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path)
-    amber, copper = store.put(
+    store = open_embedded(tmp_path)
+    amber, copper = store.writer.put(
         [sample("a.md", "Amber."), sample("b.md", "Copper.")], TOY.fingerprint
     )
     for used in ({amber.id}, {amber.id, copper.id}, {copper.id}):
-        store.keep_turn("talk", KeptTurn(Turn("what?", "that"), None, frozenset(used)))
-    store.remove([amber.id])
+        store.conversations.keep("talk", KeptTurn(Turn("what?", "that"), None, frozenset(used)))
+    store.writer.remove([amber.id])
     assert (rows(tmp_path, "turns"), rows(tmp_path, "turn_documents")) == (1, 1)
-    assert store.forget_conversation("talk", OWNER) == 1
+    assert store.conversations.forget("talk", OWNER) == 1
     assert (rows(tmp_path, "turns"), rows(tmp_path, "turn_documents")) == (0, 0)
     store.close()
 
 
 def test_a_turn_is_kept_while_another_process_writes(tmp_path: Path) -> None:
-    writer, reader = EmbeddedStore(tmp_path), EmbeddedStore(tmp_path, wait=0)
-    with writer.writing():
-        reader.keep_turn("talk", KeptTurn(Turn("what?", "that"), None))
-        assert len(writer.turns("talk", OWNER)) == 1
+    writer, reader = open_embedded(tmp_path), open_embedded(tmp_path, wait=0)
+    with writer.writer.writing():
+        reader.conversations.keep("talk", KeptTurn(Turn("what?", "that"), None))
+        assert len(writer.conversations.turns("talk", OWNER)) == 1
     writer.close()
     reader.close()

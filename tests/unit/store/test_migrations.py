@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.store.sql.migrations import SCHEMA
 from trivium.testing.samples import TOY, probe, sample
 from trivium.types import OWNER, Signal, Where
@@ -23,54 +23,60 @@ def old(tmp_path: Path) -> Path:
 
 
 def test_a_library_without_token_vectors_gains_their_table(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path)
-    store.put([sample("a.md", "Amber bell.")], TOY.fingerprint)
+    store = open_embedded(tmp_path)
+    store.writer.put([sample("a.md", "Amber bell.")], TOY.fingerprint)
     store.close()
     engine = create_engine(f"sqlite:///{tmp_path / 'library.db'}")
     with engine.begin() as connection:
         connection.execute(text("DROP TABLE token_vectors"))
         connection.execute(text("UPDATE settings SET value = '1' WHERE name = 'schema'"))
     engine.dispose()
-    store = EmbeddedStore(tmp_path)
-    assert store.manifest().schema == SCHEMA
-    assert store.token_vectors([1], OWNER, TOY.fingerprint) == {}
-    assert [d.uri for d in store.documents(OWNER)] == ["a.md"]
+    store = open_embedded(tmp_path)
+    assert store.models.manifest().schema == SCHEMA
+    assert store.signals.token_vectors([1], OWNER, TOY.fingerprint) == {}
+    assert [d.uri for d in store.documents.all(OWNER)] == ["a.md"]
     store.close()
 
 
 def test_a_library_of_schema_4_keeps_its_documents_and_its_past(old: Path) -> None:
-    store = EmbeddedStore(old)
-    bells, fog = store.documents(OWNER)
+    store = open_embedded(old)
+    bells, fog = store.documents.all(OWNER)
     assert (bells.uri, bells.title, bells.interpretation) == ("/notes/a.md", "New bells", 2)
     assert (bells.names, bells.seen_hash) == ((), bells.content_hash)
     assert bells.seen_fingerprint == bells.fingerprint
-    first, second = store.history(bells.id, OWNER)
+    first, second = store.documents.history(bells.id, OWNER)
     assert (first.title, first.active, first.retired_at) == ("Bells", False, bells.updated_at)
     assert (second.metadata, second.size, second.media_type) == (
         {"year": 2002},
         bells.size,
         "text/plain",
     )
-    assert store.history(fog.id, Where(frozenset())) == []
+    assert store.documents.history(fog.id, Where(frozenset())) == []
     for signal in Signal:
-        hits = store.search(signal, probe("silver"), OWNER, 1)
-        assert store.chunks([hit.chunk_id for hit in hits], OWNER)[0].chunk.text == "Silver bell."
-    assert store.restore(bells.id, 1).title == "Bells"
-    store.put([sample("/notes/a.md", "Brass bell.")], TOY.fingerprint)
-    assert [one.number for one in store.history(bells.id, OWNER)] == [1, 2, 3, 4]
+        hits = store.signals.search(signal, probe("silver"), OWNER, 1)
+        assert (
+            store.documents.chunks([hit.chunk_id for hit in hits], OWNER)[0].chunk.text
+            == "Silver bell."
+        )
+    assert store.writer.restore(bells.id, 1).title == "Bells"
+    store.writer.put([sample("/notes/a.md", "Brass bell.")], TOY.fingerprint)
+    assert [one.number for one in store.documents.history(bells.id, OWNER)] == [1, 2, 3, 4]
     store.close()
 
 
 def test_what_an_older_library_does_not_know_of_its_past_is_private(old: Path) -> None:
     """Nobody wrote down who could see an interpretation that was retired then."""
-    store = EmbeddedStore(old)
-    bells, fog = store.documents(OWNER)
+    store = open_embedded(old)
+    bells, fog = store.documents.all(OWNER)
     everyone, holder = Where(frozenset()), Where(frozenset({fog.audience}))
-    assert [one.audience for one in store.history(bells.id, OWNER)] == [None, bells.audience]
-    assert [one.number for one in store.history(bells.id, everyone)] == [2]
-    assert store.text(bells.id, everyone, 1) is None
-    assert [one.audience for one in store.history(fog.id, holder)] == [fog.audience]
-    assert store.restore(bells.id, 1).audience == bells.audience
+    assert [one.audience for one in store.documents.history(bells.id, OWNER)] == [
+        None,
+        bells.audience,
+    ]
+    assert [one.number for one in store.documents.history(bells.id, everyone)] == [2]
+    assert store.documents.text(bells.id, everyone, 1) is None
+    assert [one.audience for one in store.documents.history(fog.id, holder)] == [fog.audience]
+    assert store.writer.restore(bells.id, 1).audience == bells.audience
     store.close()
 
 
@@ -81,14 +87,14 @@ def test_an_older_library_learns_whose_its_documents_are(old: Path) -> None:
         for id_, uri in ((1, f"upload:{a}/x#by-{b}.md"), (2, f"https://x.org/#by-{b}!/in.md")):
             connection.execute("UPDATE documents SET uri = ? WHERE id = ?", (uri, id_))
     connection.close()
-    store = EmbeddedStore(old)
-    assert [d.sender for d in store.documents(OWNER)] == [a, b]
+    store = open_embedded(old)
+    assert [d.sender for d in store.documents.all(OWNER)] == [a, b]
     store.close()
 
 
 def test_an_older_library_gets_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
-    EmbeddedStore(old).close()
-    EmbeddedStore(tmp_path / "new").close()
+    open_embedded(old).close()
+    open_embedded(tmp_path / "new").close()
     shapes = []
     for folder in (old, tmp_path / "new"):
         engine = create_engine(f"sqlite:///{folder / 'library.db'}")
@@ -107,7 +113,7 @@ def test_an_older_library_gets_the_tables_of_a_new_one(old: Path, tmp_path: Path
 
 
 def test_what_a_dead_writer_left_is_looked_up_and_not_searched_for(old: Path) -> None:
-    EmbeddedStore(old).close()
+    open_embedded(old).close()
     connection = sqlite3.connect(old / "library.db")
     for table, which in (
         ("interpretations", "state = 'staged'"),

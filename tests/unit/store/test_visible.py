@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trivium.store.embedded.store import EmbeddedStore
+from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.embedded.words import WordIndex
 from trivium.testing.samples import TOY, probe, sample
@@ -60,25 +60,25 @@ def _count(words: list[str], run: tuple[str, ...]) -> int:
 
 
 def test_where_nothing_is_hidden_the_scores_are_those_of_the_owner(tmp_path: Path) -> None:
-    store = EmbeddedStore(tmp_path)
-    with store.writing():
-        store.put([sample(f"{n}.md", text) for n, text in enumerate(texts(80, 90))], "model")
+    store = open_embedded(tmp_path)
+    with store.writer.writing():
+        store.writer.put([sample(f"{n}.md", text) for n, text in enumerate(texts(80, 90))], "model")
     for signal in WORDED:
         for query in QUERIES:
-            ours = store.search(signal, probe(query), EVERYONE, 100)
-            theirs = store.search(signal, probe(query), OWNER, 100)
+            ours = store.signals.search(signal, probe(query), EVERYONE, 100)
+            theirs = store.signals.search(signal, probe(query), OWNER, 100)
             expected = {hit.chunk_id: hit.score for hit in theirs}
             assert {hit.chunk_id: hit.score for hit in ours} == pytest.approx(expected, rel=1e-5)
-            assert store.search(signal, probe(query), EVERYONE, 3) == ours[:3]
+            assert store.signals.search(signal, probe(query), EVERYONE, 3) == ours[:3]
 
 
 def test_what_is_remembered_of_words_follows_every_change(tmp_path: Path) -> None:
     """Each search after a change answers as a store that was opened just now."""
-    store = EmbeddedStore(tmp_path)
+    store = open_embedded(tmp_path)
     batches = np.array_split(np.array(texts(60, 40), dtype=object), 6)
     for number, batch in enumerate(batches):
-        with store.writing():
-            store.put(
+        with store.writer.writing():
+            store.writer.put(
                 [
                     sample(f"{number}-{n}.md", text, audience="all" if n % 3 else "dm-only")
                     for n, text in enumerate(batch)
@@ -86,12 +86,12 @@ def test_what_is_remembered_of_words_follows_every_change(tmp_path: Path) -> Non
                 "model",
             )
             if number % 2:
-                store.remove([store.documents(OWNER)[number].id])
-        opened = EmbeddedStore(tmp_path)
+                store.writer.remove([store.documents.all(OWNER)[number].id])
+        opened = open_embedded(tmp_path)
         for signal in WORDED:
             for query in QUERIES:
-                found = store.search(signal, probe(query), EVERYONE, 20)
-                assert found == opened.search(signal, probe(query), EVERYONE, 20)
+                found = store.signals.search(signal, probe(query), EVERYONE, 20)
+                assert found == opened.signals.search(signal, probe(query), EVERYONE, 20)
         opened.close()
 
 
@@ -119,16 +119,16 @@ def test_codes_fitted_to_hidden_vectors_find_the_same(tmp_path: Path) -> None:
 
 def test_a_language_that_only_hidden_documents_have_drops_no_word(tmp_path: Path) -> None:
     """`die` says nothing in German, and much in a library that is English for whoever asks."""
-    store = EmbeddedStore(tmp_path)
-    with store.writing():
-        store.put(
+    store = open_embedded(tmp_path)
+    with store.writer.writing():
+        store.writer.put(
             [
                 sample("rules.md", "roll a die", "roll loudly"),
                 sample("geheim.md", "die Laterne", audience="dm-only", language="de"),
             ],
             TOY.fingerprint,
         )
-    (hit,) = store.search(Signal.KEYWORD, probe("die roll"), EVERYONE, 1)
-    assert store.chunks([hit.chunk_id], EVERYONE)[0].chunk.text == "roll a die"
-    found = store.search(Signal.KEYWORD, probe("die loudly"), EVERYONE, 9)
+    (hit,) = store.signals.search(Signal.KEYWORD, probe("die roll"), EVERYONE, 1)
+    assert store.documents.chunks([hit.chunk_id], EVERYONE)[0].chunk.text == "roll a die"
+    found = store.signals.search(Signal.KEYWORD, probe("die loudly"), EVERYONE, 9)
     assert len(found) == 2

@@ -62,8 +62,8 @@ async def healthz() -> JSONResponse:
 @health.get("/readyz", response_model=HealthAnswer, responses={503: responses()[503]})
 async def readyz(server: Here) -> JSONResponse:
     """The library can be read."""
-    await server.read(server.library.check_there)
-    await server.read(server.library.manifest)
+    await server.read(server.library.upkeep.check_there)
+    await server.read(server.library.models.manifest)
     return JSONResponse({"status": "ready", "version": __version__})
 
 

@@ -47,7 +47,7 @@ async def documents(
 ) -> JSONResponse:
     """The documents, by id, a page at a time."""
     call = partial(
-        server.library.documents,
+        server.library.documents.all,
         caller.within(),
         where=where,
         after=after(cursor),
@@ -79,7 +79,7 @@ def after(cursor: str) -> int:
 @router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
 async def document(server: Here, caller: Reader, id: Id) -> JSONResponse:  # noqa: A002
     """One document, without its text."""
-    found = await server.read(partial(server.library.document, id, caller.within()))
+    found = await server.read(partial(server.library.documents.get, id, caller.within()))
     return JSONResponse(document_as_json(found))
 
 
@@ -97,11 +97,11 @@ async def text(
 ) -> Response:
     """The text of a document, as it is now or as it was in an interpretation."""
     library, within = server.library, caller.within()
-    found = await server.read(partial(library.document, id, within))
+    found = await server.read(partial(library.documents.get, id, within))
     etag = tag(found, "text", interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    told = await server.read(partial(library.text, id, within, interpretation))
+    told = await server.read(partial(library.documents.text, id, within, interpretation))
     return PlainTextResponse(told.encode("utf-8", "replace"), headers=etag.headers)
 
 
@@ -115,7 +115,7 @@ async def passages(
 ) -> JSONResponse:
     """What a document was cut into, in order, a page at a time."""
     first = after(cursor)
-    found = await server.read(partial(server.library.passages, id, caller.within()))
+    found = await server.read(partial(server.library.documents.passages, id, caller.within()))
     more = len(found) > first + limit
     return JSONResponse(
         {
@@ -138,7 +138,12 @@ async def passage(
 ) -> JSONResponse:
     """One passage, counted from 0, with those around it."""
     call = partial(
-        server.library.passage, id, index, before=around, after=around, within=caller.within()
+        server.library.documents.passage,
+        id,
+        index,
+        before=around,
+        after=around,
+        within=caller.within(),
     )
     found, neighbours = await server.read(call)
     return JSONResponse(
@@ -180,7 +185,7 @@ async def similar(
 )
 async def interpretations(server: Here, caller: Reader, id: Id) -> JSONResponse:  # noqa: A002
     """Every interpretation that is kept, by number; the last is the active one."""
-    found = await server.read(partial(server.library.history, id, caller.within()))
+    found = await server.read(partial(server.library.history.of, id, caller.within()))
     told = [interpretation_as_json(one) for one in found]
     return JSONResponse({"document": id, "interpretations": told})
 
@@ -194,7 +199,7 @@ async def diff(
     new: Number = None,
 ) -> JSONResponse:
     """What tells two interpretations apart; without numbers, the last two."""
-    found = await server.read(partial(server.library.diff, id, old, new, caller.within()))
+    found = await server.read(partial(server.library.history.diff, id, old, new, caller.within()))
     return JSONResponse(
         {
             "document": id,

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import JSONResponse, StreamingResponse
 
 from trivium.errors import DocumentNotFound
+from trivium.evaluate.judged_sets import JudgedSet, JudgedSets
 from trivium.evaluate.judging import named
 from trivium.evaluate.run import evaluate
 from trivium.evaluate.saved import Change, as_json, comparison_json, whole_json
-from trivium.evaluate.shelf import JudgedSet, Shelf
 from trivium.evaluate.synthetic import synthesise
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.judged import (
@@ -41,14 +41,14 @@ RunId = Annotated[str, Path(min_length=1, max_length=100)]
 _Asked = Annotated[str, Query(min_length=1, max_length=LONGEST_QUERY)]
 
 
-def _shelf(server: Server) -> Shelf:
-    return Shelf(server.library.folder)
+def _judged_sets(server: Server) -> JudgedSets:
+    return JudgedSets(server.library.backend.shelf)
 
 
 @router.get("/evaluations", response_model=SetsAnswer, responses=responses())
 async def sets(server: Here, caller: Owner) -> JSONResponse:
     """The judged sets that the library keeps."""
-    found = await server.read(_shelf(server).sets)
+    found = await server.read(_judged_sets(server).all)
     return JSONResponse({"sets": [asdict(one) for one in found]})
 
 
@@ -63,13 +63,13 @@ async def make_up(server: Here, caller: Owner, body: SyntheticBody) -> JSONRespo
 
 def _make_up(server: Server, body: SyntheticBody) -> JudgedSet:
     made = synthesise(server.library, body.queries, body.seed)
-    return _shelf(server).synthesise(body.name, made, body.seed)
+    return _judged_sets(server).synthesise(body.name, made, body.seed)
 
 
 @router.get("/evaluations/{name}/runs", response_model=RunsAnswer, responses=responses(404))
 async def runs(server: Here, caller: Owner, name: Name) -> JSONResponse:
     """The saved evaluations of a set, the newest first."""
-    found = await server.read(partial(_shelf(server).runs, name))
+    found = await server.read(partial(_judged_sets(server).runs, name))
     told = [{"id": run.id, "evaluation": as_json(run.found)} for run in found]
     return JSONResponse({"runs": told})
 
@@ -87,17 +87,19 @@ async def measure(
     server: Here, caller: Owner, request: Request, name: Name, body: RunBody
 ) -> StreamingResponse:
     """Measure each signal, their fusion and its reranking on a set, and save what was found."""
-    folder = await server.read(partial(_shelf(server).set_of, name))
+    kept = _judged_sets(server)
+    await server.read(partial(kept.check, name))
 
     def work(tell: Tell) -> None:
-        found = evaluate(
-            folder,
-            server.settings,
-            library=server.library,
-            only=body.only,
-            on_progress=_Progress(tell),
-        )
-        id_ = _shelf(server).keep(name, found)
+        with kept.folder_of(name) as folder:
+            found = evaluate(
+                folder,
+                server.settings,
+                library=server.library,
+                only=body.only,
+                on_progress=_Progress(tell),
+            )
+        id_ = kept.keep(name, found)
         tell("done", {"id": id_, "evaluation": as_json(found)})
 
     return await stream(server, request, server.judging, work, LONGEST_SECONDS)
@@ -121,7 +123,7 @@ class _Progress:
 )
 async def run(server: Here, caller: Owner, name: Name, run: RunId) -> JSONResponse:
     """One saved evaluation, with the values of every query."""
-    found = await server.read(partial(_shelf(server).run, name, run))
+    found = await server.read(partial(_judged_sets(server).run, name, run))
     return JSONResponse({"id": found.id, "evaluation": whole_json(found.found)})
 
 
@@ -136,7 +138,7 @@ async def compare(
     against: Annotated[str, Query(min_length=1, max_length=100, description="Of before.")],
 ) -> JSONResponse:
     """What one saved evaluation gained over another, and whether that may be chance."""
-    found = await server.read(partial(_shelf(server).compared, name, run, against))
+    found = await server.read(partial(_judged_sets(server).compared, name, run, against))
     changes = {way: [_change(one) for one in of] for way, of in found.changes.items()}
     return JSONResponse(comparison_json(found) | {"changes": changes})
 
@@ -164,13 +166,13 @@ async def judge(server: Here, caller: Owner, name: Name, body: JudgmentBody) -> 
 
 
 def _judge(server: Server, name: str, body: JudgmentBody) -> dict[str, Any]:
-    document = server.library.document(body.document)
-    _shelf(server).judge(name, body.query, named(document), body.grade)
+    document = server.library.documents.get(body.document)
+    _judged_sets(server).judge(name, body.query, named(document), body.grade)
     return _judged(server, name, body.query)
 
 
 def _judged(server: Server, name: str, query: str) -> dict[str, Any]:
-    found = _shelf(server).judgments(name)
+    found = _judged_sets(server).judgments(name)
     grades = next(
         (found.grades.get(id_, {}) for id_, text in found.queries.items() if text == query), {}
     )
@@ -183,6 +185,6 @@ def _judged(server: Server, name: str, query: str) -> dict[str, Any]:
 
 def _id_of(library: Library, uri: str) -> int | None:
     try:
-        return library.document(uri).id
+        return library.documents.get(uri).id
     except DocumentNotFound:  # it has gone since
         return None

@@ -25,7 +25,7 @@ from trivium.http.requests import MOST_NAMES, AddUrlBody
 from trivium.http.routes.documents import Id, Number
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Report
-from trivium.library.receiving import Wanted, safe_name
+from trivium.library.uploads import Wanted, safe_name
 from trivium.plain import document_as_json, job_as_json
 from trivium.types import Metadata, MetaScalar
 
@@ -81,11 +81,11 @@ async def upload(
             raise RequestInvalid("body.file: there is no file in the form.")
         wanted, name = _wanted(form), file.filename or ""
         if not wait:
-            take = partial(server.library.receive_later, caller, name, file.file, wanted)
+            take = partial(server.library.uploads.receive_later, caller, name, file.file, wanted)
             job = await server.read(take)
             server.wake()
             return JSONResponse({"job": job_as_json(job)}, 202)
-        receive = partial(server.library.receive, caller, name, file.file, wanted)
+        receive = partial(server.library.uploads.receive, caller, name, file.file, wanted)
         report = await server.writing.run(receive)
     return await _added(server, caller, report)
 
@@ -101,7 +101,7 @@ async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> JSONResponse
     """Add what stands at a public web address. Private addresses are refused."""
     report = await server.writing.run(
         partial(
-            server.library.receive_url,
+            server.library.uploads.receive_url,
             caller,
             body.url,
             Wanted(body.collection, body.category, body.audience, _metadata(body.metadata or {})),
@@ -173,7 +173,7 @@ def _outcome(server: Server, caller: Caller, outcome: Outcome) -> dict[str, Any]
     document = None
     if outcome.document is not None:
         try:
-            found = server.library.document(outcome.document.id, caller.within())
+            found = server.library.documents.get(outcome.document.id, caller.within())
             document = document_as_json(found)
         except DocumentNotFound:  # within the file, and for others to see
             document = None
@@ -206,11 +206,13 @@ async def original(
 ) -> Response:
     """The file as it came, from the archive."""
     library, within = server.library, caller.within()
-    found = await server.read(partial(library.document, id, within))
+    found = await server.read(partial(library.documents.get, id, within))
     etag = tag(found, "original", interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
-    data = await server.read(partial(library.original, id, within, interpretation=interpretation))
+    data = await server.read(
+        partial(library.history.original, id, within, interpretation=interpretation)
+    )
     name = quote(safe_name(found.uri))
     disposition = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(
@@ -240,11 +242,11 @@ async def page(
 ) -> Response:
     """A page of a PDF or a scan as a picture, perhaps with a passage marked."""
     library, within = server.library, caller.within()
-    found = await server.read(partial(library.document, id, within))
+    found = await server.read(partial(library.documents.get, id, within))
     etag = tag(found, "page", page, width, passage)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
     drawn = await server.read(
-        partial(library.page, id, page, width=width, passage=passage, within=within)
+        partial(library.documents.page, id, page, width=width, passage=passage, within=within)
     )
     return Response(drawn, media_type="image/png", headers={**etag.headers, **_HARMLESS})

@@ -53,7 +53,7 @@ async def jobs(
     limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
 ) -> JSONResponse:
     """The newest jobs first."""
-    found = await server.read(partial(server.library.jobs, ended=ended, limit=limit))
+    found = await server.read(partial(server.library.jobs.all, ended=ended, limit=limit))
     return JSONResponse({"jobs": [job_as_json(job) for job in found]})
 
 
@@ -66,9 +66,9 @@ async def job(server: Here, caller: Anyone, id: Number) -> JSONResponse:  # noqa
 async def _seen(server: Server, caller: Caller, id_: int) -> Job:
     """A job that this caller may look at. To others none is there or not there."""
     if is_owner(caller):
-        return await server.read(partial(server.library.job, id_))
+        return await server.read(partial(server.library.jobs.get, id_))
     with suppress(JobNotFound):
-        found = await server.read(partial(server.library.job, id_))
+        found = await server.read(partial(server.library.jobs.get, id_))
         if caller.id and found.options.get("by") == caller.id:
             return found
     raise RightMissing("This is for tokens of all audiences and collections.")
@@ -93,7 +93,7 @@ async def tasks(
     first = after(cursor)
     await _seen(server, caller, id)
     found = await server.read(
-        partial(server.library.tasks, id, states=state, offset=first, limit=limit + 1)
+        partial(server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1)
     )
     more = str(first + limit) if len(found) > limit else None
     told = [task_as_json(task) for task in found[:limit]]
@@ -105,15 +105,15 @@ async def tasks(
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
 async def cancel(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
     """Stop a job at its next document. What it has done stays."""
-    return JSONResponse(job_as_json(await server.read(partial(server.library.cancel, id))))
+    return JSONResponse(job_as_json(await server.read(partial(server.library.jobs.cancel, id))))
 
 
 @router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
 async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
     """Let what failed be worked on again, by this server."""
-    await server.read(partial(server.library.retry, id))
+    await server.read(partial(server.library.jobs.retry, id))
     server.wake()
-    return JSONResponse(job_as_json(await server.read(partial(server.library.job, id))))
+    return JSONResponse(job_as_json(await server.read(partial(server.library.jobs.get, id))))
 
 
 @router.get(
@@ -165,4 +165,4 @@ async def _events(server: Server, job: Job, request: Request, caller: Caller) ->
             await anyio.sleep(LOOK_SECONDS)
             if await request.is_disconnected():
                 return
-            job = await server.read(partial(server.library.job, job.id))
+            job = await server.read(partial(server.library.jobs.get, job.id))

@@ -87,7 +87,7 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 @router.get("/conversations", response_model=ConversationsAnswer, responses=responses())
 async def conversations(server: Here, caller: Reader) -> JSONResponse:
     """The conversations of this caller; for who may see everything, those of everyone."""
-    found = await server.read(partial(server.library.conversations, caller.within()))
+    found = await server.read(partial(server.library.conversations.all, caller.within()))
     told = [(caller.conversation_seen(one.name), one) for one in found]
     return JSONResponse(
         {"conversations": [{**asdict(one), "name": name} for name, one in told if name is not None]}
@@ -98,7 +98,7 @@ async def conversations(server: Here, caller: Reader) -> JSONResponse:
 async def conversation(server: Here, caller: Reader, name: Name) -> JSONResponse:
     """What was asked and answered in a conversation, the oldest first."""
     called = caller.conversation(name)
-    found = await server.read(partial(server.library.conversation, called, caller.within()))
+    found = await server.read(partial(server.library.conversations.get, called, caller.within()))
     return JSONResponse({"name": name, "turns": [asdict(turn) for turn in found]})
 
 
@@ -108,5 +108,5 @@ async def conversation(server: Here, caller: Reader, name: Name) -> JSONResponse
 async def forget(server: Here, caller: Reader, name: Name) -> JSONResponse:
     """Forget a conversation."""
     called = caller.conversation(name)
-    gone = await server.read(partial(server.library.forget_conversation, called, caller.within()))
+    gone = await server.read(partial(server.library.conversations.forget, called, caller.within()))
     return JSONResponse({"forgotten": gone})

@@ -57,5 +57,5 @@ async def suggest(
 @router.get("/collections", response_model=CollectionsAnswer, responses=responses())
 async def collections(server: Here, caller: Reader) -> JSONResponse:
     """The collections, with what of them this caller may see."""
-    found = await server.read(partial(server.library.collections, caller.within()))
+    found = await server.read(partial(server.library.documents.collections, caller.within()))
     return JSONResponse({"collections": [asdict(one) for one in found]})

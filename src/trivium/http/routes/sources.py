@@ -21,7 +21,7 @@ router = APIRouter(prefix="/v1", tags=["sources"])
 @router.get("/sources", response_model=SourcesAnswer, responses=responses())
 async def sources(server: Here, caller: Owner) -> JSONResponse:
     """The folders that the server follows."""
-    found = await server.read(server.library.watched_folders)
+    found = await server.read(server.library.folders.all)
     return JSONResponse({"sources": [_told(server, folder) for folder in found]})
 
 
@@ -32,7 +32,7 @@ async def add(server: Here, caller: Owner, body: SourceBody) -> JSONResponse:
     """Follow a folder of the server's machine: what lies in it is added, updated and removed as it
     changes."""
     call = partial(
-        server.library.watch_folder,
+        server.library.folders.add,
         body.path,
         collection=body.collection,
         category=body.category,
@@ -49,7 +49,7 @@ async def remove(
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
 ) -> JSONResponse:
     """Follow a folder no longer. Its documents stay."""
-    await server.read(partial(server.library.unwatch_folder, id))
+    await server.read(partial(server.library.folders.remove, id))
     return JSONResponse({"removed": id})
 
 

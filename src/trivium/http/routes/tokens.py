@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1", tags=["tokens"])
 @router.get("/tokens", response_model=TokensAnswer, responses=responses())
 async def tokens(server: Here, caller: Owner) -> JSONResponse:
     """What each token may see and do. Their secrets are not known."""
-    found = await server.read(server.library.tokens)
+    found = await server.read(server.library.tokens.all)
     told = [token_as_json(token) for token in found]
     return JSONResponse({"tokens": told, "needed": _needed(server)})
 
@@ -31,7 +31,7 @@ async def create(server: Here, caller: Owner, body: TokenBody) -> JSONResponse:
     """Make a token. Its text is in this answer and nowhere else."""
     b = body
     call = partial(
-        server.library.create_token,
+        server.library.tokens.create,
         audiences=None if b.all_audiences else b.audiences,
         collections=b.collections,
         rights=b.rights,
@@ -50,7 +50,7 @@ async def revoke(
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
 ) -> JSONResponse:
     """Revoke a token: from the next request on it is refused, by every process."""
-    await server.read(partial(server.library.revoke_token, id))
+    await server.read(partial(server.library.tokens.revoke, id))
     return JSONResponse({"revoked": id})
 
 

@@ -23,15 +23,15 @@ import shutil
 import sqlite3
 import tarfile
 import tempfile
-from collections.abc import Callable
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
 from trivium.errors import BackupDamaged, OriginalMissing
 from trivium.ports import Blobs
 from trivium.store.embedded.database import translated
+from trivium.upkeep import Backup, Progress
 
 DATABASE = "library.db"
 ABOUT, SUMS, ARCHIVE = "trivium.json", "SHA256SUMS", "archive"
@@ -39,19 +39,6 @@ EVALUATION = "evaluation"
 _PIECE = 1 << 20
 _SCHEME = "sha256:"
 _PLAIN = re.compile(rf"{EVALUATION}(/[\w-][\w.-]*){{2,4}}")  # no way upwards, nothing hidden
-
-Progress = Callable[[str, int, int], None]  # what is being copied, bytes done, of how many
-
-
-@dataclass(frozen=True, slots=True)
-class Backup:
-    """What a backup holds."""
-
-    documents: int
-    interpretations: int
-    originals: int
-    schema: int
-    bytes: int = 0  # of the file
 
 
 def write_backup(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from trivium.store.sql.reader import Changes, RegistryReader
+from trivium.store.embedded.feed import Changes, Feed
 from trivium.types import OWNER, DocumentId, Where
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ class Allowed:
 
 @dataclass(slots=True)
 class Passing:
-    """Remembers, for the last filters asked, which documents pass. Not thread-safe: the store
-    calls it under its lock."""
+    """Remembers, for the last filters asked, which documents pass. Not thread-safe: whoever has it
+    calls it under a lock."""
 
-    registry: RegistryReader
+    feed: Feed
     _known: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = field(default_factory=OrderedDict)
 
     def allowed(self, where: Where, census: Census) -> Allowed:
@@ -103,10 +103,10 @@ class Passing:
         since, passes = self._known.pop(where, (0, np.zeros(1, dtype=bool)))
         if since < census.sequence:
             passes = _grown(passes, len(census.first))
-            changes = self.registry.changes(since)
+            changes = self.feed.changes(since)
             passes[_within([c[0] for c in changes.documents], passes)] = False
             passes[_within(changes.removed, passes)] = False
-            passes[_within(self.registry.passing(where, since), passes)] = True
+            passes[_within(self.feed.passing(where, since), passes)] = True
         self._known[where] = (census.sequence, passes)
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +20,8 @@ from sqlalchemy.exc import (
     ProgrammingError,
 )
 
-from trivium.errors import DiskFull, LibraryBusy, LibraryDamaged, LibraryReadOnly, StoreError
+from trivium.errors import LibraryBusy, LibraryDamaged, StoreError
+from trivium.store.disk import disk_refusal, full, read_only, translated_disk
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",  # readers never wait for the writer
@@ -34,7 +33,6 @@ _PRAGMAS = (
     # connection's pages counted as memory of the process.
 )
 _WRONG_VALUE = (DataError, IntegrityError, InterfaceError, NotSupportedError, ProgrammingError)
-_ROOM = 64 << 10  # bytes: SQLite's shared memory alone takes 32 KB
 
 
 def check_not_lost(path: Path) -> None:
@@ -112,41 +110,25 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def disk_refusal(folder: Path) -> StoreError | None:
-    """What keeps anyone from writing here: a full disk, a read-only one, a lack of permission."""
-    try:
-        disk = os.statvfs(folder)
-    except OSError:
-        return None
-    if disk.f_flag & os.ST_RDONLY or not os.access(folder, os.W_OK):
-        return _read_only(folder)
-    return _full(folder) if disk.f_bavail * disk.f_frsize < _ROOM else None
-
-
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
     """Errors of SQLite and of the file system as errors of Trivium. Those that say that a value or
     a statement is wrong stay what they are: the library is not damaged."""
     try:
-        yield
+        with translated_disk(folder):
+            yield
     except _WRONG_VALUE:
         raise
     except DBAPIError as error:
         raise _of_sqlite(error.orig, folder) from error
     except sqlite3.Error as error:
         raise _of_sqlite(error, folder) from error
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise _full(folder) from error
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            raise _read_only(folder) from error
-        raise StoreError(f"The library {folder} cannot be used: {error}.") from error
 
 
 def _of_sqlite(error: BaseException | None, folder: Path) -> StoreError:
     said, kind = str(error), getattr(error, "sqlite_errorname", "")
     if kind == "SQLITE_FULL":
-        return _full(folder)
+        return full(folder)
     if kind.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
         return LibraryBusy(f"The library {folder} is locked by another process.")
     if kind.startswith(("SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN")):
@@ -154,18 +136,7 @@ def _of_sqlite(error: BaseException | None, folder: Path) -> StoreError:
         if refusal is not None:
             return refusal
         if kind.startswith("SQLITE_READONLY"):
-            return _read_only(folder)
+            return read_only(folder)
     if kind.startswith("SQLITE_CANTOPEN") or not isinstance(error, sqlite3.DatabaseError):
         return StoreError(f"The library {folder} cannot be used: {said}.")
     return LibraryDamaged(f"The library {folder} cannot be used: {said}.")
-
-
-def _full(folder: Path) -> DiskFull:
-    return DiskFull(f"The disk that holds {folder} is full.")
-
-
-def _read_only(folder: Path) -> LibraryReadOnly:
-    return LibraryReadOnly(
-        f"The library {folder} is read-only: you can search it, but not change it.",
-        fix="Check its permissions and how its disk is mounted, or copy it.",
-    )

@@ -21,13 +21,13 @@ import numpy as np
 
 from trivium.errors import IndexDamaged
 from trivium.store.embedded.damage import guarded
+from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.generation import Generation
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.embedded.vocabulary import VocabularyFile
 from trivium.store.embedded.words import WordIndex, WordView, check
-from trivium.store.sql.models import ModelRegistry
-from trivium.store.sql.reader import IndexedChunk
-from trivium.store.sql.statements import EMBEDDED_UPTO, slices
+from trivium.store.indexed import IndexedChunk
+from trivium.store.sql.statements import slices
 from trivium.text import normalise
 from trivium.text.trigrams import Vocabulary
 from trivium.types import ChunkId
@@ -57,11 +57,11 @@ class IndexView:
 class Indexes:
     """What is written here can be found after the next `view`."""
 
-    def __init__(self, folder: Path, registry: ModelRegistry) -> None:
+    def __init__(self, folder: Path, feed: Feed) -> None:
         """Damage keeps nothing closed: a damaged part is empty, and named in `damaged`, until a
         writer has rebuilt it."""
         self._folder = folder
-        self._registry = registry
+        self._feed = feed
         self._vocabulary = VocabularyFile(folder / "vocabulary.txt")
         self._writing = False
         self._opening = threading.Lock()
@@ -103,11 +103,11 @@ class Indexes:
         places: Sequence[int] = range(generation.count)
         if most is not None and most < generation.count:
             places = sorted(random.sample(places, most))
-        if generation.count and generation.ids[-1] > self._registry.last_chunk():
+        if generation.count and generation.ids[-1] > self._feed.last_chunk():
             raise IndexDamaged.of(VECTORS, "it holds a passage that never was")
         for some in slices(places, 1000):
             ids, rows = generation.rows_at(np.array(some, dtype=np.int64))
-            true = self._registry.vectors_of(self._model, [int(i) for i in ids])
+            true = self._feed.vectors_of(self._model, [int(i) for i in ids])
             for id_, row in zip(ids, rows, strict=True):
                 vector = true.get(int(id_))  # none: of a chunk that is gone
                 if vector is not None and vector != row.tobytes():
@@ -119,7 +119,7 @@ class Indexes:
         if self.vectors is None or not hashes:
             return found
         generation = self.vectors.generation
-        for hash_, id_ in self._registry.chunks_embedded(hashes):
+        for hash_, id_ in self._feed.chunks_embedded(hashes):
             at = int(np.searchsorted(generation.ids, id_))
             if at < generation.count and generation.ids[at] == id_:
                 found[hash_] = generation.rows_at(np.array([at]))[1][0].tobytes()
@@ -166,7 +166,7 @@ class Indexes:
         for path in (fresh, old):
             shutil.rmtree(path, ignore_errors=True)
         words = WordIndex(fresh)
-        for chunks in self._registry.indexed_chunks(0, _BATCH):
+        for chunks in self._feed.indexed_chunks(0, _BATCH):
             self._learn(words.add(chunks))
         words.commit()
         words.stop_writing()
@@ -177,13 +177,13 @@ class Indexes:
         self._words = WordIndex(place)
 
     def _renew_vectors(self) -> None:
-        manifest = self._registry.manifest()
-        if manifest.dimensions:
-            place = self._vectors_of(manifest.model)
-            vectors = VectorIndex(place, manifest.dimensions, damaged=True)
-            vectors.rebuild(self._registry.vector_rows(manifest.model, 0))
+        serving = self._feed.serving()
+        if serving.dimensions:
+            place = self._vectors_of(serving.model)
+            vectors = VectorIndex(place, serving.dimensions, damaged=True)
+            vectors.rebuild(self._feed.vector_rows(serving.model, 0))
             vectors.start_writing()
-            self._model, self.vectors = manifest.model, vectors
+            self._model, self.vectors = serving.model, vectors
 
     def _surely(self, act: Callable[[], T]) -> T:
         """Do this, on rebuilt indexes if those that are there turn out to be damaged."""
@@ -224,7 +224,7 @@ class Indexes:
         if VECTORS in self.damaged:
             return False
         held = 0 if self.vectors is None or not self.vectors.count else self.vectors.ids[-1]
-        return bool(held < int(self._registry.setting(EMBEDDED_UPTO) or 0))
+        return bool(held < self._feed.embedded_upto())
 
     # --- writing: by one process at a time
 
@@ -275,10 +275,10 @@ class Indexes:
     def _catch_up(self) -> None:
         if self._vocabulary.is_lost:
             self._vocabulary.begin_anew()
-            for chunks in self._registry.indexed_chunks(0, _BATCH):
+            for chunks in self._feed.indexed_chunks(0, _BATCH):
                 self._learn(normalise.words(chunk.text) for chunk in chunks)
             self._vocabulary.finish_anew()
-        for chunks in self._registry.indexed_chunks(self._words.view().last_chunk(), _BATCH):
+        for chunks in self._feed.indexed_chunks(self._words.view().last_chunk(), _BATCH):
             self._add_words(chunks)
         self._words.commit()
         if self._lack_vectors():
@@ -292,7 +292,7 @@ class Indexes:
     def _rebuild_words(self) -> None:
         self._words.clear()
         self._vocabulary.begin_anew()
-        for chunks in self._registry.indexed_chunks(0, _BATCH):
+        for chunks in self._feed.indexed_chunks(0, _BATCH):
             self._add_words(chunks)
         self._words.commit()
         self._vocabulary.finish_anew()
@@ -306,16 +306,16 @@ class Indexes:
         """Readers have the old ones until the end."""
         self._open_vectors()
         if self.vectors is not None:  # the old rows are not read
-            self.vectors.rebuild(self._registry.vector_rows(self._model, 0))
+            self.vectors.rebuild(self._feed.vector_rows(self._model, 0))
 
     def build_beside(self, model: str, dimensions: int, *, anew: bool = False) -> NDArray[np.int64]:
         """Bring the vectors of a model that does not serve yet up to what is embedded by now: the
         ids of all of them. Needs no writer's lock, but no other process may do the same."""
         index = VectorIndex.open(self._vectors_of(model), dimensions, writable=True)
         if anew:
-            index.rebuild(self._registry.vector_rows(model, 0))
+            index.rebuild(self._feed.vector_rows(model, 0))
         last = int(index.ids[-1]) if index.count else 0
-        for ids, vectors in self._registry.vector_rows(model, last):
+        for ids, vectors in self._feed.vector_rows(model, last):
             index.append(ids, vectors)
         held = index.ids
         index.close()
@@ -329,24 +329,24 @@ class Indexes:
     def _open_vectors(self) -> None:
         """Those of the model that serves; another than before, where that changed."""
         with self._opening:
-            manifest = self._registry.manifest()
-            known = self.vectors is not None and self._model == manifest.model
-            if known or VECTORS in self.damaged or not manifest.dimensions:
+            serving = self._feed.serving()
+            known = self.vectors is not None and self._model == serving.model
+            if known or VECTORS in self.damaged or not serving.dimensions:
                 return
             if self.vectors is not None:
                 self.vectors.stop_writing()
-            vectors = VectorIndex(self._vectors_of(manifest.model), manifest.dimensions)
+            vectors = VectorIndex(self._vectors_of(serving.model), serving.dimensions)
             if self._writing:
                 vectors.start_writing()
-            self._model, self.vectors = manifest.model, vectors
+            self._model, self.vectors = serving.model, vectors
 
     def _vectors_of(self, model: str) -> Path:
         return self._folder / VECTORS / _digest(model)
 
     def _tidy(self) -> None:
         """Remove the vectors of models that neither serve nor are to."""
-        manifest = self._registry.manifest()
-        kept = {_digest(manifest.model), _digest(manifest.next_model)}
+        serving = self._feed.serving()
+        kept = {_digest(serving.model), _digest(serving.next_model)}
         places = self._folder / VECTORS
         for path in places.iterdir() if places.is_dir() else ():
             if path.name not in kept:

@@ -12,24 +12,22 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock
 
 from trivium.errors import LibraryDamaged
 from trivium.ports import Waiting
 from trivium.store.embedded.asof import AS_OF
 from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import open_database, translated
-from trivium.store.embedded.locks import LOCK, held
+from trivium.store.embedded.leases import FileLeases
 from trivium.store.sql.migrations import SCHEMA
-from trivium.store.sql.registry import Registry
 from trivium.store.sql.rows import field_values, metadata_of
+from trivium.store.sql.schema import migrate
+from trivium.upkeep import LostDocument, Salvaged
 
 DAMAGED = f"{DATABASE}.damaged-"  # and the day
 DERIVED = ("words", "vectors", "vocabulary.txt", AS_OF)
@@ -46,40 +44,6 @@ _BROKEN_PAST = (
     "SELECT id FROM interpretations i WHERE state <> 'active'"
     " AND chunks <> (SELECT count(*) FROM chunks c WHERE c.interpretation = i.id)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LostDocument:
-    """A document with rows that are lost, and what is still known of it."""
-
-    id: int
-    uri: str = ""
-    collection: str = ""
-    category: str | None = None
-    audience: str | None = None  # None: nobody knows who may see it
-    sender: str = ""
-    original: str = ""  # where the archive keeps its bytes
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Salvaged:
-    documents: int  # that are whole
-    lost: tuple[LostDocument, ...]
-    past: int  # retired interpretations that are lost
-    kept: Path | None = None  # where the damaged file is now
-
-
-def told_of(saved: Salvaged) -> str:
-    """A sentence for people."""
-    told = f"The database is damaged. {saved.documents:,} documents can be read"
-    if saved.lost:
-        named = ", ".join(f"#{one.id} {one.uri}".strip() for one in saved.lost[:5])
-        more = f" and {len(saved.lost) - 5:,} more" if len(saved.lost) > 5 else ""
-        told += f"; {len(saved.lost):,} can't: {named}{more}"
-    if saved.past:
-        told += f"; {saved.past:,} earlier versions are lost"
-    return f"{told}."
 
 
 def is_damaged(folder: Path) -> bool:
@@ -130,7 +94,8 @@ def salvage(folder: Path) -> Salvaged:
 @contextmanager
 def alone(folder: Path, waiting: Waiting | None, seconds: float = 3600) -> Iterator[None]:
     """The lock of whoever writes to the library in this folder, without opening it."""
-    with held(FileLock(folder / LOCK), seconds, waiting, "writing to this library"):
+    leases = FileLeases(folder, seconds)
+    with leases.hold("writer", "writing to this library", waiting=waiting):
         yield
 
 
@@ -172,7 +137,7 @@ def _copy(source: Path, target: Path) -> Salvaged:
 def _migrate(target: Path) -> None:
     engine = open_database(target)
     try:
-        Registry(engine).migrate()
+        migrate(engine)
         with engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode = DELETE")  # one file
     finally:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tantivy import Index, IndexWriter, Query, Schema, Searcher
 
-    from trivium.store.sql.reader import IndexedChunk
+    from trivium.store.indexed import IndexedChunk
 
 _HEAP = 64_000_000  # bytes a writer collects before it writes a segment; tantivy's least is 15 MB
 # Up to so many documents a filter goes into the query as a union of terms (100k chunks: 1,000

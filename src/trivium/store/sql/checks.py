@@ -14,6 +14,7 @@ from sqlalchemy import (
     JSON,
     ColumnElement,
     Connection,
+    Engine,
     RowMapping,
     Select,
     Table,
@@ -30,7 +31,6 @@ from sqlalchemy import (
 
 from trivium.errors import LibraryDamaged
 from trivium.store.sql.checksums import CHECKED, CHECKSUM, changed_checksum, checksum, is_sound
-from trivium.store.sql.reader import RegistryReader
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import active
 from trivium.store.sql.tables import (
@@ -77,7 +77,10 @@ class Unsound:
     documents: tuple[DocumentId, ...]  # that it concerns
 
 
-class Checks(RegistryReader):
+class Checks:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
     def unsound(self) -> list[Unsound]:
         """Every row with a checksum that doesn't match it, passages apart: see `rotten`."""
         return [one for table in CHECKED if table is not chunks for one in self._unsound_of(table)]

@@ -8,7 +8,6 @@ of it, and the database itself lets one write after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, insert, select
@@ -16,13 +15,13 @@ from sqlalchemy import Connection, Engine, delete, insert, select
 from trivium.answers import Conversation, KeptTurn, Turn
 from trivium.store.clock import now
 from trivium.store.sql.conditions import visible
-from trivium.store.sql.statements import insert_all, slices
+from trivium.store.sql.statements import insert_all, one_state, slices
 from trivium.store.sql.tables import documents, turn_documents, turns
 from trivium.store.where import holds
 from trivium.types import DocumentId, Where
 
 
-class Conversations:
+class SqlConversations:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
@@ -42,12 +41,12 @@ class Conversations:
             insert_all(connection, turn_documents, rows)
 
     def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
-        with self._engine.connect() as connection:
+        with one_state(self._engine) as connection:
             return [kept for _, kept in _seen(connection, where, conversation)]
 
-    def listed(self, where: Where) -> list[Conversation]:
+    def all(self, where: Where) -> list[Conversation]:
         found: dict[str, list[KeptTurn]] = {}
-        with self._engine.connect() as connection:
+        with one_state(self._engine) as connection:
             for name, kept in _seen(connection, where):
                 found.setdefault(name, []).append(kept)
         return [
@@ -62,31 +61,6 @@ class Conversations:
             for some in slices(gone):
                 connection.execute(delete(turns).where(turns.c.id.in_(some)))
         return len(gone)
-
-
-class ConversingStore:
-    """The part of a store that speaks of conversations."""
-
-    _conversations: Conversations
-
-    def _translated(self) -> AbstractContextManager[None]:
-        raise NotImplementedError
-
-    def keep_turn(self, conversation: str, kept: KeptTurn) -> None:
-        with self._translated():
-            self._conversations.keep(conversation, kept)
-
-    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
-        with self._translated():
-            return self._conversations.turns(conversation, where)
-
-    def conversations(self, where: Where) -> list[Conversation]:
-        with self._translated():
-            return self._conversations.listed(where)
-
-    def forget_conversation(self, conversation: str, where: Where) -> int:
-        with self._translated():
-            return self._conversations.forget(conversation, where)
 
 
 def forget_turns_of(connection: Connection, gone: Sequence[DocumentId]) -> None:

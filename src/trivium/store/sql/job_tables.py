@@ -11,13 +11,12 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    String,
     Table,
     Text,
     text,
 )
 
-from trivium.store.sql.tables import metadata
+from trivium.store.sql.tables import Bytewise, metadata
 
 _Id = BigInteger().with_variant(Integer, "sqlite")
 
@@ -26,14 +25,14 @@ jobs = Table(
     "jobs",
     metadata,
     Column("id", _Id, primary_key=True, autoincrement=False),
-    Column("kind", String, nullable=False),
-    Column("what", String, nullable=False),
+    Column("kind", Bytewise, nullable=False),
+    Column("what", Bytewise, nullable=False),
     Column("options", JSON, nullable=False),
     Column("priority", Integer, nullable=False),
-    Column("state", String, nullable=False),
-    Column("created_at", String, nullable=False),
-    Column("started_at", String, nullable=False),
-    Column("ended_at", String, nullable=False),
+    Column("state", Bytewise, nullable=False),
+    Column("created_at", Bytewise, nullable=False),
+    Column("started_at", Bytewise, nullable=False),
+    Column("ended_at", Bytewise, nullable=False),
     Column("tasks", Integer, nullable=False),
     Column("size", _Id, nullable=False),
     Column("ended", Integer, nullable=False),
@@ -44,9 +43,10 @@ jobs = Table(
     Column("lasting", Boolean, nullable=False),
     Column("complete", Boolean, nullable=False),  # all its tasks are known
     # Since when the process that works on it does, and what had ended by then: for the rate.
-    Column("run_at", String, nullable=False),
+    Column("run_at", Bytewise, nullable=False),
     Column("run_ended", Integer, nullable=False),
     Column("run_size", _Id, nullable=False),
+    Column("worker", Bytewise, nullable=False, server_default=text("''")),  # the last one at it
     Index("jobs_by_state", "state"),
 )
 
@@ -56,21 +56,22 @@ tasks = Table(
     Column("id", _Id, primary_key=True, autoincrement=False),
     Column("job", ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
     Column("parent", _Id, nullable=False),  # 0: none
-    Column("uri", String, nullable=False),
-    Column("name", String, nullable=False),
+    Column("uri", Bytewise, nullable=False),
+    Column("name", Bytewise, nullable=False),
     Column("size", _Id, nullable=False),
     Column("key", LargeBinary, nullable=False),
-    Column("state", String, nullable=False),
-    Column("step", String, nullable=False),
-    Column("fate", String, nullable=False),
+    Column("state", Bytewise, nullable=False),
+    Column("step", Bytewise, nullable=False),
+    Column("fate", Bytewise, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("anew", Boolean, nullable=False),  # look at what it holds within, though it is known
-    Column("code", String, nullable=False),
+    Column("code", Bytewise, nullable=False),
     Column("message", Text, nullable=False),
     Column("document", _Id),
     Column("seconds", JSON, nullable=False),
     # How often a worker ended, without saying why, while it had this.
     Column("lost", Integer, nullable=False, server_default=text("0")),
+    Column("worker", Bytewise, nullable=False, server_default=text("''")),  # who has it, or had
     Index("tasks_by_job", "job", "state", "id"),
     Index("tasks_by_document", "document"),
 )

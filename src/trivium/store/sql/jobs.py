@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
-from trivium.store.sql.statements import slices
+from trivium.store.sql.statements import one_state, slices
 from trivium.store.sql.tables import documents
 from trivium.work import REEMBED, Job, JobId, JobState, Priority, Step, Task, TaskId, TaskState
 
@@ -38,21 +38,21 @@ _KEPT = 20
 _DEEPEST = 4  # tasks from one that a source offers down to what lies within it
 
 
-class JobBook:
+class SqlJobs:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     # --- looking
 
-    def jobs(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
+    def all(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
         """The newest first."""
-        query = select(jobs).order_by(jobs.c.id.desc()).limit(-1 if limit is None else limit)
+        query = select(jobs).order_by(jobs.c.id.desc()).limit(limit)
         if not ended:
             query = query.where(jobs.c.state.in_(UNFINISHED))
         with self._engine.connect() as connection:
             return [job_of(row) for row in connection.execute(query)]
 
-    def job(self, job: JobId) -> Job | None:
+    def get(self, job: JobId) -> Job | None:
         with self._engine.connect() as connection:
             row = connection.execute(select(jobs).where(jobs.c.id == job)).first()
         return job_of(row) if row else None
@@ -70,16 +70,9 @@ class JobBook:
         query = select(tasks).where(tasks.c.job == job).order_by(tasks.c.id)
         if states is not None:
             query = query.where(tasks.c.state.in_(states))
-        query = query.offset(offset).limit(-1 if limit is None else limit)
+        query = query.offset(offset).limit(limit)
         with self._engine.connect() as connection:
             return [task_of(row) for row in connection.execute(query)]
-
-    def unembedded(self) -> list[Task]:
-        """Tasks whose documents are there without all of their vectors, or were so."""
-        over = tasks.c.state.in_((TaskState.FAILED, TaskState.WORKING))
-        theirs = (tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None) & over
-        with self._engine.connect() as connection:
-            return [task_of(row) for row in connection.execute(select(tasks).where(theirs))]
 
     def keys(self, kind: str) -> list[bytes]:
         """Of what such jobs were offered, unless all of it is done: it may be tried again."""
@@ -92,7 +85,7 @@ class JobBook:
         """How many of its documents were added, updated, unchanged, ..."""
         listed = select(tasks.c.fate, func.count()).where(tasks.c.job == job, tasks.c.fate != "")
         unlisted = select(jobs.c.unchanged).where(jobs.c.id == job)
-        with self._engine.connect() as connection:
+        with one_state(self._engine) as connection:
             found = {row[0]: row[1] for row in connection.execute(listed.group_by(tasks.c.fate))}
             unchanged = connection.scalar(unlisted) or 0
         if unchanged:
@@ -159,14 +152,12 @@ class JobBook:
         with self._engine.begin() as connection:
             return connection.execute(delete(jobs).where(jobs.c.state.in_(_ENDED))).rowcount
 
-    # --- for those that change jobs from elsewhere
 
-    @staticmethod
-    def trim(connection: Connection) -> None:
-        """Forget old jobs that went well."""
-        well = jobs.c.state.in_((JobState.DONE, JobState.CANCELLED))
-        newest = select(jobs.c.id).where(well).order_by(jobs.c.id.desc()).limit(_KEPT)
-        connection.execute(delete(jobs).where(well, jobs.c.id.not_in(newest)))
+def trim(connection: Connection) -> None:
+    """Forget old jobs that went well."""
+    well = jobs.c.state.in_((JobState.DONE, JobState.CANCELLED))
+    newest = select(jobs.c.id).where(well).order_by(jobs.c.id.desc()).limit(_KEPT)
+    connection.execute(delete(jobs).where(well, jobs.c.id.not_in(newest)))
 
 
 def forget_documents(connection: Connection, gone: Sequence[int], uris: Sequence[str]) -> None:
@@ -203,6 +194,7 @@ def job_of(row: Row[Any]) -> Job:
         seconds_left=left,
         notes=tuple(row.notes),
         lasting=row.lasting,
+        worker=row.worker,
         options=row.options,
     )
 

@@ -164,6 +164,13 @@ def _add_checksums(connection: Connection) -> None:
         _add_columns(connection, table, "checksum")
 
 
+def _add_workers(connection: Connection) -> None:
+    """Who works on what. What is being worked on just now has no owner, so the next one to look
+    takes it over."""
+    _add_columns(connection, jobs, "worker")
+    _add_columns(connection, tasks, "worker")
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -183,5 +190,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_senders,
     _add_losses,
     _add_checksums,
+    _add_workers,
 )
 SCHEMA = len(MIGRATIONS)

@@ -7,14 +7,15 @@ and the change is still wanted, both asked within the statement that adds it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
 from zlib import crc32
 
-import numpy as np
 from sqlalchemy import (
     BigInteger,
     Connection,
+    Engine,
     LargeBinary,
     String,
     Table,
@@ -26,10 +27,8 @@ from sqlalchemy import (
     select,
 )
 
-from trivium.errors import ReembedStopped
-from trivium.ports import Summarised, Unembedded
-from trivium.store.sql.checksums import is_sound
-from trivium.store.sql.reader import RegistryReader
+from trivium.errors import ModelChanged, NotEmbedded, ReembedStopped
+from trivium.ports import Embed, Unembedded
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
@@ -43,6 +42,7 @@ from trivium.store.sql.statements import (
     slices,
     take,
     vector_bytes,
+    vector_of,
 )
 from trivium.store.sql.tables import (
     chunks,
@@ -52,46 +52,144 @@ from trivium.store.sql.tables import (
     settings,
     token_vectors,
 )
-from trivium.types import ChunkId, DocumentId, TokenVectors
+from trivium.store.sql.vectors import keep_vectors
+from trivium.types import ChunkId, DocumentId, Manifest, TokenVectors
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from trivium.types import Vector
 
-    from trivium.types import Vector, Vectors
-
-_ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
+_MISSING = 256  # chunks whose vectors are made at a time, where they were missing
 _DROPPED = 5_000  # rows deleted in one transaction: other writers wait some 50 ms for it
 
 
-class ModelRegistry(RegistryReader):
-    """What the registry knows of embedding models."""
+class VectorIndex(Protocol):
+    """What a store derives from the vectors that are kept here. PostgreSQL's own index follows by
+    itself; files beside a database do not."""
 
-    def describe_model(self, model: str, told: Mapping[str, str]) -> None:
+    def holds_all(self) -> bool:
+        """Whether every active chunk is in the index of the model that serves."""
+        ...
+
+    def held(self) -> int:
+        """How many active chunks are in it."""
+        ...
+
+    def rebuild(self) -> None: ...
+
+    def prepare(self, model: str, dimensions: int) -> None:
+        """Index what is embedded by a model that does not serve yet."""
+        ...
+
+    def finish(self, model: str, dimensions: int) -> ChunkId:
+        """The same, to the last vector, while nobody else writes; the highest id in it."""
+        ...
+
+    def switched(self) -> None:
+        """Another model's vectors serve from now on."""
+        ...
+
+    def drop_others(self) -> None:
+        """Delete what belongs to models that neither serve nor are to."""
+        ...
+
+
+class SqlModels:
+    """The rows of embedding models, and of what they embedded."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        writing: Callable[[], AbstractContextManager[None]],
+        index: VectorIndex,
+    ) -> None:
+        self._engine = engine
+        self._writing = writing
+        self._index = index
+
+    def manifest(self) -> Manifest:
+        return _manifest(self._engine)
+
+    def describe(self, model: str, told: Mapping[str, str]) -> None:
         """Keep how to load the model of the vectors. Writes only what is not there."""
         described = _described(model, told)
         with self._engine.begin() as connection:
             if setting(connection, MODEL_SETTINGS) != described:
                 set_setting(connection, MODEL_SETTINGS, described)
 
-    def summarised(self, document: DocumentId) -> Summarised | None:
-        summary = select(interpretations.c.id, interpretations.c.summary).where(
-            interpretations.c.document == document, interpretations.c.state == "active"
-        )
-        hashes = select(chunks.c.embedding).where(chunks.c.interpretation == bindparam("of"))
+    def known(self, model: str, hashes: Sequence[str], sender: str = "") -> dict[str, Vector]:
+        found: dict[str, Vector] = {}
         with self._engine.connect() as connection:
-            row = connection.execute(summary).first()
-            if row is None:
-                return None
-            held = connection.scalars(hashes, {"of": row.id})
-            return Summarised(row.summary, frozenset(held))
+            for some in slices(hashes):
+                query = select(embeddings.c.hash, embeddings.c.vector).where(
+                    embeddings.c.model == model, embeddings.c.hash.in_(some)
+                )
+                if sender:
+                    own = (
+                        select(chunks.c.embedding)
+                        .join(documents, chunks.c.document == documents.c.id)
+                        .where(chunks.c.embedding.in_(some), documents.c.sender == sender)
+                    )
+                    query = query.where(embeddings.c.hash.in_(own))
+                found |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
+        return found
+
+    def keep(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        with self._writing(), self._engine.begin() as connection:
+            keep_vectors(connection, model, vectors)
+
+    def embed_missing(self, model: str, embed: Embed) -> int:
+        done, after = 0, 0
+        with self._writing():
+            serving = self.manifest().model
+            if model and serving not in ("", model):
+                raise ModelChanged(f"The vectors of this library are of {serving}.")
+            if self._index.holds_all():
+                return 0
+            held = self._index.held()
+            try:
+                while chunks := self.unembedded(model, after, _MISSING):
+                    after = chunks[-1].id
+                    found = embed({chunk.hash: chunk.text for chunk in chunks})
+                    self.keep(model, found)
+                    done += len(found)
+            finally:
+                if self.embedded(model) > held:
+                    self._index.rebuild()
+        return done
+
+    def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
+        """Those of the documents that have an active chunk without a vector."""
+        known = select(embeddings.c.hash).where(embeddings.c.model == model)
+        found: set[DocumentId] = set()
+        for part in slices(some):
+            query = (
+                select(chunks.c.document)
+                .join(documents, chunks.c.document == documents.c.id)
+                .where(active, documents.c.id.in_(part), chunks.c.embedding.not_in(known))
+            )
+            with self._engine.connect() as connection:
+                found |= set(connection.scalars(query.distinct()))
+        return found
+
+    def embedded(self, model: str) -> int:
+        """How many active chunks have a vector."""
+        query = (
+            select(func.count())
+            .select_from(chunks)
+            .join(documents, chunks.c.document == documents.c.id)
+            .join(embeddings, embeddings.c.hash == chunks.c.embedding)
+            .where(active, embeddings.c.model == model)
+        )
+        with self._engine.connect() as connection:
+            return connection.scalar(query) or 0
 
     # --- vectors beside those that serve
 
-    def begin_model(self, model: str, told: Mapping[str, str]) -> None:
+    def begin(self, model: str, told: Mapping[str, str]) -> None:
         with self._engine.begin() as connection:
             set_setting(connection, NEXT_MODEL, model)
             set_setting(connection, NEXT_SETTINGS, _described(model, told))
-        self.drop_other_models()
+        drop_unneeded(self._engine)
 
     def count_unembedded(self, model: str) -> int:
         query = _without_vector(select(func.count(chunks.c.embedding.distinct())), model)
@@ -125,63 +223,24 @@ class ModelRegistry(RegistryReader):
             if setting(connection, NEXT_MODEL) != model:
                 raise ReembedStopped("Another process has stopped it.")
 
-    def vector_rows(
-        self, model: str, after: ChunkId
-    ) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
-        """Ids above `after` and vectors of active chunks, in order, many at a time."""
-        while True:
-            query = (
-                select(chunks.c.id, embeddings.c.vector)
-                .join(documents, chunks.c.document == documents.c.id)
-                .join(embeddings, embeddings.c.hash == chunks.c.embedding)
-                .where(active, chunks.c.id > after, embeddings.c.model == model)
-                .order_by(chunks.c.id)
-                .limit(_ROWS)
-            )
-            with self._engine.connect() as connection:
-                rows = connection.execute(query).all()
-            if not rows:
-                return
-            ids = np.array([row.id for row in rows], dtype=np.int64)
-            stored = np.frombuffer(b"".join(row.vector for row in rows), dtype=STORED)
-            yield ids, stored.reshape(len(ids), -1).astype(np.float32)
-            after = rows[-1].id
-
-    def vectors_of(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, bytes]:
-        """The stored vectors of these chunks, active or not, as they lie in the database, except
-        those that have rotted there: they say nothing about an index."""
-        found: dict[ChunkId, bytes] = {}
-        with self._engine.connect() as connection:
-            for some in slices(ids):
-                held = select(chunks.c.id, chunks.c.embedding).where(chunks.c.id.in_(some))
-                hashes = {row.id: row.embedding for row in connection.execute(held)}
-                known = select(embeddings).where(
-                    embeddings.c.model == model, embeddings.c.hash.in_(set(hashes.values()))
-                )
-                rows = connection.execute(known).mappings()
-                vectors = {r["hash"]: r["vector"] for r in rows if is_sound(embeddings, r)}
-                found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
-        return found
-
-    def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:
-        """The chunks, active or not, whose embedded text has one of these hashes."""
-        found: list[tuple[str, ChunkId]] = []
-        with self._engine.connect() as connection:
-            for some in slices(hashes):
-                query = select(chunks.c.embedding, chunks.c.id)
-                rows = connection.execute(query.where(chunks.c.embedding.in_(some)))
-                found += [(row.embedding, row.id) for row in rows]
-        return found
-
-    def dimensions_of(self, model: str) -> int:
-        """0 where there is no vector of it."""
-        query = select(embeddings.c.vector).where(embeddings.c.model == model).limit(1)
-        with self._engine.connect() as connection:
-            return len(connection.scalar(query) or b"") // STORED.itemsize
+    def prepare(self, model: str) -> None:
+        dimensions = self._dimensions(model)
+        if dimensions:
+            self._index.prepare(model, dimensions)
 
     # --- the switch
 
-    def switch_model(self, model: str, dimensions: int, upto: ChunkId) -> None:
+    def switch(self, model: str) -> None:
+        with self._writing():
+            lacking = self.count_unembedded(model)
+            if lacking:
+                raise NotEmbedded(f"{lacking:,} passages have no vector of {model}.", fix="")
+            dimensions = self._dimensions(model)
+            upto = self._index.finish(model, dimensions) if dimensions else 0
+            self._serve(model, dimensions, upto)
+            self._index.switched()
+
+    def _serve(self, model: str, dimensions: int, upto: ChunkId) -> None:
         """The one instant in which another model's vectors serve."""
         with self._engine.begin() as connection:
             take(connection, "sequence", 1)  # so that readers look again
@@ -193,40 +252,21 @@ class ModelRegistry(RegistryReader):
             set_setting(connection, MODEL_SETTINGS, setting(connection, NEXT_SETTINGS) or "")
             _forget_next(connection)
 
-    def abandon_model(self) -> None:
+    def abandon(self) -> None:
         """The vectors that serve go on doing so; those made beside them go."""
         with self._engine.begin() as connection:
             _forget_next(connection)
-        self.drop_other_models()
+        drop_unneeded(self._engine)
 
-    def drop_other_models(self) -> None:
-        """Delete the vectors of models that neither serve nor are to."""
-        manifest = self.manifest()
-        if not manifest.model:
-            return
-        for table in (embeddings, token_vectors):
-            for model in self._models(table) - {manifest.model, manifest.next_model}:
-                self._drop(table, model)
+    def drop_others(self) -> None:
+        drop_unneeded(self._engine)  # in short transactions: others write between them
+        self._index.drop_others()
 
-    def _models(self, table: Table) -> set[str]:
-        """Every model with a row, by one look into the index for each."""
-        found: set[str] = set()
+    def _dimensions(self, model: str) -> int:
+        """0 where there is no vector of it."""
+        query = select(embeddings.c.vector).where(embeddings.c.model == model).limit(1)
         with self._engine.connect() as connection:
-            last = ""
-            while True:
-                query = select(func.min(table.c.model)).where(table.c.model > last)
-                last = connection.scalar(query) or ""
-                if not last:
-                    return found
-                found.add(last)
-
-    def _drop(self, table: Table, model: str) -> None:
-        some = select(table.c.hash).where(table.c.model == model).limit(_DROPPED)
-        gone = 1
-        while gone:
-            with self._engine.begin() as connection:
-                unwanted = (table.c.model == model) & table.c.hash.in_(some)
-                gone = connection.execute(delete(table).where(unwanted)).rowcount
+            return len(connection.scalar(query) or b"") // STORED.itemsize
 
 
 def _described(model: str, told: Mapping[str, str]) -> str:
@@ -259,3 +299,55 @@ def _insert_wanted(table: Table) -> Any:
 def _forget_next(connection: Connection) -> None:
     next_: Iterable[str] = (NEXT_MODEL, NEXT_SETTINGS)
     connection.execute(delete(settings).where(settings.c.name.in_(next_)))
+
+
+def _told(described: str | None, model: str) -> dict[str, str]:
+    """How to load this model, where that is what was described."""
+    held = json.loads(described) if described else {}
+    return dict(held["settings"]) if held.get("model") == model else {}
+
+
+def _manifest(engine: Engine) -> Manifest:
+    with engine.connect() as connection:  # one statement, so one state
+        held = {row.name: row.value for row in connection.execute(select(settings))}
+    model, next_ = held.get("model", ""), held.get(NEXT_MODEL, "")
+    return Manifest(
+        schema=int(held.get("schema", 0)),
+        model=model,
+        dimensions=int(held.get("dimensions", 0)),
+        settings=_told(held.get(MODEL_SETTINGS), model),
+        next_model=next_,
+        next_settings=_told(held.get(NEXT_SETTINGS), next_),
+    )
+
+
+def drop_unneeded(engine: Engine) -> None:
+    """Delete the vectors of models that neither serve nor are to."""
+    manifest = _manifest(engine)
+    if not manifest.model:
+        return
+    for table in (embeddings, token_vectors):
+        for model in _models(engine, table) - {manifest.model, manifest.next_model}:
+            _drop(engine, table, model)
+
+
+def _models(engine: Engine, table: Table) -> set[str]:
+    """Every model with a row, by one look into the index for each."""
+    found: set[str] = set()
+    with engine.connect() as connection:
+        last = ""
+        while True:
+            query = select(func.min(table.c.model)).where(table.c.model > last)
+            last = connection.scalar(query) or ""
+            if not last:
+                return found
+            found.add(last)
+
+
+def _drop(engine: Engine, table: Table, model: str) -> None:
+    some = select(table.c.hash).where(table.c.model == model).limit(_DROPPED)
+    gone = 1
+    while gone:
+        with engine.begin() as connection:
+            unwanted = (table.c.model == model) & table.c.hash.in_(some)
+            gone = connection.execute(delete(table).where(unwanted)).rowcount

@@ -1,4 +1,4 @@
-"""What documents are called: found by name, named once more, renamed, forgotten.
+"""What documents are called and how they are labelled: named once more, renamed, forgotten.
 
 A document's first name stands in its row, the others both there (to be read with it) and in the
 table `names` (to be looked up).
@@ -7,19 +7,19 @@ table `names` (to be looked up).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Engine,
     Executable,
     and_,
     bindparam,
     delete,
     insert,
     select,
-    union,
     union_all,
 )
 
@@ -28,12 +28,11 @@ from trivium.store.clock import now
 from trivium.store.identity import WITHIN, followed, is_within
 from trivium.store.sql.checksums import change
 from trivium.store.sql.jobs import forget_documents
-from trivium.store.sql.reader import RegistryReader
-from trivium.store.sql.rows import document_of, name_values
-from trivium.store.sql.statements import slices, take
-from trivium.store.sql.tables import documents, interpretations, names
+from trivium.store.sql.rows import document_of, field_values, metadata_values, name_values
+from trivium.store.sql.statements import insert_all, slices, take
+from trivium.store.sql.tables import collections, documents, fields, interpretations, names
 from trivium.store.where import comparable_text, name_of
-from trivium.types import Document, DocumentId
+from trivium.types import Document, DocumentId, Metadata
 
 _AFTER_WITHIN = WITHIN[:-1] + chr(ord(WITHIN[-1]) + 1)  # sorts behind whatever lies within
 
@@ -61,35 +60,9 @@ _BY_BYTES = (
 )
 
 
-class Names(RegistryReader):
-    def find(self, uri: str, collection: str) -> Document | None:
-        return self.find_all([uri], collection).get(uri)
-
-    def find_all(self, uris: Sequence[str], collection: str) -> dict[str, Document]:
-        with self._engine.connect() as connection:
-            found = named(connection, [(collection, uri) for uri in uris])
-        wanted = set(uris)
-        return {uri: one for one in found for uri in all_names(one) if uri in wanted}
-
-    def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
-        with self._engine.connect() as connection:
-            return seen_with(connection, [(collection, hash_) for hash_ in hashes])
-
-    def below(self, prefix: str, collection: str) -> list[str]:
-        behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        first, others = (
-            select(table.c.uri).where(
-                table.c.collection == collection, table.c.uri >= prefix, table.c.uri < behind
-            )
-            for table in (documents, names)
-        )
-        with self._engine.connect() as connection:
-            found = connection.scalars(union(first.where(documents.c.interpretation > 0), others))
-            return sorted(found)
-
-    def within(self, uri: str, collection: str) -> list[Document]:
-        with self._engine.connect() as connection:
-            return _within(connection, uri, collection)
+class Names:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
     def add_name(self, document: DocumentId, uri: str) -> Document:
         with self._engine.begin() as connection:
@@ -101,7 +74,7 @@ class Names(RegistryReader):
             uris = all_names(known)
             if old not in uris:
                 return _add(connection, known, new)
-            for inner in _within(connection, old, known.collection):
+            for inner in within(connection, old, known.collection):
                 moved = (
                     new + u.removeprefix(old) if is_within(u, old) else u for u in all_names(inner)
                 )
@@ -120,7 +93,7 @@ class Names(RegistryReader):
             nameless = []
             for document in (
                 *named(connection, [(collection, uri)]),
-                *_within(connection, uri, collection),
+                *within(connection, uri, collection),
             ):
                 uris = all_names(document)
                 left = [name for name in uris if name != uri and not is_within(name, uri)]
@@ -129,6 +102,26 @@ class Names(RegistryReader):
                 else:
                     nameless.append(document)
         return nameless
+
+    def relabel(
+        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
+    ) -> None:
+        held = metadata_values(metadata)
+        of, state = interpretations.c.document, interpretations.c.state
+        with self._engine.begin() as connection:
+            changed = take(connection, "sequence", 1).start
+            labels = {"metadata": held, "audience": audience}
+            set_to = {**labels, "category": category, "changed": changed}
+            change(connection, documents, documents.c.id == document, set_to)
+            change(connection, interpretations, (of == document) & (state == "active"), labels)
+            connection.execute(delete(fields).where(fields.c.document == document))
+            insert_all(connection, fields, field_values(document, metadata))
+
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        ours = collections.c.name == collection
+        with self._engine.begin() as connection:
+            connection.execute(delete(collections).where(ours))
+            insert_all(connection, collections, [{"name": collection, "chunker": chunker}])
 
 
 def all_names(document: Document) -> list[str]:
@@ -185,7 +178,9 @@ def insert_names(
         )
 
 
-def _within(connection: Connection, uri: str, collection: str) -> list[Document]:
+def within(connection: Connection, uri: str, collection: str) -> list[Document]:
+    """The documents that lie within this file, by id."""
+
     def inside(table: Any) -> ColumnElement[bool]:
         return and_(
             table.c.collection == collection,

@@ -1,34 +1,37 @@
 """The queue that workers work off: tasks are offered, claimed, and end with their document.
 
 It lies in the registry's own database, so that the end of a task and the switch to its document are
-one transaction (`end_tasks` is called from there). Offering needs no lock beyond the database's;
-claiming is for the one process that writes. Knows nothing of what a task asks for.
+one transaction (`end_tasks` is called from there). A task that is worked on belongs to a worker,
+and comes back when that one's lease has ended. Knows nothing of what a task asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import takewhile
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Engine,
     Integer,
     bindparam,
     cast,
     delete,
     func,
+    insert,
     select,
     true,
+    union,
     update,
 )
 
 from trivium.errors import DocumentSetAside, JobInterrupted
+from trivium.ports import Leases, worker_lease
 from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
-from trivium.store.sql.jobs import UNFINISHED, drop_tasks, job_of, reopen, task_of
-from trivium.store.sql.model_jobs import ModelJobs
+from trivium.store.sql.jobs import UNFINISHED, drop_tasks, job_of, reopen, task_of, trim
 from trivium.store.sql.statements import insert_all, slices, take
 from trivium.work import (
     REEMBED,
@@ -47,7 +50,11 @@ from trivium.work import (
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 
 
-class JobQueue(ModelJobs):
+class SqlQueue:
+    def __init__(self, engine: Engine, leases: Leases) -> None:
+        self._engine = engine
+        self._leases = leases
+
     # --- offering: by any process
 
     def create(
@@ -57,9 +64,10 @@ class JobQueue(ModelJobs):
         options: Mapping[str, Any],
         priority: Priority,
         offered: Sequence[Offered] | None,
+        worker: str = "",
     ) -> JobId:
         """A job with all its tasks at once; or, where these are None, one whose tasks come as they
-        are met by this process and by no other (`extend`, `complete`)."""
+        are met by this worker and by no other (`extend`, `complete`)."""
         with self._engine.begin() as connection:
             job = take(connection, "job", 1).start
             row = {
@@ -68,28 +76,32 @@ class JobQueue(ModelJobs):
                 "started_at": "", "ended_at": "", "tasks": 0, "size": 0, "ended": 0,
                 "ended_size": 0, "failed": 0, "unchanged": 0, "notes": [],
                 "lasting": offered is not None, "complete": offered is not None,
-                "run_at": "", "run_ended": 0, "run_size": 0,
+                "run_at": "", "run_ended": 0, "run_size": 0, "worker": worker,
             }  # fmt: skip
             insert_all(connection, jobs, [row])
             ids = take(connection, "task", len(offered or ()))
             rows = zip(ids, offered or (), strict=True)
             _insert(connection, [(id_, job, 0, one) for id_, one in rows], TaskState.WAITING)
-            self.trim(connection)
+            trim(connection)
             _close_ended(connection, [job])
         return job
 
-    # --- working: by the one process that writes
+    # --- working: each worker under a lease of its own (`worker_lease`)
 
     def recover(self) -> list[Job]:
-        """Take over what a dead worker left: its documents wait again, or fail where only that
-        process could have had them or where another died with them before. The unfinished jobs
-        come back, first to be worked on first."""
+        """Take over what dead workers left: their documents wait again, or fail where only that
+        process could have had them or where another died with them before. What living ones have
+        stays theirs. The unfinished jobs come back, first to be worked on first."""
+        alive = self._living()
         with self._engine.begin() as connection:
             order = (jobs.c.priority, jobs.c.id)
             ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
             found = connection.execute(select(jobs).where(ours).order_by(*order)).all()
             for row in found:
+                if row.worker in alive and not row.lasting:
+                    continue  # its worker alone knows its documents
                 held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
+                held &= tasks.c.worker.not_in(alive)
                 if row.lasting:
                     _lose(connection, row.id, held)
                 elif row.complete:  # it had offered all; what lacks only vectors needs no source
@@ -97,60 +109,48 @@ class JobQueue(ModelJobs):
                     _lose(connection, row.id, held)
                 else:
                     _interrupt(connection, row.id)
-            _drop_cancelled(connection)
+            _drop_cancelled(connection, alive)
             _close_ended(connection, [row.id for row in found])
             left = select(jobs).where(ours).order_by(*order)
             return [job_of(row) for row in connection.execute(left)]
 
-    def claim(self, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
+    def _living(self) -> set[str]:
+        """Those of the workers with a task, or at a job, that are still at it."""
+        of_tasks = select(tasks.c.worker).where(tasks.c.state == TaskState.WORKING)
+        of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED))
+        with self._engine.connect() as connection:
+            known = set(connection.scalars(union(of_tasks, of_jobs)))
+        return {one for one in known if one and self._leases.is_held(worker_lease(one))}
+
+    def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
         """The next tasks of the job that comes first, by priority, then by age. `before`: only of
         jobs that come before this priority and number. One that was lost before comes alone: if
         the worker ends again, it is known what it had."""
         with self._engine.begin() as connection:
-            for job in self._in_order(connection, before):
+            for job in _in_order(connection, before):
                 mine = (tasks.c.job == job) & (tasks.c.state == TaskState.WAITING)
                 query = select(tasks.c.id, tasks.c.lost).where(mine).order_by(tasks.c.id)
                 found = connection.execute(query.limit(limit)).all()
                 if found:
                     fresh = [one.id for one in takewhile(lambda one: not one.lost, found)]
-                    return self._take_up(connection, job, fresh or [found[0].id])
+                    return _take_up(connection, worker, job, fresh or [found[0].id])
         return []
 
-    @staticmethod
-    def _in_order(connection: Connection, before: tuple[int, JobId] | None) -> list[JobId]:
-        query = select(jobs.c.id).where(jobs.c.state.in_(UNFINISHED))
-        if before is not None:
-            earlier = (jobs.c.priority == before[0]) & (jobs.c.id < before[1])
-            query = query.where((jobs.c.priority < before[0]) | earlier)
-        return list(connection.scalars(query.order_by(jobs.c.priority, jobs.c.id)))
-
-    def _take_up(self, connection: Connection, job: JobId, ids: list[TaskId]) -> list[Task]:
-        found: list[Task] = []
-        for some in slices(ids):
-            mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WAITING)
-            taken = {"state": TaskState.WORKING, "attempts": tasks.c.attempts + 1}
-            connection.execute(update(tasks).where(mine).values(**taken))
-            # Not those that someone cancelled between the two.
-            query = select(tasks).where(tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING)
-            found += [task_of(row) for row in connection.execute(query.order_by(tasks.c.id))]
-        _start(connection, job)
-        return found
-
-    def start(self, job: JobId) -> None:
-        """This process works on it from now on: what its rate is measured from."""
+    def start(self, worker: str, job: JobId) -> None:
+        """This worker is at it from now on: what its rate is measured from."""
         with self._engine.begin() as connection:
-            _start(connection, job)
+            _start(connection, worker, job)
 
     def reserve(self, count: int) -> range:
         """Numbers for tasks that are about to be kept with `extend`."""
         with self._engine.begin() as connection:
             return take(connection, "task", count)
 
-    def extend(self, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
-        """Tasks (with job and parent) that this process has met and works on already."""
+    def extend(self, worker: str, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
+        """Tasks (with job and parent) that this worker has met and works on already."""
         if met:
             with self._engine.begin() as connection:
-                _insert(connection, met, TaskState.WORKING)
+                _insert(connection, met, TaskState.WORKING, worker)
 
     def complete(self, job: JobId) -> None:
         """No more tasks will come."""
@@ -206,6 +206,83 @@ class JobQueue(ModelJobs):
         with self._engine.connect() as connection:
             return set(some) - set(connection.scalars(running))
 
+    def unembedded(self) -> list[Task]:
+        """Tasks whose documents are there without all of their vectors, or were so."""
+        over = tasks.c.state.in_((TaskState.FAILED, TaskState.WORKING))
+        theirs = (tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None) & over
+        with self._engine.connect() as connection:
+            return [task_of(row) for row in connection.execute(select(tasks).where(theirs))]
+
+    # --- a change of the model: it has no tasks, what it is made of are passages
+
+    def begin_reembed(self, model: str, told: Mapping[str, str]) -> Job:
+        """The job that is to come to this model: the one that was begun, or a new one. Whatever
+        was begun for another has been given up. `told`: how to load the model."""
+        mine = (jobs.c.kind == REEMBED) & jobs.c.state.in_(UNFINISHED)
+        what = f"embed anew with {model}"
+        with self._engine.begin() as connection:
+            others = update(jobs).where(mine, jobs.c.what != what)
+            connection.execute(others.values(state=JobState.CANCELLED, ended_at=now()))
+            found = connection.execute(select(jobs).where(mine)).first()
+            if found is not None:
+                return job_of(found)
+            row = {
+                "id": take(connection, "job", 1).start, "kind": REEMBED, "what": what,
+                "options": {"settings": dict(told)}, "priority": int(Priority.BULK),
+                "state": JobState.QUEUED, "created_at": now(), "started_at": "", "ended_at": "",
+                "tasks": 0, "size": 0, "ended": 0, "ended_size": 0, "failed": 0, "unchanged": 0,
+                "notes": [], "lasting": True, "complete": False, "run_at": "", "run_ended": 0,
+                "run_size": 0, "worker": "",
+            }  # fmt: skip
+            connection.execute(insert(jobs).values(**row))
+            trim(connection)
+            return job_of(connection.execute(select(jobs).where(jobs.c.id == row["id"])).one())
+
+    def take_up(self, worker: str, job: JobId) -> None:
+        """This worker is at it from now on: what its rate is measured from."""
+        running = {"state": JobState.RUNNING, "run_at": now(), "run_ended": jobs.c.ended}
+        running["worker"] = worker
+        with self._engine.begin() as connection:
+            mine = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
+            connection.execute(update(jobs).where(mine).values(**running))
+            first = update(jobs).where(jobs.c.id == job, jobs.c.started_at == "")
+            connection.execute(first.values(started_at=now()))
+
+    def advance(self, job: JobId, ended: int, of: int) -> None:
+        """How many passages are embedded."""
+        with self._engine.begin() as connection:
+            counts = {"ended": ended, "tasks": of}
+            connection.execute(update(jobs).where(jobs.c.id == job).values(**counts))
+
+    def leave(self, job: JobId, state: JobState, note: str = "") -> None:
+        """This process is done with it; queued: another goes on. Not where someone ended it."""
+        ended = {"ended_at": now(), "complete": True} if state.has_ended else {}
+        values = {"state": state, "notes": [note] if note else [], **ended}
+        with self._engine.begin() as connection:
+            mine = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
+            connection.execute(update(jobs).where(mine).values(**values))
+
+
+def _in_order(connection: Connection, before: tuple[int, JobId] | None) -> list[JobId]:
+    query = select(jobs.c.id).where(jobs.c.state.in_(UNFINISHED))
+    if before is not None:
+        earlier = (jobs.c.priority == before[0]) & (jobs.c.id < before[1])
+        query = query.where((jobs.c.priority < before[0]) | earlier)
+    return list(connection.scalars(query.order_by(jobs.c.priority, jobs.c.id)))
+
+
+def _take_up(connection: Connection, worker: str, job: JobId, ids: list[TaskId]) -> list[Task]:
+    found: list[Task] = []
+    for some in slices(ids):
+        mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WAITING)
+        taken = {"state": TaskState.WORKING, "attempts": tasks.c.attempts + 1, "worker": worker}
+        connection.execute(update(tasks).where(mine).values(**taken))
+        # Not those that someone cancelled between the two.
+        query = select(tasks).where(tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING)
+        found += [task_of(row) for row in connection.execute(query.order_by(tasks.c.id))]
+    _start(connection, worker, job)
+    return found
+
 
 def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
     """Part of a transaction that does what the tasks asked for."""
@@ -231,7 +308,8 @@ def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
     _close_ended(connection, sorted(touched))
 
 
-def _start(connection: Connection, job: JobId) -> None:
+def _start(connection: Connection, worker: str, job: JobId) -> None:
+    connection.execute(update(jobs).where(jobs.c.id == job).values(worker=worker))
     begun = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.QUEUED)
     running = {"run_at": now(), "run_ended": jobs.c.ended, "run_size": jobs.c.ended_size}
     connection.execute(begun.values(state=JobState.RUNNING, **running))
@@ -257,13 +335,14 @@ def _insert(
     connection: Connection,
     met: Sequence[tuple[TaskId, JobId, TaskId, Offered]],
     state: TaskState,
+    worker: str = "",
 ) -> None:
     rows: list[dict[str, Any]] = [
         {
             "id": id_, "job": job, "parent": parent, "uri": one.uri, "name": one.name,
             "size": one.size, "key": one.key, "state": state, "step": "", "fate": "",
             "attempts": int(state is TaskState.WORKING), "anew": False, "code": "", "message": "",
-            "document": None, "seconds": {},
+            "document": None, "seconds": {}, "worker": worker,
         }
         for id_, job, parent, one in met
     ]  # fmt: skip
@@ -278,8 +357,9 @@ def _put_back(connection: Connection, job: JobId, which: ColumnElement[bool]) ->
     """Let tasks wait again; those within others come again with what holds them."""
     drop_tasks(connection, which & (tasks.c.parent > 0))
     connection.execute(update(tasks).where(which).values(state=TaskState.WAITING))
+    others = select(tasks.c.id).where(tasks.c.job == job, tasks.c.state == TaskState.WORKING)
     idle = update(jobs).where(jobs.c.id == job, jobs.c.state == JobState.RUNNING)
-    connection.execute(idle.values(state=JobState.QUEUED))
+    connection.execute(idle.where(~others.exists()).values(state=JobState.QUEUED))
 
 
 def _lose(connection: Connection, job: JobId, which: ColumnElement[bool]) -> None:
@@ -325,12 +405,13 @@ def _interrupt(connection: Connection, job: JobId) -> None:
     connection.execute(update(jobs).where(jobs.c.id == job).values(**ended))
 
 
-def _drop_cancelled(connection: Connection) -> None:
+def _drop_cancelled(connection: Connection, alive: Set[str]) -> None:
     """What a worker had in its hands when its job was cancelled and it died."""
     query = (
         select(tasks.c.id)
         .join(jobs, tasks.c.job == jobs.c.id)
         .where(jobs.c.state == JobState.CANCELLED, tasks.c.state == TaskState.WORKING)
+        .where(tasks.c.worker.not_in(alive))
     )
     end_tasks(
         connection, [TaskEnd(task, TaskState.CANCELLED) for task in connection.scalars(query)]

@@ -1,4 +1,4 @@
-"""How documents leave the registry: in one place, with everything that hangs on them.
+"""How documents and old interpretations leave the registry, with everything that hangs on them.
 
 Rows go by cascade (interpretations, chunks, metadata, names), and what was said in conversations
 on the ground of a document goes with it. Vectors that no chunk uses any more are freed here, and
@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, Engine, delete, func, select
 
+from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.conversations import forget_turns_of
 from trivium.store.sql.jobs import forget_documents
-from trivium.store.sql.reader import RegistryReader
-from trivium.store.sql.statements import insert_all, slices, take
+from trivium.store.sql.statements import KEPT, insert_all, slices, take
 from trivium.store.sql.tables import chunks, documents, interpretations, leftovers, removals
 from trivium.store.sql.vectors import free_vectors
-from trivium.types import ChunkId, DocumentId
+from trivium.types import DocumentId, Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,10 @@ class Gone:
     originals: tuple[str, ...] = ()
 
 
-class Removal(RegistryReader):
+class Removal:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
     def remove(self, ids: Iterable[DocumentId]) -> Gone:
         wanted = sorted(set(ids))
         with self._engine.begin() as connection:
@@ -62,14 +65,42 @@ class Removal(RegistryReader):
             insert_all(connection, leftovers, ranges)
             return Gone(len(gone), unused_originals(connection, sorted(addresses)))
 
-    def leftovers(self) -> list[tuple[ChunkId, int]]:
-        with self._engine.connect() as connection:
-            return [(row.first_chunk, row.chunks) for row in connection.execute(select(leftovers))]
-
-    def clear_leftovers(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> Gone:
+        """Drop retired interpretations, and what only they used."""
+        rank = func.row_number().over(
+            partition_by=interpretations.c.document, order_by=interpretations.c.number.desc()
+        )
+        ranked = (
+            select(
+                interpretations.c.id,
+                interpretations.c.state,
+                interpretations.c.retired_at,
+                interpretations.c.audience,
+                rank.label("rank"),
+            )
+            .join(documents, interpretations.c.document == documents.c.id)
+            .where(KEPT, visible(where))
+            .subquery()
+        )
+        query = select(ranked.c.id).where(
+            ranked.c.state == "retired", ranked.c.rank > keep, label_held(ranked.c.audience, where)
+        )
+        if before:
+            query = query.where(ranked.c.retired_at < before)
         with self._engine.begin() as connection:
-            for some in slices([first for first, _ in ranges]):
-                connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(some)))
+            ids = list(connection.scalars(query))
+            hashes: set[str] = set()
+            addresses: set[str] = set()
+            for some in slices(ids):
+                held = select(chunks.c.embedding).where(chunks.c.interpretation.in_(some))
+                hashes |= set(connection.scalars(held.distinct()))
+                these = interpretations.c.id.in_(some)
+                addresses |= set(
+                    connection.scalars(select(interpretations.c.original).where(these))
+                )
+                connection.execute(delete(interpretations).where(these))
+            free_vectors(connection, sorted(hashes))
+            return Gone(len(ids), unused_originals(connection, sorted(addresses)))
 
 
 def unused_originals(connection: Connection, addresses: Sequence[str]) -> tuple[str, ...]:

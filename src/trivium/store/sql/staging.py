@@ -8,38 +8,73 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, RowMapping, Table, bindparam, delete, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    RowMapping,
+    Table,
+    bindparam,
+    delete,
+    func,
+    select,
+    update,
+)
 
+from trivium.errors import DocumentNotFound
 from trivium.store.clock import now
-from trivium.store.identity import is_shareable, meets, parts_from, successor
+from trivium.store.identity import is_shareable, meets, parts_from, restored_label, successor
+from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import CHECKSUM, changed_checksum, checksum
 from trivium.store.sql.names import all_names, insert_names, named, seen_with, set_names
 from trivium.store.sql.queue import end_tasks
-from trivium.store.sql.reader import IndexedChunk, RegistryReader, searched_text
 from trivium.store.sql.rows import (
+    chunk_of,
     chunk_values,
     document_of,
     document_values,
     field_values,
     interpretation_values,
+    metadata_of,
     name_values,
 )
-from trivium.store.sql.sketches import keep_shingles
-from trivium.store.sql.statements import EMBEDDED_UPTO, insert_all, set_setting, slices, take
+from trivium.store.sql.statements import (
+    EMBEDDED_UPTO,
+    KEPT,
+    insert_all,
+    set_setting,
+    setting,
+    slices,
+    take,
+    vector_of,
+)
 from trivium.store.sql.tables import (
     STAGED,
     UNBORN,
     chunks,
     documents,
+    embeddings,
     fields,
     interpretations,
     leftovers,
+    shingles,
 )
 from trivium.store.sql.vectors import keep_all
+from trivium.store.where import kind_of
+from trivium.text.nearness import keys as keys_of
 from trivium.types import ChunkId, Document, DocumentId, Metadata, Processed
 from trivium.work import DUPLICATE, TaskEnd
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+# What a document shows of its active interpretation. Its category stays, and its audience unless
+# that would show the older text to more people than before (`restored_label`).
+_SHOWN = (
+    "title", "media_type", "language", "content_hash", "size", "fingerprint", "chunks", "metadata",
+    "original", "first_chunk", "audience",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +98,10 @@ class Stage:
     ends: tuple[TaskEnd, ...]  # the tasks that asked for them
 
 
-class Staging(RegistryReader):
+class Staging:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
     def stage(self, batch: Sequence[Processed], model: str) -> Stage:
         """Write interpretations that nobody sees yet. Stops before one that would change a
         document a second time."""
@@ -93,11 +131,44 @@ class Staging(RegistryReader):
             by_id = {row["id"]: document_of(row) for row in rows}
         return [by_id[i] for i in wanted]
 
-    def discard_staged(self) -> None:
+    def discard(self) -> None:
         """Forget what a writer that died had staged. Its leftovers stay until indexes drop them."""
         with self._engine.begin() as connection:
             connection.execute(delete(interpretations).where(STAGED))
             connection.execute(delete(documents).where(UNBORN))
+
+    def stage_restored(self, document: DocumentId, number: int) -> Staged:
+        """Write a new interpretation with the rows of an old one, unseen until activated."""
+        with self._engine.begin() as connection:
+            old = _interpretation(connection, document, number)
+            rows = connection.execute(
+                select(chunks)
+                .where(chunks.c.interpretation == old["id"])
+                .order_by(chunks.c.position)
+            ).mappings()
+            first_chunk = take(connection, "chunk", old["chunks"]).start
+            id_ = take(connection, "interpretation", 1).start
+            last = select(func.max(interpretations.c.number))
+            highest = connection.scalar(last.where(interpretations.c.document == document)) or 0
+            keys = interpretation_keys(id_, document, highest + 1, first_chunk)
+            today = select(documents.c.audience).where(documents.c.id == document)
+            label = restored_label(connection.scalar(today) or "", old["audience"])
+            new = {**old, **keys, "restored_from": number, "timings": {}, "audience": label}
+            new[CHECKSUM] = changed_checksum(interpretations, old, new)
+            insert_all(connection, interpretations, [new])
+            copies = [
+                {**row, "id": at, "interpretation": id_}
+                for at, row in enumerate(rows, start=first_chunk)
+            ]
+            insert_all(connection, chunks, copies)
+            indexed = tuple(_to_index(connection, document, old["language"], copies))
+            if indexed:
+                ours = {"first_chunk": first_chunk, "chunks": len(indexed)}
+                insert_all(connection, leftovers, [ours])
+        values = {name: new[name] for name in _SHOWN}
+        values |= {"kind": kind_of(old["media_type"]), "updated_at": keys["created_at"]}
+        metadata = metadata_of(old["metadata"])
+        return Staged(document, keys["number"], first_chunk, values, metadata, indexed)
 
 
 class _Plan:
@@ -281,7 +352,7 @@ def _switch(connection: Connection, staged: Sequence[Staged]) -> None:
     connection.execute(delete(fields).where(fields.c.document.in_(ids)))
     held = [row for s in staged for row in field_values(s.document, s.metadata)]
     insert_all(connection, fields, held)
-    keep_shingles(connection, ids)
+    _keep_shingles(connection, ids)
     firsts = [one.first_chunk for one in staged if one.indexed]
     connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(firsts)))
     insert_all(
@@ -326,3 +397,47 @@ def _show(connection: Connection, first: Sequence[Staged], sequence: int) -> Non
 
 def _range(one: Staged) -> dict[str, int]:
     return {"first_chunk": one.first_chunk, "chunks": len(one.indexed)}
+
+
+def _keep_shingles(connection: Connection, ids: Sequence[DocumentId]) -> None:
+    """Bring the keys of these documents up to their active texts."""
+    connection.execute(delete(shingles).where(shingles.c.document.in_(ids)))
+    rows = connection.execute(
+        select(interpretations.c.document, interpretations.c.sketch).where(
+            interpretations.c.document.in_(ids), interpretations.c.state == "active"
+        )
+    )
+    held = [
+        {"hash": key, "document": row.document}
+        for row in rows
+        for key in keys_of(row.sketch or b"")
+    ]
+    insert_all(connection, shingles, held)
+
+
+def _interpretation(connection: Connection, document: DocumentId, number: int) -> RowMapping:
+    mine = (interpretations.c.document == document) & (interpretations.c.number == number)
+    query = select(interpretations).where(mine, KEPT)
+    row = connection.execute(query).mappings().first()
+    if row is None:
+        raise DocumentNotFound(
+            f"Document #{document} has no interpretation {number}.",
+            fix=f"`trivium history {document}` lists those it has.",
+            on_page="Its history lists those it has.",
+        )
+    return row
+
+
+def _to_index(
+    connection: Connection, document: DocumentId, language: str, rows: list[dict[str, Any]]
+) -> list[IndexedChunk]:
+    model = setting(connection, "model") or ""
+    vectors: dict[str, Vector] = {}
+    for some in slices([row["embedding"] for row in rows]):
+        query = select(embeddings).where(embeddings.c.model == model, embeddings.c.hash.in_(some))
+        vectors |= {row.hash: vector_of(row.vector) for row in connection.execute(query)}
+    found = [(row["id"], chunk_of(row), vectors.get(row["embedding"])) for row in rows]
+    return [
+        IndexedChunk(id_, document, language, searched_text(chunk), vector)
+        for id_, chunk, vector in found
+    ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection, Dialect, Table, insert, select, update
+from sqlalchemy import Connection, Dialect, Engine, Table, insert, select, update
 
-from trivium.store.sql.tables import chunks, counters, documents, settings
+from trivium.store.sql.tables import chunks, counters, documents, interpretations, settings
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -27,6 +28,20 @@ active = (
     & (chunks.c.id >= documents.c.first_chunk)
     & (chunks.c.id < documents.c.first_chunk + documents.c.chunks)
 )
+
+# Not those that a writer has yet to finish.
+KEPT = interpretations.c.state.in_(("active", "retired"))
+
+
+@contextmanager
+def one_state(engine: Engine) -> Iterator[Connection]:
+    """A connection whose statements all see the same state of the database."""
+    with engine.connect() as connection:
+        if connection.dialect.name == "sqlite":  # else each statement sees what is there by then
+            connection.exec_driver_sql("BEGIN")
+            yield connection
+        else:
+            yield connection.execution_options(isolation_level="REPEATABLE READ")
 
 
 def setting(connection: Connection, name: str) -> str | None:

@@ -24,19 +24,22 @@ from sqlalchemy import (
 metadata = MetaData()
 # SQLite gives a rowid table, the fastest kind, only to a column typed INTEGER.
 _Id = BigInteger().with_variant(Integer, "sqlite")
+# Uris, names and ranges compare by bytes on every database: by the rules of a language "/a/" and
+# "/A/" may be one, and whatever lies below a folder would be another's.
+Bytewise = String().with_variant(String(collation="C"), "postgresql")
 
 settings = Table(
     "settings",
     metadata,
-    Column("name", String, primary_key=True),
-    Column("value", String, nullable=False),
+    Column("name", Bytewise, primary_key=True),
+    Column("value", Bytewise, nullable=False),
 )
 
 # Ids and the sequence come from here, so that none is ever used twice, not even after a removal.
 counters = Table(
     "counters",
     metadata,
-    Column("name", String, primary_key=True),  # document, interpretation, chunk, sequence
+    Column("name", Bytewise, primary_key=True),  # document, interpretation, chunk, sequence
     Column("value", _Id, nullable=False),  # the last one given out
 )
 
@@ -50,31 +53,31 @@ documents = Table(
     "documents",
     metadata,
     Column("id", _Id, primary_key=True, autoincrement=False),
-    Column("uri", String, nullable=False),
-    Column("name", String, nullable=False),  # last part of the uri, folded
-    Column("collection", String, nullable=False),
-    Column("category", String, nullable=False),
-    Column("audience", String, nullable=False),
-    Column("title", String, nullable=False),
-    Column("media_type", String, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("language", String, nullable=False),
-    Column("content_hash", String, nullable=False),
+    Column("uri", Bytewise, nullable=False),
+    Column("name", Bytewise, nullable=False),  # last part of the uri, folded
+    Column("collection", Bytewise, nullable=False),
+    Column("category", Bytewise, nullable=False),
+    Column("audience", Bytewise, nullable=False),
+    Column("title", Bytewise, nullable=False),
+    Column("media_type", Bytewise, nullable=False),
+    Column("kind", Bytewise, nullable=False),
+    Column("language", Bytewise, nullable=False),
+    Column("content_hash", Bytewise, nullable=False),
     Column("size", _Id, nullable=False),
-    Column("fingerprint", String, nullable=False),
+    Column("fingerprint", Bytewise, nullable=False),
     Column("interpretation", Integer, nullable=False),  # number of the active one; 0: none yet
     Column("first_chunk", _Id, nullable=False),  # its chunks have consecutive ids
     Column("chunks", Integer, nullable=False),
-    Column("added_at", String, nullable=False),
-    Column("updated_at", String, nullable=False),
+    Column("added_at", Bytewise, nullable=False),
+    Column("updated_at", Bytewise, nullable=False),
     Column("metadata", JSON, nullable=False),
     Column("changed", _Id, nullable=False),  # sequence number of its last visible change
     Column("names", JSON, nullable=False, server_default=text("'[]'")),  # other uris, as in `names`
-    Column("original", String, nullable=False, server_default=text("''")),  # archive's address
+    Column("original", Bytewise, nullable=False, server_default=text("''")),  # archive's address
     # What was last met at the source, which a restored interpretation does not show.
-    Column("seen_hash", String, nullable=False, server_default=text("''")),
-    Column("seen_fingerprint", String, nullable=False, server_default=text("''")),
-    Column("sender", String, nullable=False, server_default=text("''")),  # token; empty: the owner
+    Column("seen_hash", Bytewise, nullable=False, server_default=text("''")),
+    Column("seen_fingerprint", Bytewise, nullable=False, server_default=text("''")),
+    Column("sender", Bytewise, nullable=False, server_default=text("''")),  # empty: the owner
     Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
     Index("documents_by_source", "collection", "uri", unique=True),
     Index("documents_by_content", "collection", "seen_hash"),
@@ -87,11 +90,11 @@ documents = Table(
 names = Table(
     "names",
     metadata,
-    Column("collection", String, primary_key=True),
-    Column("uri", String, primary_key=True),
-    Column("name", String, nullable=False),  # last part of the uri, folded
+    Column("collection", Bytewise, primary_key=True),
+    Column("uri", Bytewise, primary_key=True),
+    Column("name", Bytewise, nullable=False),  # last part of the uri, folded
     Column("document", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
-    Column("added_at", String, nullable=False),
+    Column("added_at", Bytewise, nullable=False),
     Index("names_by_document", "document"),
     Index("names_by_name", "name"),
 )
@@ -101,8 +104,8 @@ fields = Table(
     "fields",
     metadata,
     Column("document", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
-    Column("name", String, nullable=False),
-    Column("text", String, nullable=False),  # folded
+    Column("name", Bytewise, nullable=False),
+    Column("text", Bytewise, nullable=False),  # folded
     Column("number", Float),
     Index("fields_by_document", "document"),
     Index("fields_by_text", "name", "text"),
@@ -115,29 +118,29 @@ interpretations = Table(
     Column("id", _Id, primary_key=True, autoincrement=False),
     Column("document", ForeignKey("documents.id", ondelete="CASCADE"), nullable=False),
     Column("number", Integer, nullable=False),
-    Column("state", String, nullable=False),  # staged, active, retired
-    Column("fingerprint", String, nullable=False),
-    Column("content_hash", String, nullable=False),
-    Column("title", String, nullable=False),
-    Column("language", String, nullable=False),
+    Column("state", Bytewise, nullable=False),  # staged, active, retired
+    Column("fingerprint", Bytewise, nullable=False),
+    Column("content_hash", Bytewise, nullable=False),
+    Column("title", Bytewise, nullable=False),
+    Column("language", Bytewise, nullable=False),
     Column("text", Text, nullable=False),
     Column("first_chunk", _Id, nullable=False),
     Column("chunks", Integer, nullable=False),
-    Column("created_at", String, nullable=False),
+    Column("created_at", Bytewise, nullable=False),
     Column("summary", Text, nullable=False, server_default=text("''")),  # embedded, never shown
-    Column("retired_at", String, nullable=False, server_default=text("''")),  # empty: not yet
+    Column("retired_at", Bytewise, nullable=False, server_default=text("''")),  # empty: not yet
     Column("restored_from", Integer),  # number of the one whose rows it took over
-    Column("media_type", String, nullable=False, server_default=text("''")),
+    Column("media_type", Bytewise, nullable=False, server_default=text("''")),
     Column("size", _Id, nullable=False, server_default=text("0")),
     Column("elements", Integer, nullable=False, server_default=text("0")),
     Column("tokens", Integer, nullable=False, server_default=text("0")),
     Column("timings", JSON, nullable=False, server_default=text("'{}'")),
     Column("metadata", JSON, nullable=False, server_default=text("'{}'")),
-    Column("original", String, nullable=False, server_default=text("''")),
+    Column("original", Bytewise, nullable=False, server_default=text("''")),
     Column("sketch", LargeBinary),  # of its text, see text.nearness; none in older libraries
     Index("interpretations_by_document", "document", "number", unique=True),
-    Column("summarised_by", String, nullable=False, server_default=text("''")),
-    Column("audience", String),  # its document's while it was active; NULL: nobody wrote it down
+    Column("summarised_by", Bytewise, nullable=False, server_default=text("''")),
+    Column("audience", Bytewise),  # its document's while it was active; NULL: nobody wrote it down
     Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
     Index("interpretations_by_original", "original"),
     Index("interpretations_by_content", "content_hash"),
@@ -155,12 +158,12 @@ chunks = Table(
     Column("end", Integer, nullable=False),
     Column("text", Text, nullable=False),
     Column("headings", JSON, nullable=False),
-    Column("section", String, nullable=False),
+    Column("section", Bytewise, nullable=False),
     Column("header", Text, nullable=False),
     Column("paragraph", Integer),
     Column("place", JSON, nullable=False),  # pages, boxes, sheet, rows, authors, time, link
     Column("tokens", Integer, nullable=False),
-    Column("embedding", String, nullable=False),  # hash of what is embedded
+    Column("embedding", Bytewise, nullable=False),  # hash of what is embedded
     Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
     Index("chunks_by_interpretation", "interpretation"),
     Index("chunks_by_embedding", "embedding"),
@@ -179,8 +182,8 @@ shingles = Table(
 embeddings = Table(
     "embeddings",
     metadata,
-    Column("model", String, primary_key=True),
-    Column("hash", String, primary_key=True),
+    Column("model", Bytewise, primary_key=True),
+    Column("hash", Bytewise, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # float16, little-endian
     Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
 )
@@ -189,8 +192,8 @@ embeddings = Table(
 token_vectors = Table(
     "token_vectors",
     metadata,
-    Column("model", String, primary_key=True),
-    Column("hash", String, primary_key=True),
+    Column("model", Bytewise, primary_key=True),
+    Column("hash", Bytewise, primary_key=True),
     Column("vectors", LargeBinary, nullable=False),
     Column("checksum", _Id),  # see checksums; NULL in rows of older libraries
 )
@@ -219,11 +222,11 @@ turns = Table(
     "turns",
     metadata,
     Column("id", _Id, primary_key=True),
-    Column("conversation", String, nullable=False),
+    Column("conversation", Bytewise, nullable=False),
     Column("question", Text, nullable=False),
     Column("answer", Text, nullable=False),
     Column("audiences", JSON(none_as_null=True)),  # that the caller held; NULL: all
-    Column("at", String, nullable=False),
+    Column("at", Bytewise, nullable=False),
     Index("turns_by_conversation", "conversation"),
 )
 turn_documents = Table(
@@ -238,32 +241,32 @@ turn_documents = Table(
 collections = Table(
     "collections",
     metadata,
-    Column("name", String, primary_key=True),
-    Column("chunker", String, nullable=False),
+    Column("name", Bytewise, primary_key=True),
+    Column("chunker", Bytewise, nullable=False),
 )
 
 # Who may ask from elsewhere. Null audiences or collections: all of them.
 watched_folders = Table(
     "watched_folders",
     metadata,
-    Column("id", String, primary_key=True),
-    Column("path", String, nullable=False),
-    Column("collection", String, nullable=False),
-    Column("category", String),
-    Column("audience", String),
+    Column("id", Bytewise, primary_key=True),
+    Column("path", Bytewise, nullable=False),
+    Column("collection", Bytewise, nullable=False),
+    Column("category", Bytewise),
+    Column("audience", Bytewise),
     Column("ignore", JSON, nullable=False),
-    Column("added_at", String, nullable=False),
+    Column("added_at", Bytewise, nullable=False),
 )
 
 access_tokens = Table(
     "access_tokens",
     metadata,
-    Column("id", String, primary_key=True),
-    Column("name", String, nullable=False),
-    Column("hash", String, nullable=False),  # SHA-256 of the secret
+    Column("id", Bytewise, primary_key=True),
+    Column("name", Bytewise, nullable=False),
+    Column("hash", Bytewise, nullable=False),  # SHA-256 of the secret
     Column("audiences", JSON(none_as_null=True)),
     Column("collections", JSON(none_as_null=True)),
     Column("rights", JSON, nullable=False),
-    Column("created_at", String, nullable=False),
-    Column("expires_at", String, nullable=False),  # empty: never
+    Column("created_at", Bytewise, nullable=False),
+    Column("expires_at", Bytewise, nullable=False),  # empty: never
 )

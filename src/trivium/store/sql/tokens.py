@@ -10,26 +10,27 @@ from trivium.access import AccessToken, Right
 from trivium.store.sql.tables import access_tokens
 
 
-class TokenRows:
-    _engine: Engine
+class SqlTokens:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
-    def keep_token(self, token: AccessToken) -> None:
+    def keep(self, token: AccessToken) -> None:
         with self._engine.begin() as connection:
             connection.execute(delete(access_tokens).where(access_tokens.c.id == token.id))
             connection.execute(insert(access_tokens).values(**_values(token)))
 
-    def access_token(self, id_: str) -> AccessToken | None:
+    def get(self, id_: str) -> AccessToken | None:
         query = select(access_tokens).where(access_tokens.c.id == id_)
         with self._engine.connect() as connection:
             row = connection.execute(query).mappings().first()
         return _token(row) if row else None
 
-    def access_tokens(self) -> list[AccessToken]:
+    def all(self) -> list[AccessToken]:
         query = select(access_tokens).order_by(access_tokens.c.created_at, access_tokens.c.id)
         with self._engine.connect() as connection:
             return [_token(row) for row in connection.execute(query).mappings()]
 
-    def forget_token(self, id_: str) -> bool:
+    def forget(self, id_: str) -> bool:
         gone = delete(access_tokens).where(access_tokens.c.id == id_)
         with self._engine.begin() as connection:
             return connection.execute(gone).rowcount > 0

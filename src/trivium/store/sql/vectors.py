@@ -1,20 +1,32 @@
 """Vectors by what was embedded: kept once, however many chunks share them, and freed with the last.
 
-Functions over a connection, for whoever changes chunks in the same transaction.
+Functions over a connection, for whoever changes chunks in the same transaction; and what reads the
+vectors of chunks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Table, delete, select
+from sqlalchemy import Connection, Engine, Select, Table, bindparam, delete, select
 
 from trivium.errors import ModelChanged
 from trivium.store.sql.checksums import CHECKSUM, checksum
-from trivium.store.sql.statements import insert_all, set_setting, setting, slices, vector_bytes
-from trivium.store.sql.tables import chunks, embeddings, token_vectors
-from trivium.types import Processed
+from trivium.store.sql.conditions import visible
+from trivium.store.sql.statements import (
+    active,
+    insert_all,
+    one_state,
+    set_setting,
+    setting,
+    slices,
+    vector_bytes,
+    vector_of,
+)
+from trivium.store.sql.tables import chunks, documents, embeddings, token_vectors
+from trivium.types import ChunkId, Processed, TokenVectors, Where
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -77,3 +89,47 @@ def _present(connection: Connection, table: Table, model: str, hashes: list[str]
         query = select(table.c.hash).where(table.c.model == model, table.c.hash.in_(some))
         present |= set(connection.scalars(query))
     return present
+
+
+class SqlVectors:
+    """The vectors of active chunks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def of_chunks(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
+        found: dict[ChunkId, Vector] = {}
+        with one_state(self._engine) as connection:
+            model = setting(connection, "model") or ""
+            query = (
+                select(chunks.c.id, embeddings.c.vector)
+                .join(documents, chunks.c.document == documents.c.id)
+                .join(embeddings, embeddings.c.hash == chunks.c.embedding)
+                .where(active, visible(where), embeddings.c.model == model)
+                .where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+            )
+            for some in slices(ids):
+                rows = connection.execute(query, {"ids": some})
+                found |= {row.id: vector_of(row.vector) for row in rows}
+        return found
+
+    def tokens_of_chunks(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> dict[ChunkId, TokenVectors]:
+        found: dict[ChunkId, TokenVectors] = {}
+        with self._engine.connect() as connection:
+            for some in slices(ids):
+                rows = connection.execute(_tokens_by_id(where), {"ids": some, "model": model})
+                found |= {row.id: row.vectors for row in rows}
+        return found
+
+
+@lru_cache(maxsize=256)
+def _tokens_by_id(where: Where) -> Select[Any]:
+    return (
+        select(chunks.c.id, token_vectors.c.vectors)
+        .join(documents, chunks.c.document == documents.c.id)
+        .join(token_vectors, token_vectors.c.hash == chunks.c.embedding)
+        .where(token_vectors.c.model == bindparam("model"), active, visible(where))
+        .where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+    )

@@ -1,0 +1,149 @@
+"""The judged sets that a library keeps, and the evaluations saved beside them.
+
+    NAME/             what `trivium judge` writes: judgments, queries, qrels
+    NAME/runs/*.json  saved evaluations, by the time they were made
+
+Finds and keeps; what judging, making up and measuring are, others know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+
+from trivium.errors import DatasetInvalid, EvaluationNotFound
+from trivium.evaluate import saved
+from trivium.evaluate.dataset import META, QRELS, QUERIES, is_synthetic
+from trivium.evaluate.judging import LOG, Judgments
+from trivium.evaluate.run import Evaluation
+from trivium.evaluate.synthetic import Synthetic, write_synthetic
+from trivium.evaluate.topics import read_judgments, read_queries
+from trivium.ports import Shelf
+
+RUNS = "runs"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # no way, no dot: it becomes a folder
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    name: str
+    queries: int
+    judged: int  # documents, of all queries
+    relevant: int
+    synthetic: bool  # no person asked or judged any of it
+    runs: int  # saved evaluations
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    id: str
+    found: Evaluation
+
+
+class JudgedSets:
+    """Of one library."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    def all(self) -> list[JudgedSet]:
+        """By name."""
+        found: list[JudgedSet] = []
+        for name in filter(_NAME.fullmatch, self._shelf.names()):
+            with self._shelf.reading(name) as folder:
+                found += [_told(folder)] if _is_set(folder) else []
+        return found
+
+    def check(self, name: str) -> None:
+        """Raises EvaluationNotFound where there is no such set."""
+        with self.folder_of(name):
+            pass
+
+    @contextmanager
+    def folder_of(self, name: str) -> Iterator[Path]:
+        """The files of a set that there is, to be read."""
+        with self._shelf.reading(_checked(name)) as folder:
+            if not _is_set(folder):
+                raise EvaluationNotFound(f"The library keeps no judged set {name}.")
+            yield folder
+
+    def judgments(self, name: str) -> Judgments:
+        """What people said. A synthetic set has none."""
+        with self.folder_of(name) as folder:
+            return Judgments(folder)
+
+    def judge(self, name: str, query: str, document: str, grade: int | None) -> str:
+        """What someone says of one document for one query, which it is asked under from now on;
+        None: looked at and skipped. Begins the set where there is none. The query's id."""
+        with self._shelf.writing(_checked(name)) as folder:
+            judgments = Judgments(folder)
+            (known_as,) = judgments.ask([("", query)])
+            judgments.judge(known_as, document, grade)
+        return known_as
+
+    def synthesise(self, name: str, made: list[Synthetic], seed: int) -> JudgedSet:
+        """Keep a set of queries that were made up. Replaces an older one of the same kind."""
+        with self._shelf.writing(_checked(name)) as folder:
+            write_synthetic(folder, made, seed)
+            return _told(folder)
+
+    def runs(self, name: str) -> list[SavedRun]:
+        """The newest first."""
+        with self.folder_of(name) as folder:
+            files = sorted((folder / RUNS).glob("*.json"), reverse=True)
+            return [SavedRun(file.stem, saved.recall(file)) for file in files]
+
+    def run(self, name: str, id_: str) -> SavedRun:
+        with self.folder_of(name) as folder:
+            file = folder / RUNS / f"{id_}.json"
+            if not _NAME.fullmatch(id_) or not file.is_file():
+                raise EvaluationNotFound(f"There is no saved evaluation {id_} of {name}.")
+            return SavedRun(id_, saved.recall(file))
+
+    def keep(self, name: str, found: Evaluation) -> str:
+        """Save an evaluation; its id, by which those of a set are in order of time."""
+        self.check(name)
+        id_ = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{token_hex(2)}"
+        with self._shelf.writing(name) as folder:
+            (folder / RUNS).mkdir(exist_ok=True)
+            new = folder / RUNS / f".{id_}.new"
+            saved.save(new, found)
+            new.replace(folder / RUNS / f"{id_}.json")
+        return id_
+
+    def compared(self, name: str, now: str, before: str) -> saved.Comparison:
+        """Two saved evaluations, on the queries that both asked."""
+        earlier = self.run(name, before).found
+        return saved.compared(self.run(name, now).found, saved.kept(earlier))
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise DatasetInvalid(
+            f"{name!r} is no name of a judged set.",
+            fix="It takes letters, digits, - and _, up to 100.",
+        )
+    return name
+
+
+def _is_set(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (LOG, QUERIES, META))
+
+
+def _told(folder: Path) -> JudgedSet:
+    queries = read_queries(folder / QUERIES) if (folder / QUERIES).is_file() else {}
+    judged = read_judgments(folder / QRELS) if (folder / QRELS).is_file() else {}
+    grades = [grade for of_query in judged.values() for grade in of_query.values()]
+    return JudgedSet(
+        folder.name,
+        len(queries),
+        len(grades),
+        sum(grade > 0 for grade in grades),
+        is_synthetic(folder),
+        len(list((folder / RUNS).glob("*.json"))),
+    )

@@ -1,0 +1,55 @@
+"""The model that a library's vectors are of, and what searches and answers with it.
+
+Another process may embed the library again at any time; whoever asks here follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from trivium.config import Settings
+from trivium.errors import ModelChanged
+from trivium.library.assembly import generator_for, reranker_for
+from trivium.library.model import embedder_or_missing, with_model
+from trivium.ports import Backend, Embedder
+from trivium.search.run import Searcher
+
+T = TypeVar("T")
+_SWITCHES = 3  # of the model during one search; even two would take someone in a great hurry
+
+
+class CurrentModel:
+    """Settings, embedder, generator and searcher change together."""
+
+    def __init__(self, backend: Backend, embedder: Embedder, settings: Settings) -> None:
+        self._backend = backend
+        self._use(embedder, settings)
+
+    def _use(self, embedder: Embedder, settings: Settings) -> None:
+        # A remote model's are known from its first answer on: here, that of an earlier day.
+        manifest = self._backend.models.manifest()
+        if embedder.fingerprint == manifest.model:
+            embedder.dimensions = embedder.dimensions or manifest.dimensions
+        self.embedder = embedder
+        self.settings = settings
+        self.generator = generator_for(settings)
+        reranker = reranker_for(settings, embedder, self._backend)
+        self.searcher = Searcher(self._backend, embedder, self.generator, reranker)
+
+    def follow(self) -> None:
+        """Use the model that the library's vectors are of by now, whatever the settings named when
+        it was opened: another process has embedded it again."""
+        manifest = self._backend.models.manifest()
+        if manifest.model and manifest.model != self.embedder.fingerprint:
+            settings = with_model(self.settings, manifest.settings)
+            self._use(embedder_or_missing(settings), settings)
+
+    def following(self, search: Callable[[], T]) -> T:
+        """What a search gives, begun again with the new model where that changed on the way."""
+        for _ in range(_SWITCHES):
+            try:
+                return search()
+            except ModelChanged:
+                self.follow()
+        return search()

@@ -1,0 +1,264 @@
+"""A library's documents, one by one and in lists: looked at, labelled, compared, drawn, removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from trivium.errors import (
+    BadSetting,
+    DocumentNotFound,
+    FormatUnknown,
+    OriginalMissing,
+    PageNotFound,
+)
+from trivium.extract.pdf.picture import FACTORY, NO_PAGE, Order
+from trivium.extract.sandbox import Sandbox
+from trivium.library.asking import Scope
+from trivium.library.assembly import chunker_for
+from trivium.library.current import CurrentModel
+from trivium.library.report import Shown
+from trivium.options import Filters
+from trivium.ports import Backend, Blob, Waiting
+from trivium.text.nearness import groups, near
+from trivium.text.values import check_scalar, check_text
+from trivium.types import (
+    OWNER,
+    AnyOf,
+    Box,
+    Collection,
+    Compare,
+    Condition,
+    Document,
+    DocumentId,
+    Label,
+    Neighbours,
+    StoredChunk,
+    Where,
+)
+
+NEARLY_EQUAL = 0.8  # a word in thirty changed; drafts of one letter, yes; letters of one form, no
+_NAMED = 5  # in a note
+_SLICE = 500  # documents at a time, so that a large import needs no more memory than a small one
+_PAINTERS = 1  # a page takes 50 ms; whoever leafs through them waits for the one before
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A document, and how much of its text it shares with the first of its group."""
+
+    document: Document
+    similarity: float  # 0 to 1
+
+
+class Documents:
+    def __init__(self, backend: Backend, model: CurrentModel, scope: Scope) -> None:
+        self._backend = backend
+        self._model = model
+        self._scope = scope
+        self._painting: Sandbox | None = None
+        self._painting_lock = Lock()  # of making the sandbox
+
+    def all(
+        self,
+        within: Where = OWNER,
+        *,
+        where: Condition | str = "",
+        after: DocumentId = 0,
+        limit: int | None = None,
+    ) -> list[Document]:
+        """By id, those above `after`: a page begins where the one before ended, whatever was
+        added or removed meanwhile."""
+        if where:
+            within = self._scope.within(within, Filters(where=where))
+        check_scalar("after", after)
+        check_scalar("limit", limit or 0)
+        return self._backend.documents.all(within, after=after, limit=limit)
+
+    def get(self, document: DocumentId | str, within: Where = OWNER) -> Document:
+        """One document by id, by `#id`, by path or by file name."""
+        name = f"#{document}" if isinstance(document, int) else document
+        check_text("document", name)
+        full = os.path.abspath(name)
+        named = AnyOf((Compare("source", "eq", name), Compare("source", "eq", full)))
+        found = self._backend.documents.all(within.narrowed(named), limit=2)
+        if not found:
+            raise DocumentNotFound(f"The library holds no document {name}.")
+        if len(found) > 1:
+            choices = ", ".join(f"#{d.id} {d.uri}" for d in found)
+            raise DocumentNotFound(f"Several documents are called {name}: {choices}.")
+        return found[0]
+
+    def text(
+        self, document: DocumentId, within: Where = OWNER, interpretation: int | None = None
+    ) -> str:
+        """The full text alone, as it is now or as it was."""
+        found = self.get(document, within)
+        text = self._backend.documents.text(found.id, within, interpretation)
+        if text is None:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation {interpretation}.",
+                fix="Its history lists those it has.",
+            )
+        return text
+
+    def passages(self, document: DocumentId, within: Where = OWNER) -> list[StoredChunk]:
+        """What a document was cut into, in order."""
+        return self._backend.documents.passages(self.get(document, within).id, within)
+
+    def passage(
+        self,
+        document: DocumentId,
+        index: int,
+        *,
+        before: int = 0,
+        after: int = 0,
+        within: Where = OWNER,
+    ) -> tuple[StoredChunk, Neighbours]:
+        """One passage, counted from 0, and those that stand around it."""
+        found = self.numbered_passage(self.get(document, within), index, within)
+        around = self._backend.documents.around([found.id], before, after, within)
+        return found, around.get(found.id, Neighbours())
+
+    def numbered_passage(self, document: Document, index: int, within: Where) -> StoredChunk:
+        for chunk in self._backend.documents.passages(document.id, within):
+            if chunk.chunk.index == index:
+                return chunk
+        raise DocumentNotFound(
+            f"{document.title} has no passage {index}.", fix="They are counted from 0."
+        )
+
+    def collections(self, within: Where = OWNER) -> list[Collection]:
+        """By name, with what of them may be seen."""
+        return self._backend.documents.collections(within)
+
+    def counts(self, label: Label, within: Where = OWNER) -> dict[str, int]:
+        """How many documents that may be seen have each value of a label, most first. Those
+        without one are counted as empty."""
+        found = self._backend.documents.counts(label, within)
+        return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+    def show(
+        self,
+        document: DocumentId | str,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> Shown:
+        """A document in full, named as for `document`: as it is now, or as it was in the
+        interpretation of this number."""
+        found = self.get(document, within)
+        number = found.interpretation if interpretation is None else interpretation
+        past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+        text = self._backend.documents.text(found.id, within, number)
+        if number not in past or text is None:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation {number}.",
+                fix=f"`trivium history {found.id}` lists those it has.",
+                on_page="Its history lists those it has.",
+            )
+        passages = self._backend.documents.passages(found.id, within, number)
+        return Shown(found, text, tuple(passages), past[number])
+
+    def set_chunker(self, collection: str, chunker: str, *, on_wait: Waiting | None = None) -> None:
+        """How documents are cut that are added to this collection from now on, whatever the
+        settings say. One that is there is cut anew when it is added again."""
+        check_text("collection", collection)
+        chunker_for(self._model.settings, self._model.embedder, chunker)  # raises BadSetting
+        with self._backend.writer.writing(on_wait):
+            self._backend.writer.set_chunker(collection, chunker)
+
+    def remove(
+        self,
+        documents: Iterable[DocumentId | str],
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
+    ) -> list[Document]:
+        """Remove documents, their chunks, vectors and text. Every one must exist, or none goes."""
+        found = {d.id: d for one in documents for d in (self.get(one, within),)}
+        with self._backend.writer.writing(on_wait):
+            self._backend.writer.remove(found)
+        return list(found.values())
+
+    def duplicates(
+        self,
+        threshold: float = NEARLY_EQUAL,
+        within: Where = OWNER,
+        *,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> list[tuple[Alike, ...]]:
+        """Groups of documents whose texts are nearly equal, each led by its oldest. It takes a
+        second for 10,000 documents; `on_progress` is told how many are compared, and of how
+        many."""
+        if not 0 < threshold <= 1:
+            raise BadSetting(f"`threshold` is {threshold}.", fix="It takes more than 0, up to 1.")
+        known = {document.id: document for document in self._backend.documents.all(within)}
+        found = groups(self._backend.documents.sketches(within), threshold, on_progress)
+        return [
+            tuple(Alike(known[id_], score) for id_, score in group if id_ in known)
+            for group in found
+        ]
+
+    def near_notes(self, new: Sequence[DocumentId], within: Where = OWNER) -> list[str]:
+        """What a person should know about documents that were just added, among those that they
+        may see."""
+        found: dict[DocumentId, DocumentId] = {}
+        for start in range(0, len(new), _SLICE):
+            ids = new[start : start + _SLICE]
+            found |= near(ids, self._backend.documents.sketches(within, ids), NEARLY_EQUAL)
+        if not found:
+            return []
+        pairs = dict.fromkeys((min(pair), max(pair)) for pair in found.items())  # each once
+        named = ", ".join(f"#{one} and #{other}" for one, other in [*pairs][:_NAMED])
+        few = "1 document is" if len(found) == 1 else f"{len(found):,} documents are"
+        return [f"{few} nearly equal to others ({named}); `trivium duplicates` lists all."]
+
+    def page(
+        self,
+        document: DocumentId,
+        number: int,
+        *,
+        width: int = 1000,
+        passage: int | None = None,
+        within: Where = OWNER,
+    ) -> bytes:
+        """A page, counted from 1, as PNG; with the number of a passage, that is marked on it.
+        Raises PageNotFound for what has no pages."""
+        boxes: tuple[Box, ...] = ()
+        if passage is not None:
+            boxes = self.passage(document, passage, within=within)[0].chunk.place.boxes
+        found = self.get(document, within)
+        if not found.original:
+            raise OriginalMissing(f"The bytes of {found.title} were not kept.")
+        data = self._backend.originals.get(found.original)
+        try:
+            drawn = self._painters().read(Blob(Order(number, width, boxes).as_name(), data))
+        except FormatUnknown:
+            raise PageNotFound(
+                "Only pages of PDF files and scans can be drawn.", fix="Its text can be read."
+            ) from None
+        if drawn.text == NO_PAGE or not drawn.enclosed:
+            raise PageNotFound(
+                f"The document has no page {number}.", fix="They are counted from 1."
+            )
+        return drawn.enclosed[0].data
+
+    def _painters(self) -> Sandbox:
+        s = self._model.settings
+        with self._painting_lock:
+            if self._painting is None:
+                self._painting = Sandbox(
+                    _PAINTERS,
+                    s.read_seconds,
+                    s.read_memory,
+                    max_bytes=s.read_max_bytes,
+                    extractors=FACTORY,
+                )
+            return self._painting
+
+    def close(self) -> None:
+        if self._painting is not None:
+            self._painting.close()

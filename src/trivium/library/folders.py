@@ -1,0 +1,298 @@
+"""Folders that a library keeps up with: once, as long as someone lets it, or while it is served.
+
+What is gone from a folder is forgotten only when everything that is there was added: what is gone
+under one name and there under another has moved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from threading import Event
+from time import monotonic
+from typing import Any
+
+from trivium.errors import BadSetting, FolderEmpty, PathNotFound, SourceNotFound, TriviumError
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.library.jobs import Jobs
+from trivium.ports import Backend, Waiting
+from trivium.sources.folder import FolderSource, is_there, uri_of
+from trivium.sources.ignore import IGNORE_FILE, Rules
+from trivium.sources.watch import FolderWatch, Stir
+from trivium.store.clock import now
+from trivium.text.values import check_labels, check_text
+from trivium.types import Labels
+from trivium.work import WatchedFolder
+
+QUIET = 1.0  # seconds without a change, after which what was written is taken to be whole
+_AGAIN = 10.0  # seconds until what went wrong is tried again, unless something happens
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """One thing that happened while folders were watched."""
+
+    kind: str  # a fate, or: removed, watching, vanished, empty, problem
+    uri: str
+    message: str = ""
+
+
+class Folders:
+    def __init__(self, backend: Backend, jobs: Jobs) -> None:
+        self._backend = backend
+        self._jobs = jobs
+
+    # --- those that whoever serves the library follows
+
+    def all(self) -> list[WatchedFolder]:
+        """In the order they were added."""
+        return self._backend.folders.all()
+
+    def add(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        collection: str = "default",
+        category: str | None = None,
+        audience: str | None = None,
+        ignore: Sequence[str] = (),
+    ) -> WatchedFolder:
+        """Let whoever serves this library add what lies in a folder, and follow its changes."""
+        check_labels(Labels(collection, category, audience))
+        for rule in (os.fspath(path), *ignore):
+            check_text("folder", rule)
+        folder = Path(os.path.abspath(os.path.expanduser(path)))
+        if not folder.is_dir():
+            raise PathNotFound(f"There is no folder {folder}.")
+        for known in self._backend.folders.all():
+            if (known.path, known.collection) == (str(folder), collection):
+                raise BadSetting(f"{folder} is watched already.", fix="")
+        watched = WatchedFolder(
+            token_hex(6), str(folder), collection, category, audience, tuple(ignore), now()
+        )
+        self._backend.folders.keep(watched)
+        return watched
+
+    def remove(self, id_: str) -> None:
+        """Follow it no longer. Its documents stay."""
+        if not self._backend.folders.forget(id_):
+            raise SourceNotFound(f"There is no source {id_!r}.")
+
+    # --- here and now
+
+    def source(
+        self, paths: Sequence[str | os.PathLike[str]], ignore: Sequence[str] = ()
+    ) -> FolderSource:
+        """What lies there, but for the library itself."""
+        return FolderSource(paths, ignore, self._own)
+
+    def rules(self, root: Path, ignore: Sequence[str] = ()) -> Rules:
+        """Which files below a folder count."""
+        return Rules(root, ignore, self._own)
+
+    @property
+    def _own(self) -> list[Path]:
+        return [self._backend.folder] if self._backend.folder else []
+
+    def watch(
+        self,
+        folders: Sequence[str | os.PathLike[str]],
+        labels: Labels | None = None,
+        *,
+        ignore: Sequence[str] = (),
+        quiet: float = QUIET,
+        force: bool = False,
+        stop: Event | None = None,
+        on_event: Callable[[Followed], None] = lambda event: None,
+    ) -> None:
+        """Mirror folders, then follow every change below them until `stop`. A folder that vanishes
+        as a whole keeps its documents, and is mirrored anew when it is back; so does one that is
+        empty at first, unless `force` says that it is meant so."""
+        roots = [Path(os.path.abspath(Path(folder).expanduser())) for folder in folders]
+        for root in roots:
+            if not root.is_dir():
+                raise PathNotFound(f"There is no folder {root}.")
+        follower = _Follower(self, self._jobs, roots, labels or Labels(), ignore, force, on_event)
+        for stir in FolderWatch(roots, quiet, stop or Event()).stirs():
+            follower.take(stir)
+
+    def drop_gone(
+        self,
+        folders: Sequence[str | os.PathLike[str]],
+        *,
+        collection: str = "default",
+        ignore: Sequence[str] = (),
+        force: bool = False,
+        on_wait: Waiting | None = None,
+    ) -> list[str]:
+        """Forget what came from these folders, in this collection, and is no longer there or is
+        ignored by now: the uris that went. To be called after they were added, so that what has
+        only moved is known. A folder that is missing or empty is refused, unless `force` says that
+        it is meant so."""
+        roots = [Path(folder).expanduser() for folder in folders]
+        gone = [uri for root in roots for uri in self._gone(root, collection, ignore, force)]
+        return self._forget(gone, collection, on_wait)
+
+    def gone(
+        self, paths: Iterable[str | os.PathLike[str]], *, collection: str = "default"
+    ) -> list[str]:
+        """The uris of documents that came from these files, or from below these folders, and are
+        no longer there. A file may have become a folder, or a folder a file."""
+        uris = [uri for path in paths for uri in self._named(uri_of(path), collection)]
+        return [uri for uri in dict.fromkeys(uris) if not is_there(uri)]
+
+    def drop_uris(self, uris: Iterable[str], *, collection: str = "default") -> list[str]:
+        """Forget these, as far as they are known and still gone: the uris."""
+        gone = [u for u in uris if not is_there(u) and self._is_known(u, collection)]
+        return self._forget(gone, collection, None)
+
+    def _named(self, uri: str, collection: str) -> list[str]:
+        """This uri and those below it, as far as documents are called so; of an archive's members
+        the archive."""
+        named = [uri] if self._is_known(uri, collection) else []
+        return _files([*named, *self._backend.documents.below(f"{uri}/", collection)])
+
+    def _is_known(self, uri: str, collection: str) -> bool:
+        return bool(
+            self._backend.documents.find(uri, collection)
+            or self._backend.documents.within(uri, collection)
+        )
+
+    def _gone(self, root: Path, collection: str, ignore: Sequence[str], force: bool) -> list[str]:
+        if root.exists() and not root.is_dir():
+            raise BadSetting(f"{root} is no folder.", fix="Only folders can be mirrored.")
+        held = _files(self._backend.documents.below(f"{uri_of(root).rstrip('/')}/", collection))
+        rules = self.rules(root, ignore)
+        if held and not force and next(rules.walk(), None) is None:
+            raise FolderEmpty(
+                f"{root} is missing or holds no file that is not ignored,"
+                f" and the library holds {len(held):,} of it."
+            )
+        # A hidden file was named by someone: it stays for as long as it is there.
+        return [uri for uri in held if not is_there(uri) or not rules.allow(uri, hidden=True)]
+
+    def _forget(self, uris: list[str], collection: str, on_wait: Waiting | None) -> list[str]:
+        if uris:
+            with self._backend.writer.writing(on_wait):
+                for uri in uris:
+                    self._backend.writer.forget(uri, collection)
+        return uris
+
+
+def _files(uris: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(uri.partition("!/")[0] for uri in uris))
+
+
+@dataclass
+class _Follower:
+    """What is still to be done about the changes.
+
+    Everything that is there is added before anything that is gone goes, in all folders: what is
+    gone under one name and there under another has moved. And what is gone waits for the next
+    stir: the two halves of a move may come in two of them.
+    """
+
+    folders: Folders
+    jobs: Jobs
+    roots: list[Path]
+    labels: Labels
+    ignore: Sequence[str]
+    force: bool
+    tell: Callable[[Followed], None]
+    unsettled: set[Path] = field(default_factory=set)  # folders to be mirrored as a whole
+    changed: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)  # uris of documents
+    not_before: float = 0.0
+    told: dict[tuple[str, str], str] = field(default_factory=dict)  # problems: each is told once
+
+    def take(self, stir: Stir) -> None:
+        for root in stir.gone:
+            if not root.is_dir():
+                self.tell(Followed("vanished", uri_of(root), "Its documents stay."))
+        self.unsettled |= {*stir.gone, *stir.back}
+        self.changed |= stir.paths
+        if stir.paths or stir.back:
+            self.not_before = 0.0
+        if (self.changed or self.unsettled or self.gone) and monotonic() >= self.not_before:
+            self._act()
+
+    def _act(self) -> None:
+        """What went wrong is tried again later, with the rest: what was done costs nothing then."""
+        waiting = frozenset(self.gone)
+        went = [self._tried(uri_of(root), self._add_from, root) for root in self.roots]
+        if not all(went):
+            return
+        self.changed.clear()
+        for root in self.unsettled.copy():
+            if root.is_dir():
+                self._tried(uri_of(root), self._settle, root)
+        self._tried("", self._drop, waiting)
+
+    def _tried(self, uri: str, act: Callable[[Any], None], what: Any) -> bool:
+        doing = (act.__name__, uri)
+        try:
+            act(what)
+        except TriviumError as error:
+            self.not_before = monotonic() + _AGAIN
+            if self.told.get(doing) != str(error):
+                self.told[doing] = str(error)
+                kind = "empty" if isinstance(error, FolderEmpty) else "problem"
+                self.tell(Followed(kind, uri, str(error)))
+            return False
+        self.told.pop(doing, None)
+        return True
+
+    def _add_from(self, root: Path) -> None:
+        inside = {path for path in self.changed if Path(path).is_relative_to(root)}
+        if any(os.path.basename(path) == IGNORE_FILE for path in inside):
+            self.unsettled.add(root)
+        if not root.is_dir():
+            return
+        if root in self.unsettled:
+            self._add([root])
+        elif inside:
+            self._catch_up(root, inside)
+
+    def _catch_up(self, root: Path, paths: set[str]) -> None:
+        rules = self.folders.rules(root, self.ignore)
+        wanted = [Path(path) for path in sorted(paths) if rules.allow(path)]
+        found: list[Path] = []
+        for path in wanted:
+            found += rules.walk(path) if path.is_dir() and not path.is_symlink() else [path]
+        files = [path for path in dict.fromkeys(found) if path.is_file()]
+        if files:
+            self._add(files)
+        paths_below = (path for path in wanted if path != root)
+        self.gone |= set(self.folders.gone(paths_below, collection=self.labels.collection))
+
+    def _settle(self, root: Path) -> None:
+        dropped = self.folders.drop_gone(
+            [root], collection=self.labels.collection, ignore=self.ignore, force=self.force
+        )
+        self._say_removed(dropped)
+        self.unsettled.discard(root)
+        self.tell(Followed("watching", uri_of(root)))
+
+    def _drop(self, uris: frozenset[str]) -> None:
+        """But not where the whole folder went since: its documents stay."""
+        here = [uri_of(root) for root in self.roots if root.is_dir()]
+        sure = [uri for uri in uris if any(Path(uri).is_relative_to(root) for root in here)]
+        dropped = self.folders.drop_uris(sorted(sure), collection=self.labels.collection)
+        self.gone -= uris
+        self._say_removed(dropped)
+
+    def _add(self, paths: Sequence[Path]) -> None:
+        source = self.folders.source(paths, self.ignore)
+        self.jobs.add_from(source, self.labels, on_outcome=self._say)
+
+    def _say(self, outcome: Outcome) -> None:
+        if outcome.fate is not Fate.UNCHANGED:
+            said = str(outcome.error) if outcome.error else ""
+            self.tell(Followed(outcome.fate.value, outcome.uri, said))
+
+    def _say_removed(self, uris: Sequence[str]) -> None:
+        for uri in uris:
+            self.tell(Followed("removed", uri))

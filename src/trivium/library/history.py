@@ -1,0 +1,143 @@
+"""The past of a library's documents: looked at, compared, brought back, pruned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from difflib import unified_diff
+
+from trivium.errors import BadSetting, DocumentNotFound, OriginalMissing
+from trivium.history import Difference, Interpretation
+from trivium.ingest.embedding import Embedding
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.ports import Backend, Waiting
+from trivium.text.values import check_scalar
+from trivium.types import OWNER, Compare, Document, DocumentId, Where
+
+_AROUND = 3  # unchanged lines around each change, as people are used to
+_COMPARED = ("title", "media_type", "language", "size", "content_hash", "fingerprint", "chunks")
+
+
+class History:
+    def __init__(self, backend: Backend, model: CurrentModel, documents: Documents) -> None:
+        self._backend = backend
+        self._model = model
+        self._documents = documents
+
+    def of(self, document: DocumentId | str, within: Where = OWNER) -> list[Interpretation]:
+        """Every interpretation of a document that is kept, the active one last."""
+        return self._backend.documents.history(self._documents.get(document, within).id, within)
+
+    def original(
+        self,
+        document: DocumentId | str,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> bytes:
+        """The bytes that an interpretation was read from; without a number, the active one."""
+        found = self._documents.get(document, within)
+        past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+        number = found.interpretation if interpretation is None else interpretation
+        address = _numbered(past, number, found).original
+        if not address:
+            raise OriginalMissing(f"The bytes of {found.title} were not kept.")
+        return self._backend.originals.get(address)
+
+    def diff(
+        self,
+        document: DocumentId | str,
+        old: int | None = None,
+        new: int | None = None,
+        within: Where = OWNER,
+    ) -> Difference:
+        """What tells two interpretations apart: without a number, the active one (`new`) and the
+        one before `new` (`old`)."""
+        found = self._documents.get(document, within)
+        past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+        last = found.interpretation if new is None else new
+        first = max((n for n in past if n < last), default=0) if old is None else old
+        if old is None and not first:
+            raise DocumentNotFound(
+                f"{found.title} has no interpretation before {last}.", fix="There is none to show."
+            )
+        a, b = (_numbered(past, number, found) for number in (first, last))
+        texts = (self._backend.documents.text(found.id, within, one.number) or "" for one in (a, b))
+        before, after = (text.splitlines() for text in texts)
+        lines = list(unified_diff(before, after, n=_AROUND, lineterm=""))[2:]  # no file names
+        return Difference(a, b, dict(_facts(a, b)), tuple(lines))
+
+    def restore(
+        self,
+        document: DocumentId | str,
+        number: int,
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
+    ) -> Document:
+        """Make an old interpretation's text the active one again, as a new interpretation. Nothing
+        is read. The labels stay, except that a text that was not for all then is not for all now.
+        Adding the unchanged file again leaves it so."""
+        check_scalar("number", number)
+        with self._backend.writer.writing(on_wait):
+            found = self._documents.get(document, within)
+            past = {one.number: one for one in self._backend.documents.history(found.id, within)}
+            _numbered(past, number, found)
+            self._model.follow()
+            restored = self._backend.writer.restore(found.id, number)
+            embedding = Embedding(self._backend, self._model.embedder)
+            # Where the model fails, the next `add` embeds what is missing.
+            self._backend.models.embed_missing(
+                embedding.model, lambda t: embedding.embed(t).vectors
+            )
+        return restored
+
+    def prune(
+        self,
+        document: DocumentId | str | None = None,
+        *,
+        keep: int | None = None,
+        older_than: timedelta | None = None,
+        on_wait: Waiting | None = None,
+    ) -> int:
+        """Drop interpretations for good: all but the newest `keep` of each document, and of those
+        only what was retired longer ago than `older_than`. The active ones stay."""
+        check_scalar("keep", keep or 0)
+        if keep is None and older_than is None:
+            raise BadSetting("Nothing says what to prune.", fix="Give `keep` or `older_than`.")
+        if keep is not None and keep < 1:
+            raise BadSetting(f"`keep` is {keep}.", fix="It takes 1 or more: the active one stays.")
+        where = OWNER
+        if document is not None:
+            named = Compare("source", "eq", f"#{self._documents.get(document, OWNER).id}")
+            where = OWNER.narrowed(named)
+        with self._backend.writer.writing(on_wait):
+            return self._backend.writer.prune(where, keep=keep or 1, before=_before(older_than))
+
+
+def _numbered(past: dict[int, Interpretation], number: int, document: Document) -> Interpretation:
+    if number not in past:
+        known = ", ".join(map(str, past))
+        raise DocumentNotFound(
+            f"{document.title} has no interpretation {number}.", fix=f"There are: {known}."
+        )
+    return past[number]
+
+
+def _facts(old: Interpretation, new: Interpretation) -> Iterator[tuple[str, tuple[object, object]]]:
+    for name in _COMPARED:
+        pair = (getattr(old, name), getattr(new, name))
+        if pair[0] != pair[1]:
+            yield name, pair
+    for name in sorted({*old.metadata, *new.metadata}):
+        held = (old.metadata.get(name), new.metadata.get(name))
+        if held[0] != held[1]:
+            yield f"metadata.{name}", held
+
+
+def _before(age: timedelta | None) -> str:
+    if age is None:
+        return ""
+    instant = datetime.now(UTC) - age
+    return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,350 @@
+"""How jobs are made, worked off in this process or by another one, and steered by people."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+from threading import Event
+from time import perf_counter
+
+from trivium import errors
+from trivium.errors import JobNotFound, LibraryBusy, TriviumError
+from trivium.ingest.in_flight import clean_item
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.library.model import description
+from trivium.library.readers import check, options_for
+from trivium.library.report import MOST_OUTCOMES, Report, Tally
+from trivium.library.worker_run import WorkerRun
+from trivium.ports import Backend, LastingSource, Source, Waiting, worker_lease
+from trivium.sources.spool import spool_name
+from trivium.text.values import check_labels, check_scalar, clean_text
+from trivium.types import Labels
+from trivium.work import (
+    ADD,
+    REEMBED,
+    UPLOAD,
+    Job,
+    JobId,
+    JobState,
+    Offered,
+    Priority,
+    Task,
+    TaskId,
+    TaskState,
+)
+
+# Documents of a job that a person is taken to wait for, where nobody says: 100 notes of one chunk
+# are embedded in 2 seconds on 2 cores, 100 papers in 5 minutes.
+FEW = 100
+_SHOWN = 3  # folders that the line about a job names
+_POLL = 0.2  # seconds between two looks at the work of another process
+_BUSY = (
+    "Another process is writing to this library: it works on this too,"
+    " or this one goes on when it ends; waiting."
+)
+
+
+class Jobs:
+    def __init__(self, backend: Backend, model: CurrentModel, documents: Documents) -> None:
+        self._backend = backend
+        self._model = model
+        self._documents = documents
+        self._halt = Event()  # set: no further document is begun
+
+    # --- making
+
+    def enqueue(
+        self,
+        source: LastingSource,
+        labels: Labels,
+        *,
+        what: str = "",
+        priority: Priority | None = None,
+        kind: str = ADD,
+        by: str = "",
+    ) -> Job:
+        """A job that adds what a source offers, for `work` in this process or another. Without a
+        priority, few documents go before many. `by`: the id of the token that asks for it."""
+        check(self._model.settings, self._model.embedder)
+        labels = check_labels(labels)
+        items = map(clean_item, source.items())
+        offered = [Offered(i.uri, i.name, i.size, i.key) for i in items]
+        if priority is None:
+            priority = Priority.INTERACTIVE if len(offered) <= FEW else Priority.BULK
+        options = options_for(labels, self._model.settings, source, by)
+        what = clean_text(what) or f"add {len(offered):,} documents"
+        return self.get(self._backend.queue.create(kind, what, options, priority, offered))
+
+    def add_from(
+        self,
+        source: Source,
+        labels: Labels,
+        *,
+        on_outcome: Callable[[Outcome], None] | None = None,
+        on_wait: Waiting | None = None,
+    ) -> Report:
+        """Add whatever a source offers. What only this process can offer waits until no other
+        one writes, and is not gone on with if it dies."""
+        if isinstance(source, LastingSource):
+            job = self.enqueue(source, labels)
+            return self.work(job.id, on_outcome=on_outcome, on_wait=on_wait)
+        check(self._model.settings, self._model.embedder)
+        labels = check_labels(labels)
+        started, tally = perf_counter(), Tally(on_outcome)
+        queue, what = self._backend.queue, f"add {_name(source)}"
+        with self._backend.writer.writing(on_wait), self._worker() as worker:
+            queue.recover()
+            options, bulk = options_for(labels, self._model.settings, None), Priority.BULK
+            number = queue.create(ADD, what, options, bulk, None, worker)
+            spent = self._work_on(worker, self.get(number), source, tally)
+        return self._report(number, tally, perf_counter() - started, spent)
+
+    # --- looking and steering: from any process
+
+    def all(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
+        """The newest first. `ended` off: only those with work left."""
+        return [self._as_it_is(job) for job in self._backend.jobs.all(ended=ended, limit=limit)]
+
+    def get(self, job: JobId) -> Job:
+        check_scalar("job", job)
+        found = self._backend.jobs.get(job)
+        if found is None:
+            raise JobNotFound(f"There is no job {job}.")
+        return self._as_it_is(found)
+
+    def _as_it_is(self, job: Job) -> Job:
+        """A worker that was killed could not write down that it stopped: nobody is at its job."""
+        if job.state is not JobState.RUNNING:
+            return job
+        if job.worker and self._backend.leases.is_held(worker_lease(job.worker)):
+            return job
+        return replace(job, state=JobState.QUEUED, rate=0.0, seconds_left=None)
+
+    def tasks(
+        self,
+        job: JobId,
+        *,
+        states: Sequence[TaskState] | None = None,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> list[Task]:
+        """The documents of a job, in the order offered. Those that were found unchanged are no
+        longer listed once it has ended."""
+        self.get(job)
+        check_scalar("offset", offset)
+        check_scalar("limit", limit or 0)
+        return self._backend.jobs.tasks(job, states=states, offset=offset, limit=limit)
+
+    def fates(self, job: JobId) -> Mapping[str, int]:
+        """How many of its documents were added, updated, unchanged, ..."""
+        self.get(job)
+        return self._backend.jobs.fates(job)
+
+    def cancel(self, job: JobId) -> Job:
+        """What it has done stays. Whoever works on it stops at the next document."""
+        found = self.get(job)
+        self._backend.jobs.cancel(job)
+        if found.kind == REEMBED and not found.state.has_ended:
+            self._backend.models.abandon()  # whoever works on it meets that at its next batch
+        return self.get(job)
+
+    def retry(self, job: JobId, task: TaskId | None = None) -> int:
+        """Let what failed in a job, or one task of it, wait to be worked on again; how many."""
+        self.get(job)
+        check_scalar("task", task or 0)
+        return self._backend.jobs.retry(job, task)
+
+    def clear(self) -> int:
+        """Forget every job that has ended; how many."""
+        return self._backend.jobs.clear()
+
+    def follow(self, job: JobId, seconds: float = _POLL) -> Iterator[Job]:
+        """The job as it is now, and again whenever it has moved, until it has ended, whoever works
+        on it. Looks every so many seconds."""
+        before: Job | None = None
+        while before is None or not before.state.has_ended:
+            now = self.get(job)
+            if before is None or (now.state, now.ended, now.tasks) != (
+                before.state,
+                before.ended,
+                before.tasks,
+            ):
+                yield now
+            before = now
+            if not now.state.has_ended:
+                time.sleep(seconds)
+
+    # --- working
+
+    def work(
+        self,
+        job: JobId | None = None,
+        *,
+        on_outcome: Callable[[Outcome], None] | None = None,
+        on_wait: Waiting | None = None,
+    ) -> Report:
+        """Work off the queue until this job has ended; None: until nothing is left. Where another
+        process works it off, wait for that, and go on if it dies."""
+        started, spent = perf_counter(), 0.0
+        tally = Tally(on_outcome)
+        tell = _once(on_wait)
+        while self._is_open(job) and not self._halt.is_set():
+            with ExitStack() as held:
+                try:
+                    held.enter_context(self._backend.writer.writing(patience=0))
+                except LibraryBusy:
+                    tell(_BUSY)
+                    time.sleep(_POLL)
+                    continue
+                spent += self._take_over(job, tally, tell)
+        if self._halt.is_set() and self._is_open(job):
+            raise LibraryBusy("The library is being closed.", fix="What is left waits.")
+        return self._report(job, tally, perf_counter() - started, spent)
+
+    def work_next(self) -> bool:
+        """Work off the queue up to the end of the job that comes first, and drop what was sent in
+        for it. False: there is nothing to do now, or another thread or process is at it."""
+        sent = self._backend.jobs.keys(UPLOAD)
+        worked = self._work_next()
+        if worked:
+            for key in {*sent} - {*self._backend.jobs.keys(UPLOAD)}:
+                self._backend.spool.drop(spool_name(key))  # a removed document leaves nothing
+        return worked
+
+    def _work_next(self) -> bool:
+        left = [job for job in self._backend.jobs.all(ended=False) if job.kind != REEMBED]
+        if not left or self._halt.is_set():
+            return False
+        first = min(left, key=lambda job: (job.priority, job.id))
+        started, tally = perf_counter(), Tally()
+        try:
+            with self._backend.writer.writing(patience=0):
+                spent = self._take_over(first.id, tally, lambda text: None)
+        except LibraryBusy:
+            return False
+        try:
+            self._report(first.id, tally, perf_counter() - started, spent)
+            return self.get(first.id).state.has_ended  # or whoever calls again would never pause
+        except JobNotFound:  # done, and one of so many that it is forgotten already
+            return True
+
+    def stop(self) -> None:
+        """For good: whoever works on jobs here ends after the documents that were begun. What is
+        left waits for another process."""
+        self._halt.set()
+
+    def _take_over(self, job: JobId | None, tally: Tally, tell: Waiting) -> float:
+        """Become a worker; the seconds that the model took come back."""
+        unfinished = self._backend.queue.recover()
+        last = None if job is None else self.get(job)
+        for other in unfinished:
+            ahead = last is None or (other.priority, other.id) < (last.priority, last.id)
+            if other.started_at and ahead:
+                tell(f"Job {other.id} is unfinished; going on with it: {other.what}.")
+        with self._worker() as worker:
+            run = self._run(worker, job, tally)
+            run.work_off(last)
+        return run.embedding_seconds
+
+    @contextmanager
+    def _worker(self) -> Iterator[str]:
+        """A name for a worker, with its lease."""
+        worker = token_hex(8)
+        with self._backend.leases.hold(worker_lease(worker), "working"):
+            yield worker
+
+    def _run(self, worker: str, job: JobId | None, tally: Tally) -> WorkerRun:
+        def mine(outcome: Outcome) -> None:
+            if job is None or outcome.job == job:
+                tally.take(outcome)
+
+        self._model.follow()  # the model may be another than when the library was opened
+        embedder, settings = self._model.embedder, self._model.settings
+        self._backend.models.describe(embedder.fingerprint, description(settings))
+        note = tally.notes.append
+        return WorkerRun(self._backend, worker, embedder, settings, mine, note, self._halt)
+
+    def _work_on(self, worker: str, job: Job, source: Source, tally: Tally) -> float:
+        """What only this process can offer."""
+        run = self._run(worker, job.id, tally)
+        try:
+            run.work_on(job, source)
+        except BaseException:
+            self._backend.queue.abandon(job.id)
+            raise
+        return run.embedding_seconds
+
+    def _is_open(self, job: JobId | None) -> bool:
+        if job is not None:
+            return not self.get(job).state.has_ended
+        return any(left.kind != REEMBED for left in self._backend.jobs.all(ended=False))
+
+    def _report(self, job: JobId | None, tally: Tally, seconds: float, spent: float) -> Report:
+        tally.notes += self._documents.near_notes(tally.fresh)
+        if job is None:
+            return tally.report(seconds, spent, None)
+        if tally.notes:
+            self._backend.queue.note(job, tally.notes)
+        ended = self.get(job)
+        if tally.counts.total() < ended.ended:  # another process did a part of it
+            tally = self._tally_of(ended)
+        return tally.report(seconds, spent, ended)
+
+    def _tally_of(self, job: Job) -> Tally:
+        """What the queue knows of a job that was worked off elsewhere."""
+        jobs = self._backend.jobs
+        tally = Tally(notes=list(job.notes), chunks=jobs.chunks_of(job.id))
+        tally.counts.update({Fate(fate): count for fate, count in jobs.fates(job.id).items()})
+        ended = (TaskState.DONE, TaskState.FAILED)
+        found = [_outcome(t) for t in jobs.tasks(job.id, states=ended, limit=MOST_OUTCOMES)]
+        tally.outcomes = found
+        tally.failed = [_outcome(t) for t in jobs.tasks(job.id, states=(TaskState.FAILED,))]
+        return tally
+
+
+def _once(on_wait: Waiting | None) -> Waiting:
+    """Says the same thing once."""
+    said: set[str] = set()
+
+    def tell(text: str) -> None:
+        if on_wait is not None and text not in said:
+            said.add(text)
+            on_wait(text)
+
+    return tell
+
+
+def _outcome(task: Task) -> Outcome:
+    error = _error(task.code, task.message) if task.state is TaskState.FAILED else None
+    return Outcome(task.uri, Fate(task.fate), None, error, task.size, task.parent > 0, task.job)
+
+
+def _error(code: str, message: str) -> TriviumError:
+    """An error that a task was written down with."""
+    kinds = (kind for kind in vars(errors).values() if isinstance(kind, type))
+    found = (k for k in kinds if issubclass(k, TriviumError) and k.code == code)
+    return next(found, TriviumError)(message, fix="")
+
+
+def told_of(paths: Sequence[str | os.PathLike[str]]) -> str:
+    """What is added, for people. Of several files only where they are: a document that is removed
+    later is not to be named here."""
+    files = [Path(path) for path in paths if Path(path).expanduser().is_file()]
+    if len(files) == len(paths) == 1:
+        return f"add {files[0]}"
+    places = [os.fspath(path) for path in paths if Path(path) not in files]
+    if files:
+        places.append(f"{len(files):,} files")
+    more = f" and {len(places) - _SHOWN:,} more" if len(places) > _SHOWN else ""
+    return f"add {', '.join(places[:_SHOWN])}{more}"
+
+
+def _name(source: Source) -> str:
+    return f"from {type(source).__name__}"

@@ -1,0 +1,292 @@
+"""The way in for everything outside: one library, opened, filled, searched.
+
+Puts backend, models, pipeline and searcher together by the settings. Its parts do the work; what
+people do every day has a short method here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from trivium.answers import Answer, AnswerEvent, Turn
+from trivium.config import Settings, load
+from trivium.errors import ModelUnavailable
+from trivium.ingest.outcomes import Outcome
+from trivium.library.answering import Answering, Conversations
+from trivium.library.asking import Scope
+from trivium.library.assembly import backend_options
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.library.folders import Folders
+from trivium.library.history import History
+from trivium.library.jobs import Jobs, told_of
+from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
+from trivium.library.models import Models
+from trivium.library.report import Report, Shown
+from trivium.library.searching import Searching
+from trivium.library.tokens import Tokens
+from trivium.library.upkeep import Upkeep
+from trivium.library.uploads import Uploads
+from trivium.models.missing import MissingEmbedder
+from trivium.options import Filters, SearchOptions
+from trivium.ports import Backend, Embedder, Source, Waiting
+from trivium.results import Results, Suggestion
+from trivium.search.decide import Heard
+from trivium.store.opening import open_backend
+from trivium.types import (
+    OWNER,
+    ChunkId,
+    Document,
+    DocumentId,
+    Granularity,
+    Labels,
+    Metadata,
+    Where,
+)
+from trivium.work import Priority
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+class Library:
+    """One searchable library. Use it as a context manager, or call `close`.
+
+    >>> with Library.open("notes.library") as library:     # doctest: +SKIP
+    ...     library.add("notes/")
+    ...     for result in library.search("where is the crown"):
+    ...         print(result.rank, result.found.document.title)
+    """
+
+    def __init__(self, backend: Backend, embedder: Embedder, settings: Settings) -> None:
+        model, scope = CurrentModel(backend, embedder, settings), Scope(backend)
+        self.backend = backend
+        self._model = model
+        self.documents = Documents(backend, model, scope)
+        self.history = History(backend, model, self.documents)
+        self.jobs = Jobs(backend, model, self.documents)
+        self.uploads = Uploads(backend, model, self.documents, self.jobs)
+        self.folders = Folders(backend, self.jobs)
+        self.models = Models(backend, model)
+        self.upkeep = Upkeep(backend, model, self.jobs)
+        self.tokens = Tokens(backend.tokens)
+        self.conversations = Conversations(backend.conversations)
+        self._searching = Searching(backend, model, scope, self.documents)
+        self._answering = Answering(backend, model, scope)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        settings: Settings | None = None,
+        create: bool = True,
+        as_made: bool = False,
+    ) -> Library:
+        """The library in this folder, made if there is none. Without a path, the one that the
+        settings name.
+
+        The model is the one that it was embedded with; settings that name another raise
+        ModelChanged, unless `as_made` says that they play no part.
+        """
+        settings = settings or load().settings
+        # Before there is a folder: it raises BadSetting. A model's identity is .1 s of reading.
+        embedder = None if as_made else embedder_or_missing(settings)
+        folder = settings.library if path is None else Path(path).expanduser()
+        backend = open_backend(folder, backend_options(settings, create=create))
+        try:
+            manifest = backend.models.manifest()
+            known = settings_for(settings, manifest)
+            if as_made:
+                known = with_model(settings, manifest.settings)
+            if embedder is None or known != settings:
+                settings, embedder = known, embedder_or_missing(known)
+            if as_made and manifest.model not in ("", embedder.fingerprint):
+                embedder = MissingEmbedder(ModelUnavailable(f"{manifest.model} cannot be loaded."))
+            refuse_another(embedder, manifest)
+        except BaseException:
+            backend.close()
+            raise
+        return cls(backend, embedder, settings)
+
+    def close(self) -> None:
+        self.documents.close()
+        self._searching.close()
+        self.backend.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model in use. Another process may bring the library to another one at any time."""
+        return self._model.embedder
+
+    # --- documents in and out
+
+    def add(
+        self,
+        paths: Paths,
+        *,
+        collection: str = "default",
+        category: str | None = None,
+        audience: str | None = None,
+        metadata: Metadata | None = None,
+        ignore: Sequence[str] = (),
+        priority: Priority | None = None,
+        on_outcome: Callable[[Outcome], None] | None = None,
+        on_wait: Waiting | None = None,
+    ) -> Report:
+        """Add files, folders or patterns. What is there already and unchanged costs no work.
+
+        A label that is not given is taken from the document's front matter, else from what it had.
+        `ignore`: rules as in a .gitignore file, beside those of .triviumignore files.
+        It is a job: if the process dies, `jobs.work` goes on with it, in any process.
+        """
+        listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        labels = Labels(collection, category, audience, metadata or {})
+        source = self.folders.source(listed, ignore)
+        job = self.jobs.enqueue(source, labels, what=told_of(listed), priority=priority)
+        return self.jobs.work(job.id, on_outcome=on_outcome, on_wait=on_wait)
+
+    def add_from(
+        self,
+        source: Source,
+        labels: Labels,
+        *,
+        on_outcome: Callable[[Outcome], None] | None = None,
+        on_wait: Waiting | None = None,
+    ) -> Report:
+        """Add whatever a source offers. What only this process can offer waits until no other
+        one writes, and is not gone on with if it dies."""
+        return self.jobs.add_from(source, labels, on_outcome=on_outcome, on_wait=on_wait)
+
+    def remove(
+        self,
+        documents: Iterable[DocumentId | str],
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
+    ) -> list[Document]:
+        """Remove documents, their chunks, vectors and text. Every one must exist, or none goes."""
+        return self.documents.remove(documents, within=within, on_wait=on_wait)
+
+    def restore(
+        self,
+        document: DocumentId | str,
+        number: int,
+        *,
+        within: Where = OWNER,
+        on_wait: Waiting | None = None,
+    ) -> Document:
+        """Make an old interpretation's text the active one again: see `history.restore`."""
+        return self.history.restore(document, number, within=within, on_wait=on_wait)
+
+    def show(
+        self,
+        document: DocumentId | str,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> Shown:
+        """A document in full: as it is now, or as it was in the interpretation of this number."""
+        return self.documents.show(document, within, interpretation=interpretation)
+
+    # --- asking
+
+    def search(
+        self,
+        query: str | Sequence[str],
+        limit: int | None = None,
+        *,
+        options: SearchOptions = SearchOptions(),
+        filters: Filters = Filters(),
+        within: Where = OWNER,
+    ) -> Results:
+        """The best passages or documents for a query, or for two to four that are combined, with
+        the reason for every rank.
+
+        `limit` is short for that of the options. `within`: what the caller may see at all; no
+        filter widens it. The first search `as_of` some day builds indexes for that day.
+        """
+        return self._searching.search(query, limit, options=options, filters=filters, within=within)
+
+    def similar(
+        self,
+        document: DocumentId | str,
+        limit: int | None = None,
+        *,
+        passage: int | None = None,
+        by: Granularity | str | None = None,
+        filters: Filters = Filters(),
+        within: Where = OWNER,
+    ) -> Results:
+        """Documents like this one; with the number of one of its passages, passages like that."""
+        return self._searching.similar(
+            document, limit, passage=passage, by=by, filters=filters, within=within
+        )
+
+    def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
+        """How what someone types may go on, in words of documents they may see."""
+        return self._searching.suggest(typed, limit, within)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        limit: int | None = None,
+        filters: Filters = Filters(),
+        within: Where = OWNER,
+        conversation: str | None = None,
+    ) -> Answer:
+        """The answer to a question, from at most `limit` passages, each statement with the passages
+        it rests on. See `ask_stream`, which tells it as it comes."""
+        return self._answering.ask(
+            question,
+            history=history,
+            limit=limit,
+            filters=filters,
+            within=within,
+            conversation=conversation,
+        )
+
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        history: Sequence[Turn] = (),
+        limit: int | None = None,
+        filters: Filters = Filters(),
+        within: Where = OWNER,
+        conversation: str | None = None,
+    ) -> Generator[AnswerEvent, None, None]:
+        """The same as events as they come; the last one is `Done`. See `answering`."""
+        return self._answering.ask_stream(
+            question,
+            history=history,
+            limit=limit,
+            filters=filters,
+            within=within,
+            conversation=conversation,
+        )
+
+    # --- for evaluation and tuning
+
+    def hear(self, query: str, depth: int) -> Heard:
+        """What every signal answers the owner, before anything is weighed."""
+        return self._searching.hear(query, depth)
+
+    def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
+        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        return self._searching.judge(query, chunks)

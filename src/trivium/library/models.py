@@ -1,0 +1,133 @@
+"""How a library comes to another embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from secrets import token_hex
+from types import TracebackType
+
+from trivium.config import Settings
+from trivium.errors import BadSetting, ReembedStopped, TriviumError
+from trivium.ingest.reembed import Progress, Reembedder
+from trivium.library.assembly import embedder_for, token_embedder_for
+from trivium.library.current import CurrentModel
+from trivium.library.model import description, with_model
+from trivium.ports import Backend, Queue, Waiting, worker_lease
+from trivium.types import Manifest
+from trivium.work import REEMBED, Job, JobState
+
+
+@dataclass(frozen=True, slots=True)
+class Reembedded:
+    """What a `reembed` did."""
+
+    before: str  # fingerprints of the models
+    model: str
+    passages: int  # embedded in this call; what an earlier one had done is not among them
+    seconds: float
+
+
+class Models:
+    def __init__(self, backend: Backend, model: CurrentModel) -> None:
+        self._backend = backend
+        self._model = model
+
+    def manifest(self) -> Manifest:
+        """Format of the library and the model it was embedded with."""
+        return self._backend.models.manifest()
+
+    def reembed(
+        self,
+        settings: Settings | None = None,
+        *,
+        on_progress: Callable[[Progress], None] = lambda progress: None,
+        on_wait: Waiting | None = None,
+    ) -> Reembedded:
+        """Embed everything anew with the model that these settings name. Searches go on with the
+        old vectors until all of the new ones are there, then every process uses those at once.
+
+        Interrupted, it goes on where it was when it is called again; without settings, with the
+        model that was begun."""
+        manifest = self._backend.models.manifest()
+        if settings is None:
+            settings = with_model(self._model.settings, self._begun(manifest))
+        embedder, told = embedder_for(settings), description(settings)
+        worker = token_hex(8)
+        job = _Job(self._backend.queue, worker, embedder.fingerprint, told, on_progress)
+        work = Reembedder(
+            self._backend,
+            embedder,
+            told,
+            token_embedder=token_embedder_for(settings, embedder),
+            on_progress=job.tell,
+        )
+        with self._backend.leases.hold(worker_lease(worker), "working"), job:
+            done = work.run(on_wait)
+        self._model.follow()
+        return Reembedded(manifest.model, embedder.fingerprint, done.done, done.seconds)
+
+    def stop(self) -> str:
+        """Give up a change of the model, wherever it is running; the vectors that serve stay. The
+        model that was to come comes back, or nothing where there was none."""
+        model = self._backend.models.manifest().next_model
+        if model:
+            for job in self._reembedding():
+                self._backend.jobs.cancel(job.id)
+            self._backend.models.abandon()
+        return model
+
+    def _begun(self, manifest: Manifest) -> Mapping[str, str]:
+        """How to load the model that the library is on its way to, or is to be once more."""
+        if manifest.next_model:
+            return manifest.next_settings
+        for job in self._reembedding():
+            told: Mapping[str, str] = job.options["settings"]
+            return told
+        raise BadSetting("There is no change of the model to go on with.", fix=_HOW)
+
+    def _reembedding(self) -> list[Job]:
+        return [job for job in self._backend.jobs.all(ended=False) if job.kind == REEMBED]
+
+
+class _Job:
+    """The change as people see it in the list of jobs. A context for the time of the work."""
+
+    def __init__(
+        self,
+        queue: Queue,
+        worker: str,
+        model: str,
+        told: Mapping[str, str],
+        on_progress: Callable[[Progress], None],
+    ) -> None:
+        self._queue = queue
+        self._worker = worker
+        self._on_progress = on_progress
+        self._job = queue.begin_reembed(model, told)
+
+    def tell(self, progress: Progress) -> None:
+        before = self._job.ended  # by a process that did not finish it
+        self._queue.advance(self._job.id, before + progress.done, before + progress.total)
+        self._on_progress(progress)
+
+    def __enter__(self) -> None:
+        self._queue.take_up(self._worker, self._job.id)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self._queue.leave(self._job.id, JobState.DONE)
+        elif isinstance(error, ReembedStopped):
+            self._queue.leave(self._job.id, JobState.CANCELLED)
+        elif isinstance(error, TriviumError):
+            self._queue.leave(self._job.id, JobState.FAILED, str(error))
+        else:
+            self._queue.leave(self._job.id, JobState.QUEUED)
+
+
+_HOW = "Name the model, or set the embed settings to it."

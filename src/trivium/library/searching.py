@@ -1,0 +1,113 @@
+"""How a library is searched, as it is or as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from trivium.library.asking import Scope, one_of, request_for
+from trivium.library.asking import where as filtered
+from trivium.library.asof import PastViews
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.options import Filters, SearchOptions
+from trivium.ports import Backend
+from trivium.results import Results, Suggestion
+from trivium.search.decide import Heard
+from trivium.search.request import MODES
+from trivium.types import (
+    OWNER,
+    ChunkId,
+    Document,
+    DocumentId,
+    Granularity,
+    Signal,
+    StoredChunk,
+    Where,
+)
+
+
+class Searching:
+    def __init__(
+        self, backend: Backend, model: CurrentModel, scope: Scope, documents: Documents
+    ) -> None:
+        self._backend = backend
+        self._model = model
+        self._scope = scope
+        self._documents = documents
+        self._views = PastViews(backend, model)
+
+    def search(
+        self,
+        query: str | Sequence[str],
+        limit: int | None = None,
+        *,
+        options: SearchOptions = SearchOptions(),
+        filters: Filters = Filters(),
+        within: Where = OWNER,
+    ) -> Results:
+        """The best passages or documents for a query, or for two to four that are combined, with
+        the reason for every rank.
+
+        `limit` is short for that of the options. `within`: what the caller may see at all; no
+        filter widens it. The first search `as_of` some day builds indexes for that day.
+        """
+        queries = tuple(query) if isinstance(query, list | tuple) else (query,)
+        if limit is not None:
+            options = replace(options, limit=limit)
+
+        def search() -> Results:
+            view, searcher, note = None, self._model.searcher, ""
+            if options.as_of is not None:
+                # With a source, only that: the view of one document is made in no time.
+                asked = filtered(Filters(audiences=filters.audiences, source=filters.source))
+                seen_then = within.held_by(asked.audiences).access.narrowed(asked.condition)
+                view, searcher, note = self._views.open(options.as_of, seen_then)
+            seen = self._scope.within(within, filters, view)
+            request = request_for(self._model.settings, searcher.model, queries, seen, options)
+            found = searcher.search(request)
+            if note and Signal.VECTOR in MODES[request.mode]:
+                return replace(found, notes=(*found.notes, note))
+            return found
+
+        return self._model.following(search)
+
+    def similar(
+        self,
+        document: DocumentId | str,
+        limit: int | None = None,
+        *,
+        passage: int | None = None,
+        by: Granularity | str | None = None,
+        filters: Filters = Filters(),
+        within: Where = OWNER,
+    ) -> Results:
+        """Documents like this one; with the number of one of its passages, passages like that."""
+        within = self._scope.within(within, filters)
+        seen = within.access
+        found = self._documents.get(document, seen)
+        like: Document | StoredChunk = found
+        if passage is not None:
+            like = self._documents.numbered_passage(found, passage, seen)
+        default = Granularity.DOCUMENT if passage is None else Granularity.PASSAGE
+        most = self._model.settings.search_limit if limit is None else limit
+        by = one_of(Granularity, "by", by or default)
+        return self._model.following(lambda: self._model.searcher.similar(like, within, most, by))
+
+    def hear(self, query: str, depth: int) -> Heard:
+        """What every signal answers the owner, before anything is weighed: for tuning."""
+        model = self._model.embedder.fingerprint
+        options = SearchOptions(limit=1, rerank=False)
+        request = request_for(self._model.settings, model, (query,), OWNER, options)
+        return self._model.searcher.hear(replace(request, candidates=depth))
+
+    def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
+        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        return self._model.searcher.judge(query, chunks, OWNER)
+
+    def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
+        """How what someone types may go on, in words of documents they may see."""
+        return self._model.searcher.suggest(typed, limit, within)
+
+    def close(self) -> None:
+        self._views.close()

@@ -1,0 +1,51 @@
+"""How others are let in: access tokens are made, listed, revoked and recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trivium.access import AccessToken, Caller, Right, caller_of, mint, token_id
+from trivium.errors import TokenNotFound
+from trivium.ports import AccessTokens
+from trivium.text.values import check_text
+
+
+class Tokens:
+    def __init__(self, kept: AccessTokens) -> None:
+        self._kept = kept
+
+    def create(
+        self,
+        *,
+        audiences: Iterable[str] | None,
+        collections: Iterable[str] | None = None,
+        rights: Iterable[Right | str] = (Right.SEARCH,),
+        expires: str = "",
+        name: str = "",
+    ) -> tuple[AccessToken, str]:
+        """A new token, and its text, which is shown here and never again.
+
+        `audiences`: labels its holder has beside `all`; None is every one, as the owner has.
+        `collections`: the only ones it is for; None is every one. `expires`: 12h, 30d, 8w.
+        """
+        audiences = None if audiences is None else tuple(audiences)
+        collections = None if collections is None else tuple(collections)
+        for label in (name, *(audiences or ()), *(collections or ())):
+            check_text("token", label)
+        kept, text = mint(
+            name, audiences=audiences, collections=collections, rights=rights, expires=expires
+        )
+        self._kept.keep(kept)
+        return kept, text
+
+    def all(self) -> list[AccessToken]:
+        return self._kept.all()
+
+    def revoke(self, id_: str) -> None:
+        """From the next request on it is refused, by every process."""
+        if not self._kept.forget(id_):
+            raise TokenNotFound(f"There is no token {id_!r}.")
+
+    def caller(self, token: str) -> Caller:
+        """Whoever holds this token. Raises TokenRefused."""
+        return caller_of(token, self._kept.get(token_id(token)))

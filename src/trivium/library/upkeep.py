@@ -1,0 +1,113 @@
+"""How a library is looked after: whether it is whole, made anew, rewritten, repaired."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from trivium.errors import OriginalDamaged, OriginalMissing, TargetExists
+from trivium.ingest.embedding import Embedding
+from trivium.ingest.hashes import hash_of
+from trivium.library.current import CurrentModel
+from trivium.library.jobs import Jobs
+from trivium.ports import Backend, Embedder, SourceItem, Waiting
+from trivium.store.where import name_of
+from trivium.types import Labels
+from trivium.upkeep import Backup, Compacted, Finding, LostDocument, Progress
+
+
+class _Archived:
+    """One document, as the archive holds it."""
+
+    def __init__(self, uri: str, data: bytes) -> None:
+        self._uri, self._data = uri, data
+
+    def items(self) -> Iterator[SourceItem]:
+        yield SourceItem(self._uri, name_of(self._uri), lambda: self._data, len(self._data))
+
+
+class Upkeep:
+    def __init__(self, backend: Backend, model: CurrentModel, jobs: Jobs) -> None:
+        self._backend = backend
+        self._model = model
+        self._jobs = jobs
+
+    def check_there(self) -> None:
+        """Raises LibraryNotFound where the library's folder was moved or deleted meanwhile."""
+        self._backend.upkeep.check_there()
+
+    def health(self) -> Mapping[str, int]:
+        """Documents, active chunks, and how many of those each index holds."""
+        return self._backend.upkeep.health()
+
+    def rebuild(self, *, on_wait: Waiting | None = None) -> None:
+        """Make the search indexes anew from the database."""
+        with self._backend.writer.writing(on_wait):
+            self._backend.upkeep.rebuild()
+
+    def compact(self, *, on_wait: Waiting | None = None) -> Compacted:
+        """Rewrite everything that may still hold bytes of what was removed or pruned. Searches go
+        on meanwhile."""
+        return self._backend.upkeep.compact(on_wait)
+
+    def backup(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        force: bool = False,
+        on_progress: Progress = lambda *_: None,
+    ) -> Backup:
+        """The library in one file, of one instant, while searching and adding go on."""
+        path = Path(target).expanduser()
+        if path.is_dir() or (path.exists() and not force):
+            raise TargetExists(f"{path} is there already.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return self._backend.upkeep.backup(path, on_progress)
+
+    def examine(self, *, deep: bool = False) -> list[Finding]:
+        """Everything that can be wrong with a library, looked at; nothing is changed. `deep` checks
+        every byte of the indexes and every passage."""
+        return self._backend.upkeep.examine(hash_of if deep else None)
+
+    def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
+        """Mend what `examine` finds, where that can be mended; what was done comes back."""
+        return repaired(self._backend, self._model.embedder, on_wait)
+
+    def reread(self, lost: Sequence[LostDocument], *, on_wait: Waiting | None = None) -> list[str]:
+        """Add documents again from their originals in the archive, with the labels that they had.
+        Those that can't be are named."""
+        done: list[LostDocument] = []
+        left: list[LostDocument] = []
+        for one in lost:
+            labels = Labels(
+                one.collection, one.category, one.audience, one.metadata, sender=one.sender
+            )
+            try:
+                if not one.original or not one.uri or one.audience is None:
+                    raise OriginalMissing(f"Document #{one.id} has no original.")
+                data = self._backend.originals.get(one.original)
+                report = self._jobs.add_from(_Archived(one.uri, data), labels, on_wait=on_wait)
+                (left if report.failed else done).append(one)
+            except (OriginalMissing, OriginalDamaged):
+                left.append(one)
+        told = [f"Read {len(done):,} documents again from their originals."] if done else []
+        return told + [f"Lost #{one.id} {one.uri}: add it again." for one in left]
+
+
+def repaired(
+    backend: Backend, embedder: Embedder | None, on_wait: Waiting | None = None
+) -> list[str]:
+    """Mend a store; without an embedder nothing is embedded. What was done comes back."""
+    done = backend.upkeep.repair(on_wait, hash_of)
+    if embedder is None:
+        return done
+    embedding = Embedding(backend, embedder)
+    with backend.writer.writing(on_wait):
+        embedded = backend.models.embed_missing(
+            embedding.model, lambda texts: embedding.embed(texts).vectors
+        )
+    done += [f"Embedded {embedded:,} passages."] if embedded else []
+    if embedding.failed is not None:
+        done.append(f"Some passages stay without vectors: {embedding.failed.message}")
+    return done

@@ -1,0 +1,183 @@
+"""How documents come in from others: under their own labels, and never over what is not theirs.
+
+What is sent in lies in the library's spool until its job is done, so that a crash loses nothing
+that was said to be taken.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import BinaryIO
+
+from trivium.access import Caller, Right
+from trivium.errors import DocumentExists
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.library.jobs import Jobs
+from trivium.library.report import Report
+from trivium.ports import Backend
+from trivium.sources.spool import SpoolSource, spool_key, spool_name
+from trivium.sources.web import Fetched, fetch
+from trivium.text.values import check_labels
+from trivium.types import Compare, Document, Labels, Metadata
+from trivium.work import UPLOAD, Job, Priority
+
+_LONGEST_NAME = 150
+_UNWANTED = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+# Seconds after which what no job names is left over: between a file and its job lie milliseconds.
+_SETTLED = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How whoever sends a file wants it labelled; None: as their token says."""
+
+    collection: str | None = None
+    category: str | None = None
+    audience: str | None = None
+    metadata: Metadata | None = None
+
+
+class Uploads:
+    def __init__(
+        self, backend: Backend, model: CurrentModel, documents: Documents, jobs: Jobs
+    ) -> None:
+        self._backend = backend
+        self._model = model
+        self._documents = documents
+        self._jobs = jobs
+
+    def receive(
+        self, caller: Caller, name: str, file: BinaryIO, wanted: Wanted | None = None
+    ) -> Report:
+        """Add a file that someone sends, and wait for it. The same name again is a new version of
+        it; each token has names and documents of its own, so nobody changes another's document or
+        learns that there is one, even with the same bytes."""
+        uri, safe = _named(caller, name)
+        return self._received(caller, uri, safe, file, _checked(wanted))
+
+    def receive_later(
+        self, caller: Caller, name: str, file: BinaryIO, wanted: Wanted | None = None
+    ) -> Job:
+        """The same, but only a job: the file is kept until someone works it off (`work_next`)."""
+        uri, safe = _named(caller, name)
+        return self._enqueued(caller, uri, safe, file, _checked(wanted))[0]
+
+    def receive_url(
+        self,
+        caller: Caller,
+        url: str,
+        wanted: Wanted | None = None,
+        *,
+        fetcher: Callable[[str], Fetched] | None = None,
+    ) -> Report:
+        """Add what stands at a public address. `fetcher`: another way to it than `sources.web`."""
+        caller.require(Right.ADD)  # before anything is fetched for someone
+        wanted = _checked(wanted)
+        fetched = (fetcher or self._fetch)(url)
+        uri = f"{url}#by-{caller.id}" if caller.id else url
+        name, data = safe_name(fetched.name), BytesIO(fetched.data)
+        return self._received(caller, uri, name, data, wanted)
+
+    def sweep(self) -> int:
+        """Drop files that were sent in and that no job needs any more; how many."""
+        needed = [spool_name(key) for key in self._backend.jobs.keys(UPLOAD)]
+        return self._backend.spool.sweep(needed, _SETTLED)
+
+    def _fetch(self, url: str) -> Fetched:
+        s = self._model.settings
+        return fetch(url, max_bytes=s.read_max_bytes, seconds=s.read_seconds)
+
+    def _enqueued(
+        self, caller: Caller, uri: str, name: str, file: BinaryIO, wanted: Wanted
+    ) -> tuple[Job, str]:
+        """The job, and where the spool has the file."""
+        labels = self._labels(caller, uri, wanted)
+        kept = self._backend.spool.keep(file)
+        try:
+            source = SpoolSource(self._backend.spool, [spool_key(kept, uri, name)])
+            what, first = f"add {name}", Priority.INTERACTIVE
+            job = self._jobs.enqueue(
+                source, labels, what=what, priority=first, kind=UPLOAD, by=caller.id
+            )
+        except BaseException:
+            self._backend.spool.drop(kept)
+            raise
+        return job, kept
+
+    def _received(
+        self, caller: Caller, uri: str, name: str, file: BinaryIO, wanted: Wanted
+    ) -> Report:
+        job, kept = self._enqueued(caller, uri, name, file, wanted)
+        report = self._jobs.work(job.id)  # raises LibraryBusy on closing: then it is kept
+        self._backend.spool.drop(kept)  # whoever sent it knows what became of it, and has it
+        place = job.options["labels"]["collection"]
+        outcomes = tuple(self._with_document(one, place) for one in report.outcomes)
+        report = replace(report, outcomes=outcomes)
+        if Right.SEARCH not in caller.rights:  # notes speak of documents that are like it
+            return replace(report, notes=())
+        if caller.sees_all:
+            return report
+        notes = self._documents.near_notes(_fresh(report), caller.within())
+        return replace(report, notes=tuple(notes))
+
+    def _with_document(self, outcome: Outcome, collection: str) -> Outcome:
+        """Where another thread did the work, only the queue knows what became of it."""
+        if outcome.document is not None or outcome.error is not None:
+            return outcome
+        return replace(outcome, document=self._backend.documents.find(outcome.uri, collection))
+
+    def _labels(self, caller: Caller, uri: str, wanted: Wanted) -> Labels:
+        caller.require(Right.ADD)
+        place = caller.collection_for(wanted.collection)
+        label = caller.audience_for(wanted.audience)
+        before = self._backend.documents.find(uri, place)
+        if before is not None:
+            label = self._label_of(caller, before, wanted.audience)
+        return Labels(place, wanted.category, label, wanted.metadata or {})
+
+    def _label_of(self, caller: Caller, before: Document, asked: str | None) -> str:
+        """A new version stays as visible as the document is; who changes that needs `manage`."""
+        seen = caller.within(Compare("source", "eq", f"#{before.id}"))
+        if not self._backend.documents.all(seen, limit=1):
+            raise DocumentExists("A document of this name is there and is not yours any more.")
+        if asked is None or asked == before.audience:
+            return before.audience
+        caller.require(Right.MANAGE)
+        return asked
+
+
+def _checked(wanted: Wanted | None) -> Wanted:
+    """Before anything is looked up or fetched with it. Raises BadValue."""
+    given = wanted or Wanted()
+    labels = Labels(given.collection or "", given.category, given.audience, given.metadata or {})
+    return replace(given, metadata=check_labels(labels).metadata)
+
+
+def _named(caller: Caller, name: str) -> tuple[str, str]:
+    """The uri of what a caller sends under this name, and what is left of the name."""
+    safe = safe_name(name)
+    return (f"upload:{caller.id}/{safe}" if caller.id else f"upload:{safe}"), safe
+
+
+def _fresh(report: Report) -> list[int]:
+    new = (Fate.ADDED, Fate.UPDATED)
+    return [one.document.id for one in report.outcomes if one.document and one.fate in new]
+
+
+def safe_name(name: str) -> str:
+    """A file name without ways, controls and tricks: what is left names a document, never a file
+    on this machine."""
+    last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
+    clean = _UNWANTED.sub("", last).strip(" .")
+    stem, dot, suffix = clean.rpartition(".")
+    if not dot:
+        return clean[:_LONGEST_NAME] or "upload"
+    return f"{stem[: _LONGEST_NAME - 20]}.{suffix[:20]}" if stem else suffix[:20] or "upload"

@@ -1,0 +1,111 @@
+"""A library in one folder, with no server: SQLite is the truth, tantivy and faiss are derived.
+
+    library.db        registry, interpretations, chunks, vectors, jobs
+    words/            tantivy: stems and spellings of the active chunks
+    vectors/          float16 rows and their codes
+    vocabulary.txt    the distinct spellings
+    archive/          the bytes of documents, by their hash
+    incoming/         files that were sent in and wait to be read
+    evaluation/       judged sets and saved evaluations
+    as-of/            earlier days that were searched
+    *.lock            who does what alone: see `leases`
+
+This is where the parts are put together. See `writing` for what makes the order of writes safe.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trivium.errors import LibraryNotFound
+from trivium.ports import Backend, Blobs
+from trivium.store.blobs import FolderBlobs
+from trivium.store.embedded.backup import ARCHIVE, DATABASE
+from trivium.store.embedded.database import check_not_lost, open_database, translated
+from trivium.store.embedded.feed import Feed
+from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.leases import FileLeases
+from trivium.store.embedded.shelf import FolderShelf
+from trivium.store.embedded.signals import EmbeddedSignals
+from trivium.store.embedded.snapshots import Snapshots
+from trivium.store.embedded.spool import FolderSpool
+from trivium.store.embedded.upkeep import EmbeddedUpkeep
+from trivium.store.embedded.vector_index import FolderVectors
+from trivium.store.embedded.views import EmbeddedViews
+from trivium.store.embedded.writer import EmbeddedWriter
+from trivium.store.embedded.writing import DOING, WRITER, Writing
+from trivium.store.originals import KeptOriginals
+from trivium.store.sql.checks import Checks
+from trivium.store.sql.conversations import SqlConversations
+from trivium.store.sql.documents import SqlDocuments
+from trivium.store.sql.folders import SqlFolders
+from trivium.store.sql.jobs import SqlJobs
+from trivium.store.sql.migrations import SCHEMA
+from trivium.store.sql.models import SqlModels
+from trivium.store.sql.names import Names
+from trivium.store.sql.queue import SqlQueue
+from trivium.store.sql.removal import Removal
+from trivium.store.sql.schema import migrate, schema_of
+from trivium.store.sql.staging import Staging
+from trivium.store.sql.tokens import SqlTokens
+from trivium.store.sql.vectors import SqlVectors
+
+PATIENCE = 3600.0  # seconds to wait for another writer
+
+
+def open_embedded(
+    folder: Path,
+    *,
+    create: bool = True,
+    wait: float = PATIENCE,
+    blobs: Blobs | None = None,
+    incoming: int | None = None,
+) -> Backend:
+    """Threads may share it; processes open their own. `blobs` keep the originals; without, a folder
+    of the library does. `incoming`: bytes that files that were sent in may take together."""
+    check_not_lost(folder / DATABASE)
+    if not (folder / DATABASE).exists() and not create:
+        raise LibraryNotFound(f"There is no library in {folder}.")
+    with translated(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        engine = open_database(folder / DATABASE)
+        leases = FileLeases(folder, wait)
+        if schema_of(engine) < SCHEMA:
+            with leases.hold(WRITER, DOING):
+                migrate(engine)
+        feed, staging = Feed(engine), Staging(engine)
+        indexes = Indexes(folder, feed)
+        snapshots = Snapshots(feed, indexes)
+        writing = Writing(folder, leases, feed, staging, indexes, snapshots)
+        writing.catch_up()
+    originals = KeptOriginals(blobs or FolderBlobs(folder / ARCHIVE))
+    index = FolderVectors(folder, indexes, snapshots, writing)
+    models = SqlModels(engine, writing.writing, index)
+
+    def close() -> None:
+        indexes.close()
+        engine.dispose()
+
+    return Backend(
+        documents=SqlDocuments(engine),
+        writer=EmbeddedWriter(
+            folder, writing, staging, Names(engine), Removal(engine), indexes, originals
+        ),
+        signals=EmbeddedSignals(folder, indexes, snapshots, writing, SqlVectors(engine)),
+        models=models,
+        jobs=SqlJobs(engine),
+        queue=SqlQueue(engine, leases),
+        leases=leases,
+        originals=originals,
+        spool=FolderSpool(folder, incoming),
+        shelf=FolderShelf(folder),
+        upkeep=EmbeddedUpkeep(
+            folder, engine, Checks(engine), models, writing, indexes, snapshots, originals
+        ),
+        tokens=SqlTokens(engine),
+        conversations=SqlConversations(engine),
+        folders=SqlFolders(engine),
+        views=EmbeddedViews(folder, engine, lambda path: open_embedded(path, wait=wait)),
+        folder=folder,
+        close=close,
+    )

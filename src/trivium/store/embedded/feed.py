@@ -1,0 +1,203 @@
+"""What the derived indexes of a folder ask of the database: what changed, what they lack, what they
+hold beyond it. Nobody else needs it, so it is no part of the shared registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Engine, delete, select
+
+from trivium.store.indexed import IndexedChunk, searched_text
+from trivium.store.sql.checksums import is_sound
+from trivium.store.sql.conditions import visible
+from trivium.store.sql.rows import chunk_of
+from trivium.store.sql.statements import (
+    EMBEDDED_UPTO,
+    NEXT_MODEL,
+    STORED,
+    active,
+    one_state,
+    setting,
+    slices,
+    vector_of,
+)
+from trivium.store.sql.tables import (
+    chunks,
+    counters,
+    documents,
+    embeddings,
+    leftovers,
+    removals,
+    settings,
+)
+from trivium.types import OWNER, ChunkId, DocumentId, Where
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trivium.types import Vectors
+
+_ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
+_SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What became visible, changed or vanished after some sequence number."""
+
+    sequence: int
+    documents: list[tuple[DocumentId, ChunkId, int, str]]  # id, first chunk, count, language
+    removed: list[DocumentId]
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Whose vectors are indexed."""
+
+    model: str
+    next_model: str  # whose are made beside those, if any
+    dimensions: int
+
+
+class Feed:
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def sequence(self) -> int:
+        # Every search asks: as plain SQL it takes a third of the .2 ms that a built query takes.
+        with self.engine.connect() as connection:
+            return int(connection.exec_driver_sql(_SEQUENCE).scalar() or 0)
+
+    def changes(self, since: int) -> Changes:
+        """Bounded above by the sequence read first, so that a later change is seen as a whole next
+        time and never in part now."""
+        columns = (documents.c.id, documents.c.first_chunk, documents.c.chunks)
+        with one_state(self.engine) as connection:
+            sequence = select(counters.c.value).where(counters.c.name == "sequence")
+            upto = int(connection.scalar(sequence) or 0)
+            changed = connection.execute(
+                select(*columns, documents.c.language).where(
+                    documents.c.changed > since, documents.c.changed <= upto, visible(OWNER)
+                )
+            ).all()
+            removed = connection.scalars(
+                select(removals.c.document).where(
+                    removals.c.changed > since, removals.c.changed <= upto
+                )
+            ).all()
+        return Changes(upto, [tuple(row) for row in changed], list(removed))
+
+    def passing(self, where: Where, since: int) -> list[DocumentId]:
+        """The documents changed after `since` that pass `where`."""
+        query = select(documents.c.id).where(documents.c.changed > since, visible(where))
+        with self.engine.connect() as connection:
+            return list(connection.scalars(query))
+
+    def last_chunk(self) -> ChunkId:
+        """The highest id that was ever given to a chunk."""
+        query = select(counters.c.value).where(counters.c.name == "chunk")
+        with self.engine.connect() as connection:
+            return int(connection.scalar(query) or 0)
+
+    def embedded_upto(self) -> ChunkId:
+        """The highest chunk that an index of vectors must hold."""
+        with self.engine.connect() as connection:
+            return int(setting(connection, EMBEDDED_UPTO) or 0)
+
+    def serving(self) -> Serving:
+        names = ("model", NEXT_MODEL, "dimensions")
+        with self.engine.connect() as connection:  # one statement, so one state
+            query = select(settings).where(settings.c.name.in_(names))
+            held = {row.name: row.value for row in connection.execute(query)}
+        model, next_, dimensions = (held.get(name, "") for name in names)
+        return Serving(model, next_, int(dimensions or 0))
+
+    def indexed_chunks(self, after: ChunkId, size: int) -> Iterator[list[IndexedChunk]]:
+        """Every active chunk with an id above `after`, in order, a batch at a time."""
+        model = self.serving().model
+        while True:
+            query = (
+                select(chunks, documents.c.language, embeddings.c.vector)
+                .join(documents, chunks.c.document == documents.c.id)
+                .join(
+                    embeddings,
+                    (embeddings.c.hash == chunks.c.embedding) & (embeddings.c.model == model),
+                    isouter=True,
+                )
+                .where(chunks.c.id > after, active)
+                .order_by(chunks.c.id)
+                .limit(size)
+            )
+            with self.engine.connect() as connection:
+                rows = connection.execute(query).mappings().all()
+            if not rows:
+                return
+            yield [_indexed(row) for row in rows]
+            after = rows[-1]["id"]
+
+    def vector_rows(
+        self, model: str, after: ChunkId
+    ) -> Iterator[tuple[NDArray[np.int64], Vectors]]:
+        """Ids above `after` and vectors of active chunks, in order, many at a time."""
+        while True:
+            query = (
+                select(chunks.c.id, embeddings.c.vector)
+                .join(documents, chunks.c.document == documents.c.id)
+                .join(embeddings, embeddings.c.hash == chunks.c.embedding)
+                .where(active, chunks.c.id > after, embeddings.c.model == model)
+                .order_by(chunks.c.id)
+                .limit(_ROWS)
+            )
+            with self.engine.connect() as connection:
+                rows = connection.execute(query).all()
+            if not rows:
+                return
+            ids = np.array([row.id for row in rows], dtype=np.int64)
+            stored = np.frombuffer(b"".join(row.vector for row in rows), dtype=STORED)
+            yield ids, stored.reshape(len(ids), -1).astype(np.float32)
+            after = rows[-1].id
+
+    def vectors_of(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, bytes]:
+        """The stored vectors of these chunks, active or not, as they lie in the database, except
+        those that have rotted there: they say nothing about an index."""
+        found: dict[ChunkId, bytes] = {}
+        with self.engine.connect() as connection:
+            for some in slices(ids):
+                held = select(chunks.c.id, chunks.c.embedding).where(chunks.c.id.in_(some))
+                hashes = {row.id: row.embedding for row in connection.execute(held)}
+                known = select(embeddings).where(
+                    embeddings.c.model == model, embeddings.c.hash.in_(set(hashes.values()))
+                )
+                rows = connection.execute(known).mappings()
+                vectors = {r["hash"]: r["vector"] for r in rows if is_sound(embeddings, r)}
+                found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
+        return found
+
+    def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:
+        """The chunks, active or not, whose embedded text has one of these hashes."""
+        found: list[tuple[str, ChunkId]] = []
+        with self.engine.connect() as connection:
+            for some in slices(hashes):
+                query = select(chunks.c.embedding, chunks.c.id)
+                rows = connection.execute(query.where(chunks.c.embedding.in_(some)))
+                found += [(row.embedding, row.id) for row in rows]
+        return found
+
+    def leftovers(self) -> list[tuple[ChunkId, int]]:
+        with self.engine.connect() as connection:
+            return [(row.first_chunk, row.chunks) for row in connection.execute(select(leftovers))]
+
+    def clear_leftovers(self, ranges: Iterable[tuple[ChunkId, int]]) -> None:
+        with self.engine.begin() as connection:
+            for some in slices([first for first, _ in ranges]):
+                connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(some)))
+
+
+def _indexed(row: Any) -> IndexedChunk:
+    chunk = chunk_of(row)
+    vector = None if row["vector"] is None else vector_of(row["vector"])
+    return IndexedChunk(row["id"], row["document"], row["language"], searched_text(chunk), vector)

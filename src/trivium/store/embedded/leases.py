@@ -1,0 +1,76 @@
+"""Who does what alone, by files that the operating system locks: a lease ends with its process.
+
+writer.lock       adds, changes and removes documents
+reembed.lock      makes the vectors of another model
+following.lock    follows watched folders
+worker-ID.lock    works off jobs, which it owns as long as it lives
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from trivium.errors import LibraryBusy
+from trivium.ports import Waiting, worker_lease
+from trivium.store.embedded.database import translated
+
+_WORKER = worker_lease("")
+
+
+class FileLeases:
+    def __init__(self, folder: Path, wait: float) -> None:
+        """`wait`: seconds of patience, where nobody says."""
+        self._folder = folder
+        self._wait = wait
+
+    @contextmanager
+    def hold(
+        self,
+        name: str,
+        doing: str,
+        *,
+        waiting: Waiting | None = None,
+        patience: float | None = None,
+    ) -> Iterator[None]:
+        seconds = self._wait if patience is None else patience
+        lock = self._lock(name)
+        with translated(self._folder):
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                if waiting:
+                    waiting(f"Another process is {doing}; waiting for it to finish.")
+                try:
+                    lock.acquire(timeout=seconds)
+                except Timeout as reason:
+                    told = f"Another process has been {doing} for {seconds:.0f} s."
+                    raise LibraryBusy(told) from reason
+        try:
+            yield
+        finally:
+            self._release(name, lock)
+
+    def is_held(self, name: str) -> bool:
+        lock = self._lock(name)
+        if not Path(lock.lock_file).exists():
+            return False
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        self._release(name, lock)
+        return False
+
+    @staticmethod
+    def _release(name: str, lock: FileLock) -> None:
+        if name.startswith(_WORKER):  # nobody takes this name again
+            Path(lock.lock_file).unlink(missing_ok=True)
+        lock.release()
+
+    def _lock(self, name: str) -> FileLock:
+        """A new one each time: the same could be taken twice by this process."""
+        return FileLock(self._folder / f"{name}.lock", thread_local=False)

@@ -1,0 +1,157 @@
+"""The three signals of a library in a folder: words in tantivy, vectors in files.
+
+A damaged index is rebuilt on the spot, where nobody else is writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trivium.errors import IndexDamaged, ModelChanged
+from trivium.store.embedded.database import translated
+from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
+from trivium.store.embedded.snapshots import Snapshot, Snapshots
+from trivium.store.embedded.visible import Visible
+from trivium.store.embedded.words import WordView
+from trivium.store.embedded.writing import Writing
+from trivium.store.signals import PlannedSignals
+from trivium.store.sql.vectors import SqlVectors
+from trivium.text.keywords import KeywordPlan, Run
+from trivium.text.spelling import PlannedWord
+from trivium.text.trigrams import WordList
+from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+class EmbeddedSignals:
+    def __init__(
+        self,
+        folder: Path,
+        indexes: Indexes,
+        snapshots: Snapshots,
+        writing: Writing,
+        vectors: SqlVectors,
+    ) -> None:
+        self._folder = folder
+        self._indexes = indexes
+        self._snapshots = snapshots
+        self._writing = writing
+        self._vectors = vectors
+        self._planned = PlannedSignals(self._postings)
+
+    def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
+        """Raises IndexDamaged where this signal's index is damaged and cannot be rebuilt now."""
+        with translated(self._folder):
+            try:
+                return self._search(signal, probe, where, k)
+            except IndexDamaged as damage:
+                self._writing.mend(damage)
+                return self._search(signal, probe, where, k)
+
+    def _search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
+        self._snapshots.latest()
+        damage = self._indexes.damaged.get(VECTORS if signal is Signal.VECTOR else WORDS)
+        if damage is not None:
+            raise damage
+        return self._planned.search(signal, probe, where, k)
+
+    def rarities(self, words: Sequence[str], where: Where) -> list[float]:
+        with translated(self._folder):
+            return self._writing.mended(lambda: self._planned.rarities(words, where))
+
+    def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
+        with translated(self._folder):
+            return self._writing.mended(lambda: self._planned.spellings(words, where))
+
+    def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
+        with translated(self._folder):
+            return self._writing.mended(lambda: self._planned.completions(beginning, where, most))
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
+        return self._vectors.of_chunks(ids, where)
+
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> Mapping[ChunkId, TokenVectors]:
+        return self._vectors.tokens_of_chunks(ids, where, model)
+
+    def refresh(self) -> None:
+        with translated(self._folder):
+            self._snapshots.current()
+
+    def _postings(self, where: Where) -> _FolderPostings:
+        return _FolderPostings(self._snapshots.latest(), where, self._snapshots, self._indexes)
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderPostings:
+    """What one caller and one filter find in one snapshot. Whether anything is hidden from the
+    caller does not matter, so that nobody can tell by the time it takes."""
+
+    snapshot: Snapshot
+    where: Where
+    snapshots: Snapshots
+    indexes: Indexes
+
+    @property
+    def _words(self) -> WordView | Visible:
+        if self.where.access == OWNER:
+            return self.snapshot.words
+        return self.snapshots.visible(self.snapshot, self.where.access)
+
+    @property
+    def vocabulary(self) -> WordList:
+        words = self._words
+        return words.words if isinstance(words, Visible) else self.indexes.vocabulary
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        words = self._words
+        return words.languages if isinstance(words, Visible) else self.snapshot.census.languages
+
+    def rarity(self, run: Run) -> float:
+        return self._words.rarity(run)
+
+    def rarity_of(self, holding: int) -> float:
+        return self._words.rarity_of(holding)
+
+    def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
+        return self._words.keyword(plan, self.snapshots.allowed(self.snapshot, self.where), k)
+
+    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
+        allowed = self.snapshots.allowed(self.snapshot, self.where)
+        return self._words.trigram(plan, words, allowed, k)
+
+    def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
+        vectors, model = self.snapshot.indexes.vectors, self.snapshot.indexes.model
+        if vectors is None or probe.vector is None:
+            return []
+        if probe.model != model:
+            raise ModelChanged(
+                f"The vectors of this library are of {model}, the one it was asked for"
+                f" of {probe.model or 'an unnamed model'}."
+            )
+        passing = self.snapshots.positions(self.snapshot, self.where)
+        holding = self.snapshot.words.holding
+        masks = [np.isin(vectors.ids, holding(runs)) for runs in words.required]
+        if words.excluded:
+            masks.append(~np.isin(vectors.ids, holding(words.excluded)))
+        for mask in masks:  # rows may have been added since the other mask was made
+            passing = mask if passing is None else passing & mask[: len(passing)]
+        ids, scores = vectors.search(probe.vector, k, passing)
+        found = zip(ids, scores, strict=True)
+        return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]
+
+    def holding(self, run: Run, most: int) -> int:
+        allowed = self.snapshots.allowed(self.snapshot, self.where)
+        return self.snapshot.words.count_holding(run, allowed, most)
+
+    def held(self, word: str) -> int:
+        return self.snapshot.words.held(word)

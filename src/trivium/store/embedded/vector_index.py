@@ -1,0 +1,51 @@
+"""The files of vectors, as the rows of models want them kept: see `store.sql.models`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from trivium.store.embedded.database import translated
+from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.snapshots import Snapshots
+from trivium.store.embedded.writing import Writing
+from trivium.types import ChunkId
+
+
+class FolderVectors:
+    def __init__(
+        self, folder: Path, indexes: Indexes, snapshots: Snapshots, writing: Writing
+    ) -> None:
+        self._folder = folder
+        self._indexes = indexes
+        self._snapshots = snapshots
+        self._writing = writing
+
+    def holds_all(self) -> bool:
+        return self.held() == len(self._snapshots.active_chunks())
+
+    def held(self) -> int:
+        return self._snapshots.active_vectors(self._snapshots.current())
+
+    def rebuild(self) -> None:
+        self._indexes.rebuild_vectors()
+        self._snapshots.forget()
+
+    def prepare(self, model: str, dimensions: int) -> None:
+        with translated(self._folder):
+            self._indexes.build_beside(model, dimensions)
+
+    def finish(self, model: str, dimensions: int) -> ChunkId:
+        indexed = self._indexes.build_beside(model, dimensions)
+        # Its rows rise by id, so it cannot take up one that it passed: none should be.
+        if not np.isin(self._snapshots.active_chunks(), indexed).all():
+            indexed = self._indexes.build_beside(model, dimensions, anew=True)
+        return int(indexed[-1]) if len(indexed) else 0
+
+    def switched(self) -> None:
+        self._snapshots.current()
+
+    def drop_others(self) -> None:
+        with self._writing.writing():
+            pass  # entering removes their files

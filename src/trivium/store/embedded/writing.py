@@ -1,0 +1,164 @@
+"""How a folder is written to: by one process at a time, whatever the one before left behind.
+
+Order is what makes it safe. A write stages rows in SQLite, brings the derived indexes up to date,
+and only then switches in SQLite; so whatever SQLite calls active is in the indexes. What the
+indexes hold beyond that (`leftovers`) is masked by the census and dropped later.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from trivium.errors import (
+    DiskFull,
+    IndexDamaged,
+    LibraryBusy,
+    LibraryNotFound,
+    LibraryReadOnly,
+)
+from trivium.ports import Leases, Waiting
+from trivium.store.embedded.backup import DATABASE
+from trivium.store.embedded.database import translated
+from trivium.store.embedded.feed import Feed
+from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.snapshots import Snapshots
+from trivium.store.sql.models import drop_unneeded
+from trivium.store.sql.staging import Staging
+
+T = TypeVar("T")
+WRITER = "writer"  # the lease
+DOING = "writing to this library"
+_DEAD = 0.3  # share of vectors without an active chunk at which they are written again
+
+
+class Writing:
+    """Threads of one process take turns too."""
+
+    def __init__(
+        self,
+        folder: Path,
+        leases: Leases,
+        feed: Feed,
+        staging: Staging,
+        indexes: Indexes,
+        snapshots: Snapshots,
+    ) -> None:
+        self._folder = folder
+        self._leases = leases
+        self._feed = feed
+        self._staging = staging
+        self._indexes = indexes
+        self._snapshots = snapshots
+        self._writers = threading.RLock()
+        self._depth = 0
+
+    @contextmanager
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> Iterator[None]:
+        with self._turn(patience), translated(self._folder):
+            if self._depth:
+                yield
+                return
+            check_there(self._folder)  # taking the lease would make the folder again
+            with self._leases.hold(WRITER, DOING, waiting=waiting, patience=patience):
+                self._depth = 1
+                try:
+                    self._recover()
+                    yield
+                    self._settle()
+                except BaseException:
+                    self._indexes.abandon()
+                    raise
+                finally:
+                    self._depth = 0
+                    self._snapshots.forget()
+
+    @contextmanager
+    def _turn(self, patience: float | None) -> Iterator[None]:
+        if not self._writers.acquire(timeout=-1 if patience is None else patience):
+            raise LibraryBusy("Another thread is writing to this library.")
+        try:
+            yield
+        finally:
+            self._writers.release()
+
+    def undo(self) -> None:
+        """After a failure, within `writing`: as if what was staged had never been."""
+        self._indexes.abandon()
+        self._recover()
+        self._snapshots.forget()
+
+    def _recover(self) -> None:
+        """Undo what a dead writer left half done, and index what the indexes lack."""
+        if self._indexes.damaged:
+            self._snapshots.forget_words()
+        self._indexes.start_writing()
+        self._staging.discard()
+        drop_unneeded(self._feed.engine)
+        self._drop_leftovers()
+        if self._snapshots.is_behind():
+            self._indexes.catch_up()
+            self._snapshots.forget()
+
+    def _settle(self) -> None:
+        """Leave the indexes tidy for readers."""
+        self._drop_leftovers()
+        vectors = self._indexes.vectors
+        if vectors is not None and vectors.count:
+            active = self._snapshots.active_vectors(self._snapshots.current())
+            if 1 - active / vectors.count > _DEAD:
+                self._indexes.rebuild_vectors()
+        self._indexes.stop_writing()
+
+    def _drop_leftovers(self) -> None:
+        ranges = self._feed.leftovers()
+        if ranges:
+            self._indexes.drop(ranges)
+            self._feed.clear_leftovers(ranges)
+
+    # --- damaged indexes
+
+    def catch_up(self) -> None:
+        """On opening: index what the indexes lack, and rebuild what is damaged, where that can be
+        done now. On a disk that cannot be written, what there is can be searched."""
+        if self._snapshots.is_behind():
+            with suppress(LibraryReadOnly, DiskFull), self.writing():
+                pass  # entering catches up
+        for damage in [*self._indexes.damaged.values()]:
+            with suppress(IndexDamaged):  # the other signals serve
+                self.mend(damage)
+
+    def mend(self, damage: IndexDamaged) -> None:
+        """Rebuild a damaged index here and now; raises the damage where that cannot be, because
+        another process writes, or nobody can."""
+        self._indexes.distrust(damage)
+        self._snapshots.forget()
+        try:
+            with self.writing(patience=0):
+                pass  # entering rebuilds it
+        except (LibraryBusy, LibraryReadOnly, DiskFull) as reason:
+            raise damage from reason
+
+    def mended(self, look: Callable[[], T]) -> T:
+        """What a look at the indexes gives, on rebuilt ones where they turn out to be damaged, and
+        on an empty one in their place where they cannot be rebuilt now."""
+        try:
+            return look()
+        except IndexDamaged as damage:
+            with suppress(IndexDamaged):
+                self.mend(damage)
+            return look()
+
+
+def check_there(folder: Path) -> None:
+    """Raises LibraryNotFound where the folder of an open library was moved or deleted."""
+    if not (folder / DATABASE).exists():
+        raise LibraryNotFound(
+            f"The library's folder {folder} is gone.",
+            fix="Put it back, or open the library where the folder is now.",
+        )

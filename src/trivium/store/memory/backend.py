@@ -1,0 +1,91 @@
+"""The reference as a backend. Nothing is kept when the process ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from trivium.errors import BadSetting
+from trivium.ports import Backend, Hash, Waiting
+from trivium.store.memory.beside import (
+    MemoryConversations,
+    MemoryFolders,
+    MemoryLeases,
+    MemoryOriginals,
+    MemoryShelf,
+    MemorySpool,
+    MemoryTokens,
+)
+from trivium.store.memory.documents import MemoryDocuments
+from trivium.store.memory.held import Held
+from trivium.store.memory.jobs import Books, MemoryJobs, MemoryQueue
+from trivium.store.memory.models import MemoryModels
+from trivium.store.memory.signals import MemorySignals
+from trivium.store.memory.writer import MemoryWriter
+from trivium.text.trigrams import Vocabulary
+from trivium.upkeep import Backup, Compacted, Finding, Progress
+
+
+def open_memory(*, incoming: int | None = None) -> Backend:
+    """`incoming`: bytes that files that were sent in may take together."""
+    held, books, leases = Held(), Books(), MemoryLeases()
+    queue = MemoryQueue(books, leases)
+    return Backend(
+        documents=MemoryDocuments(held),
+        writer=MemoryWriter(held, books, queue),
+        signals=MemorySignals(held),
+        models=MemoryModels(held),
+        jobs=MemoryJobs(books, held),
+        queue=queue,
+        leases=leases,
+        originals=MemoryOriginals(held),
+        spool=MemorySpool(incoming),
+        shelf=MemoryShelf(),
+        upkeep=MemoryUpkeep(held),
+        tokens=MemoryTokens(),
+        conversations=MemoryConversations(held),
+        folders=MemoryFolders(),
+        views=None,
+        folder=None,
+        close=lambda: None,
+    )
+
+
+class MemoryUpkeep:
+    """There is little to look after: nothing is derived but the vocabulary."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    def check_there(self) -> None:
+        """It is there as long as the process is."""
+
+    def health(self) -> Mapping[str, int]:
+        entries = self._held.entries.values()
+        return {
+            "documents": len(self._held.documents),
+            "chunks": len(entries),
+            "words": len(entries),
+            "vectors": sum(entry.vector is not None for entry in entries),
+            "leftovers": 0,
+            "vocabulary": len(self._held.vocabulary),
+        }
+
+    def examine(self, hash_of: Hash | None = None) -> list[Finding]:
+        return [Finding("documents", True, "Every document agrees with its rows.")]
+
+    def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
+        return []
+
+    def rebuild(self) -> None:
+        """Know only the words that are there now."""
+        self._held.vocabulary = Vocabulary()
+        for entry in self._held.entries.values():
+            self._held.vocabulary.add(entry.spellings)
+
+    def compact(self, waiting: Waiting | None = None) -> Compacted:
+        self.rebuild()
+        return Compacted(0, 0, 0, held_back=False)
+
+    def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:
+        raise BadSetting("A library in memory can't be backed up.", fix="Keep it in a folder.")

@@ -1,0 +1,202 @@
+"""What the reference keeps beside documents: who may ask, what was said, which folders are
+followed, the bytes of originals and of files that were sent in, who does what alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryDirectory
+from threading import Condition, Lock
+from time import monotonic
+from typing import BinaryIO
+
+from trivium.access import AccessToken
+from trivium.answers import Conversation, KeptTurn
+from trivium.errors import FileUnreadable, LibraryBusy, OriginalMissing, ServerBusy
+from trivium.ports import Waiting
+from trivium.store.clock import now
+from trivium.store.memory.documents import MemoryDocuments
+from trivium.store.memory.held import Held
+from trivium.store.where import holds
+from trivium.types import Where
+from trivium.work import WatchedFolder
+
+
+class MemoryTokens:
+    def __init__(self) -> None:
+        self._tokens: dict[str, AccessToken] = {}
+
+    def keep(self, token: AccessToken) -> None:
+        self._tokens[token.id] = token
+
+    def get(self, id_: str) -> AccessToken | None:
+        return self._tokens.get(id_)
+
+    def all(self) -> list[AccessToken]:
+        return sorted(self._tokens.values(), key=lambda t: (t.created_at, t.id))
+
+    def forget(self, id_: str) -> bool:
+        return self._tokens.pop(id_, None) is not None
+
+
+class MemoryFolders:
+    def __init__(self) -> None:
+        self._folders: dict[str, WatchedFolder] = {}
+
+    def keep(self, folder: WatchedFolder) -> None:
+        self._folders[folder.id] = folder
+
+    def all(self) -> list[WatchedFolder]:
+        return sorted(self._folders.values(), key=lambda f: (f.added_at, f.id))
+
+    def forget(self, id_: str) -> bool:
+        return self._folders.pop(id_, None) is not None
+
+
+class MemoryConversations:
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self._documents = MemoryDocuments(held)
+
+    def keep(self, conversation: str, kept: KeptTurn) -> None:
+        self._held.turns.append((conversation, replace(kept, at=now())))
+
+    def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
+        named = [kept for name, kept in self._held.turns if name == conversation]
+        return [kept for kept in named if self._shows(kept, where)]
+
+    def all(self, where: Where) -> list[Conversation]:
+        names = sorted({name for name, _ in self._held.turns})
+        seen = {name: self.turns(name, where) for name in names}
+        return [Conversation(n, len(t), t[0].at, t[-1].at) for n, t in seen.items() if t]
+
+    def forget(self, conversation: str, where: Where) -> int:
+        before = len(self._held.turns)
+        self._held.turns = [
+            (name, t)
+            for name, t in self._held.turns
+            if name != conversation or not self._shows(t, where)
+        ]
+        return before - len(self._held.turns)
+
+    def _shows(self, kept: KeptTurn, where: Where) -> bool:
+        passing = {document.id for document in self._documents.all(where)}
+        return holds(where.audiences, kept.audiences) and kept.documents <= passing
+
+
+class MemoryOriginals:
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    def keep(self, data: bytes) -> str:
+        address = f"sha256:{sha256(data).hexdigest()}"
+        self._held.originals[address] = data
+        return address
+
+    def put_back(self, address: str, data: bytes) -> None:
+        """Memory loses nothing."""
+
+    def get(self, address: str) -> bytes:
+        if address not in self._held.originals:
+            raise OriginalMissing(f"The archive does not hold {address}.")
+        return self._held.originals[address]
+
+
+class MemorySpool:
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        self._files: dict[str, tuple[bytes, float]] = {}  # with the time they came
+
+    def keep(self, file: BinaryIO) -> str:
+        data, name = file.read(), token_hex(16)
+        held = sum(len(one) for one, _ in self._files.values()) + len(data)
+        if self._most is not None and held > self._most:
+            raise ServerBusy(f"Files that were sent in may take {self._most:,} bytes.")
+        self._files[name] = (data, monotonic())
+        return name
+
+    def size(self, name: str) -> int:
+        return len(self._files[name][0]) if name in self._files else 0
+
+    def read(self, name: str) -> bytes:
+        if name not in self._files:
+            raise FileUnreadable("The file that was sent in is not kept any more.")
+        return self._files[name][0]
+
+    def drop(self, name: str) -> None:
+        self._files.pop(name, None)
+
+    def sweep(self, needed: Collection[str], older: float) -> int:
+        old = [n for n, (_, at) in self._files.items() if monotonic() - at > older]
+        gone = [name for name in old if name not in needed]
+        for name in gone:
+            self.drop(name)
+        return len(gone)
+
+
+class MemoryLeases:
+    """Between threads: there is one process."""
+
+    def __init__(self, wait: float = 3600) -> None:
+        self._wait = wait
+        self._held: set[str] = set()
+        self._changed = Condition()
+
+    @contextmanager
+    def hold(
+        self,
+        name: str,
+        doing: str,
+        *,
+        waiting: Waiting | None = None,
+        patience: float | None = None,
+    ) -> Iterator[None]:
+        seconds = self._wait if patience is None else patience
+        with self._changed:
+            if name in self._held:
+                if waiting:
+                    waiting(f"Another process is {doing}; waiting for it to finish.")
+                if not self._changed.wait_for(lambda: name not in self._held, seconds):
+                    raise LibraryBusy(f"Another process has been {doing} for {seconds:.0f} s.")
+            self._held.add(name)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._held.discard(name)
+                self._changed.notify_all()
+
+    def is_held(self, name: str) -> bool:
+        return name in self._held
+
+
+class MemoryShelf:
+    """Files in dictionaries, put into a folder for as long as someone looks at them."""
+
+    def __init__(self) -> None:
+        self._sets: dict[str, dict[str, bytes]] = {}  # by name, by path within
+        self._turn = Lock()
+
+    def names(self) -> list[str]:
+        return sorted(self._sets)
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        with TemporaryDirectory(prefix="trivium-shelf-") as aside:
+            folder = Path(aside) / name
+            for path, data in self._sets.get(name, {}).items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(data)
+            yield folder
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        with self._turn, self.reading(name) as folder:
+            yield folder
+            files = [path for path in folder.rglob("*") if path.is_file()]
+            self._sets[name] = {str(p.relative_to(folder)): p.read_bytes() for p in files}

@@ -1,0 +1,153 @@
+"""The reference's documents, as they are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from trivium.history import Interpretation
+from trivium.ports import Summarised
+from trivium.store.identity import is_within
+from trivium.store.memory.held import Held, Kept
+from trivium.store.neighbours import neighbours
+from trivium.store.where import holds_label, kind_of, matches
+from trivium.text.nearness import may_be_near, sketch
+from trivium.types import (
+    OWNER,
+    ChunkId,
+    Collection,
+    Document,
+    DocumentId,
+    Label,
+    Neighbours,
+    StoredChunk,
+    Where,
+)
+
+
+class MemoryDocuments:
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    def all(
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
+    ) -> list[Document]:
+        passing = [
+            d for i, d in sorted(self._held.documents.items()) if i > after and matches(d, where)
+        ]
+        return passing[:limit]
+
+    def find(self, uri: str, collection: str) -> Document | None:
+        return self.find_all([uri], collection).get(uri)
+
+    def find_all(self, uris: Sequence[str], collection: str) -> dict[str, Document]:
+        ours = self._in(collection)
+        return {uri: d for d in ours for uri in (d.uri, *d.names) if uri in uris}
+
+    def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
+        return [d for d in self._in(collection) if d.seen_hash in hashes]
+
+    def below(self, prefix: str, collection: str) -> list[str]:
+        uris = {uri for d in self._in(collection) for uri in (d.uri, *d.names)}
+        return sorted(uri for uri in uris if uri.startswith(prefix))
+
+    def within(self, uri: str, collection: str) -> list[Document]:
+        ours = self._in(collection)
+        return [d for d in ours if any(is_within(u, uri) for u in (d.uri, *d.names))]
+
+    def _in(self, collection: str) -> list[Document]:
+        return [d for d in self.all(OWNER) if d.collection == collection]
+
+    def collections(self, where: Where) -> list[Collection]:
+        held = self.all(where)
+        names = {d.collection for d in held} | (
+            set(self._held.chunkers) if where == OWNER else set()
+        )
+        found = []
+        for name in sorted(names):
+            own = [d.chunks for d in held if d.collection == name]
+            found.append(Collection(name, len(own), sum(own), self.chunker(name)))
+        return found
+
+    def chunker(self, collection: str) -> str:
+        return self._held.chunkers.get(collection, "")
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        held = self.all(where)
+        if label == "type":
+            return Counter(kind_of(document.media_type) for document in held)
+        return Counter(getattr(document, label) for document in held)
+
+    def field_names(self, where: Where) -> frozenset[str]:
+        return frozenset(name for d in self.all(where) for name in d.metadata)
+
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> Mapping[DocumentId, bytes]:
+        found = {d.id: self._sketch(d.id) for d in self.all(where)}
+        if like is None:
+            return found
+        own = [self._sketch(d) for d in like if d in self._held.past]
+        return {d: s for d, s in found.items() if any(may_be_near(o, s) for o in own) or d in like}
+
+    def _sketch(self, document: DocumentId) -> bytes:
+        return sketch(self._held.past[document][-1].text)
+
+    def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
+        said = [
+            summary
+            for (hash_, by, of), summary in self._held.summaries.items()
+            if (hash_, by) == (content_hash, summariser) and sender in ("", of)
+        ]
+        return said[-1] if said else None
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        past = self._held.past.get(document)
+        if not past:
+            return None
+        return Summarised(past[-1].summary, frozenset(hash_ for _, hash_ in past[-1].chunks))
+
+    def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
+        return [kept.about.seen_by(where) for kept in self._visible_past(document, where)]
+
+    def text(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> str | None:
+        found = self._one(document, where, interpretation)
+        return found.text if found else None
+
+    def passages(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> list[StoredChunk]:
+        found = self._one(document, where, interpretation)
+        return [
+            StoredChunk(found.first_chunk + at, self._held.documents[document], chunk)
+            for at, (chunk, _) in enumerate(found.chunks if found else ())
+            if found
+        ]
+
+    def _one(self, document: DocumentId, where: Where, number: int | None) -> Kept | None:
+        past = self._visible_past(document, where)
+        wanted = [k for k in past if k.about.number == number or (k.about.active and not number)]
+        return wanted[0] if wanted else None
+
+    def _visible_past(self, document: DocumentId, where: Where) -> list[Kept]:
+        known = self._held.documents.get(document)
+        if known is None or not matches(known, where):
+            return []
+        return [one for one in self._held.past[document] if holds_label(one.about.audience, where)]
+
+    def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
+        found = []
+        for chunk_id in ids:
+            entry = self._held.entries.get(chunk_id)
+            if entry and matches(self._held.documents[entry.document], where):
+                found.append(
+                    StoredChunk(chunk_id, self._held.documents[entry.document], entry.chunk)
+                )
+        return found
+
+    def around(
+        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
+    ) -> dict[ChunkId, Neighbours]:
+        return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))

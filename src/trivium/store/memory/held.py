@@ -1,0 +1,65 @@
+"""Everything that the reference keeps, for all of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from trivium.answers import KeptTurn
+from trivium.errors import ModelChanged
+from trivium.history import Interpretation
+from trivium.text.trigrams import Vocabulary
+from trivium.types import Chunk, ChunkId, Document, DocumentId, TokenVectors
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An active chunk with everything the signals look at."""
+
+    document: DocumentId
+    chunk: Chunk
+    embedded: str
+    vector: Vector | None
+    stems: list[str]
+    spellings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An interpretation in full."""
+
+    about: Interpretation
+    text: str
+    first_chunk: ChunkId
+    chunks: tuple[tuple[Chunk, str], ...]  # with the hash of what is embedded
+    summary: str
+
+
+@dataclass
+class Held:
+    documents: dict[DocumentId, Document] = field(default_factory=dict)
+    past: dict[DocumentId, list[Kept]] = field(default_factory=dict)
+    entries: dict[ChunkId, Entry] = field(default_factory=dict)
+    # By content, summariser and sender.
+    summaries: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)  # of everything ever added
+    chunkers: dict[str, str] = field(default_factory=dict)  # by collection
+    originals: dict[str, bytes] = field(default_factory=dict)  # by address
+    turns: list[tuple[str, KeptTurn]] = field(default_factory=list)  # with the conversation's name
+    last_document: DocumentId = 0
+    last_chunk: ChunkId = 0
+    embeddings: dict[tuple[str, str], Vector] = field(default_factory=dict)  # by model and hash
+    embedded_texts: dict[str, str] = field(default_factory=dict)  # by hash
+    tokens: dict[tuple[str, str], TokenVectors] = field(default_factory=dict)
+    model: str = ""
+    dimensions: int = 0
+    model_settings: tuple[str, Mapping[str, str]] = ("", {})  # how to load which
+    next: tuple[str, Mapping[str, str]] = ("", {})
+
+    def refuse_other(self, model: str) -> None:
+        if self.model and model != self.model:
+            raise ModelChanged(f"The vectors are of {self.model}, not of {model}.")

@@ -1,0 +1,158 @@
+"""The reference's signals: every score computed for every chunk, by the definition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trivium.store.bm25 import K1, idf, saturation
+from trivium.store.memory.documents import MemoryDocuments
+from trivium.store.memory.held import Entry, Held
+from trivium.store.signals import PlannedSignals
+from trivium.store.where import matches
+from trivium.text.keywords import KeywordPlan, Run
+from trivium.text.spelling import PlannedWord
+from trivium.text.trigrams import Vocabulary
+from trivium.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
+
+
+class MemorySignals(PlannedSignals):
+    def __init__(self, held: Held) -> None:
+        super().__init__(self._postings)
+        self._held = held
+        self._documents = MemoryDocuments(held)
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, Vector]:
+        seen = self._documents.chunks(ids, where)
+        found = {c.id: self._held.entries[c.id].vector for c in seen}
+        return {i: vector for i, vector in found.items() if vector is not None}
+
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> dict[ChunkId, TokenVectors]:
+        seen = self._documents.chunks(ids, where)
+        keys = {c.id: (model, self._held.entries[c.id].embedded) for c in seen}
+        return {i: self._held.tokens[key] for i, key in keys.items() if key in self._held.tokens}
+
+    def refresh(self) -> None:
+        """Nothing to do: there is one process and no derived index."""
+
+    def _postings(self, where: Where) -> _MemoryPostings:
+        """All that the caller may see, filtered out or not. The owner's vocabulary also knows words
+        of documents that are gone, as on the other stores."""
+        held = self._documents.all(where.access)
+        ids = {document.id for document in held}
+        entries = {i: e for i, e in self._held.entries.items() if e.document in ids}
+        vocabulary = self._held.vocabulary
+        if where.access != OWNER:
+            vocabulary = Vocabulary()
+            vocabulary.add(word for entry in entries.values() for word in entry.spellings)
+        passing = {
+            i: e for i, e in entries.items() if matches(self._held.documents[e.document], where)
+        }
+        languages = sorted({document.language for document in held})
+        return _MemoryPostings(self._held, entries, passing, vocabulary, languages)
+
+
+@dataclass(frozen=True, slots=True)
+class _MemoryPostings:
+    """What is there for one caller. Every number of the word signals comes from it."""
+
+    all_held: Held
+    entries: Mapping[ChunkId, Entry]
+    passing: Mapping[ChunkId, Entry]  # those that the filter lets through
+    vocabulary: Vocabulary
+    languages: list[str]
+
+    def rarity(self, run: Run) -> float:
+        return sum(self._idf(word, "spellings") for word in run)
+
+    def rarity_of(self, holding: int) -> float:
+        return idf(holding, len(self.entries))
+
+    def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
+        runs = {run for clause in plan.clauses for run in clause.runs}
+        weights = {run: sum(self._idf(s, "stems") for s in run) for run in runs}
+        average = self._average
+        scores: dict[ChunkId, float] = {}
+        for chunk_id, entry in self.passing.items():
+            found = [
+                sum(
+                    weights[run] * saturation(_count(run, entry.stems), len(entry.stems), average)
+                    for run in clause.runs
+                )
+                for clause in plan.clauses
+            ]
+            missed = (c.required and not f for c, f in zip(plan.clauses, found, strict=True))
+            if sum(found) > 0 and not any(missed):
+                scores[chunk_id] = sum(found)
+        return self._best(scores, plan, k)
+
+    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
+        most = sum(planned.weight for planned in plan) * (K1 + 1)
+        average = self._average
+        scores = {}
+        for chunk_id, entry in self.passing.items():
+            score = sum(_planned_score(planned, entry.spellings, average) for planned in plan)
+            if score > 0:
+                scores[chunk_id] = score / most
+        return self._best(scores, words, k)
+
+    def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
+        if probe.vector is None or not self.all_held.dimensions:
+            return []
+        self.all_held.refuse_other(probe.model)
+        scores = {
+            i: float(np.dot(entry.vector, probe.vector))
+            for i, entry in self.passing.items()
+            if entry.vector is not None
+        }
+        near = {i: score for i, score in scores.items() if score >= probe.threshold}
+        return self._best(near, words, k)
+
+    def holding(self, run: Run, most: int) -> int:
+        return min(most, sum(_count(run, e.spellings) > 0 for e in self.passing.values()))
+
+    def held(self, word: str) -> int:
+        return sum(word in entry.spellings for entry in self.entries.values())
+
+    def _best(self, scores: Mapping[ChunkId, float], words: KeywordPlan, k: int) -> list[Hit]:
+        hits = [
+            Hit(chunk_id, score)
+            for chunk_id, score in scores.items()
+            if not self._holds(chunk_id, words.excluded)
+            and all(self._holds(chunk_id, runs) for runs in words.required)
+        ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+
+    def _holds(self, chunk_id: ChunkId, runs: Sequence[Run]) -> bool:
+        """Whether a chunk holds one of these runs of stems."""
+        return any(_count(run, self.entries[chunk_id].stems) for run in runs)
+
+    @property
+    def _average(self) -> float:
+        return sum(len(e.spellings) for e in self.entries.values()) / max(1, len(self.entries))
+
+    def _idf(self, token: str, among: str) -> float:
+        holding = sum(token in getattr(entry, among) for entry in self.entries.values())
+        return idf(holding, len(self.entries))
+
+
+def _planned_score(planned: PlannedWord, spellings: list[str], average: float) -> float:
+    return planned.weight * max(
+        s.factor * saturation(_count(s.words, spellings), len(spellings), average)
+        for s in planned.spellings
+    )
+
+
+def _count(run: tuple[str, ...], tokens: list[str]) -> int:
+    if len(run) == 1:
+        return Counter(tokens)[run[0]]
+    return sum(tuple(tokens[i : i + len(run)]) == run for i in range(len(tokens) - len(run) + 1))

@@ -1,0 +1,99 @@
+"""Which backend an address means. The only place that knows all of them.
+
+A folder is the embedded one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from trivium.ports import Backend, Blobs, Waiting
+from trivium.store.blobs import FolderBlobs
+from trivium.upkeep import Backup, Progress, Salvaged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendOptions:
+    """What a backend is told beside its address."""
+
+    create: bool = True  # make it where there is none
+    wait: float | None = None  # seconds of patience with another writer; None: an hour
+    archive: Path | None = None  # where originals are kept; None: where the rest is
+    incoming: int | None = None  # bytes that files that were sent in may take together
+
+    @property
+    def blobs(self) -> Blobs | None:
+        return FolderBlobs(self.archive) if self.archive else None
+
+
+def open_backend(where: Path, options: BackendOptions) -> Backend:
+    """Raises LibraryNotFound, LibraryTooNew, LibraryDamaged and other errors of stores."""
+    from trivium.store.embedded.backend import PATIENCE, open_embedded
+
+    return open_embedded(
+        where,
+        create=options.create,
+        wait=PATIENCE if options.wait is None else options.wait,
+        blobs=options.blobs,
+        incoming=options.incoming,
+    )
+
+
+def make_from_backup(
+    source: Path,
+    where: Path,
+    options: BackendOptions,
+    *,
+    force: bool = False,
+    on_progress: Progress = lambda *_: None,
+) -> Backup:
+    """A library from a backup. One that is there is replaced only by force, and only once the new
+    one is whole."""
+    from trivium.store.embedded.recovery import recover
+
+    return recover(source, where, options.blobs, force=force, on_progress=on_progress)
+
+
+def judged_set(where: Path, name: str) -> Path | None:
+    """The files of a judged set that a library keeps, without opening it. None: there is none."""
+    from trivium.store.embedded.shelf import FolderShelf
+
+    with FolderShelf(where).reading(name) as folder:
+        return folder if folder.is_dir() else None
+
+
+def engine_versions() -> dict[str, str]:
+    """Of the libraries that keep and find."""
+    found = {"sqlite": sqlite3.sqlite_version}
+    for name, package in {"tantivy": "tantivy", "faiss": "faiss-cpu"}.items():
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Rescue:
+    """What can be done for a library that does not open because its database is damaged."""
+
+    is_damaged: Callable[[], bool]
+    survey: Callable[[], Salvaged]  # what `salvage` would save and lose; changes nothing
+    salvage: Callable[[], Salvaged]  # keeps the damaged database beside the new one
+    alone: Callable[[Waiting | None], AbstractContextManager[None]]  # to salvage within
+
+
+def rescue_of(where: Path) -> Rescue:
+    from trivium.store.embedded import salvage
+
+    return Rescue(
+        lambda: salvage.is_damaged(where),
+        lambda: salvage.survey(where),
+        lambda: salvage.salvage(where),
+        lambda waiting: salvage.alone(where, waiting),
+    )

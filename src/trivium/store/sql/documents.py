@@ -1,0 +1,288 @@
+"""The registry as it is read: which documents there are, what they are called, say and said.
+
+Every method sees one state of the database. Knows nothing of which database that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    bindparam,
+    func,
+    select,
+    true,
+    union,
+)
+
+from trivium.history import Interpretation
+from trivium.ports import Summarised
+from trivium.store.neighbours import neighbours
+from trivium.store.sql.conditions import visible, visible_then
+from trivium.store.sql.names import all_names, named, seen_with, within
+from trivium.store.sql.rows import chunk_of, document_of, interpretation_of
+from trivium.store.sql.statements import KEPT, active, one_state, slices
+from trivium.store.sql.tables import (
+    chunks,
+    collections,
+    documents,
+    fields,
+    interpretations,
+    names,
+    shingles,
+)
+from trivium.text.nearness import ENOUGH_KEYS, MOST_OF_A_KEY, sketch
+from trivium.types import (
+    OWNER,
+    ChunkId,
+    Collection,
+    Document,
+    DocumentId,
+    Label,
+    Neighbours,
+    StoredChunk,
+    Where,
+)
+
+_LAST = 2**63 - 1  # no document has a higher id
+
+
+class SqlDocuments:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def all(
+        self, where: Where, *, after: DocumentId = 0, limit: int | None = None
+    ) -> list[Document]:
+        query = select(documents).where(visible(where), documents.c.id > after)
+        query = query.order_by(documents.c.id).limit(limit)
+        with self._engine.connect() as connection:
+            return [document_of(row) for row in connection.execute(query).mappings()]
+
+    def find(self, uri: str, collection: str) -> Document | None:
+        return self.find_all([uri], collection).get(uri)
+
+    def find_all(self, uris: Sequence[str], collection: str) -> dict[str, Document]:
+        with one_state(self._engine) as connection:
+            found = named(connection, [(collection, uri) for uri in uris])
+        wanted = set(uris)
+        return {uri: one for one in found for uri in all_names(one) if uri in wanted}
+
+    def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
+        with one_state(self._engine) as connection:
+            return seen_with(connection, [(collection, hash_) for hash_ in hashes])
+
+    def below(self, prefix: str, collection: str) -> list[str]:
+        behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        first, others = (
+            select(table.c.uri).where(
+                table.c.collection == collection, table.c.uri >= prefix, table.c.uri < behind
+            )
+            for table in (documents, names)
+        )
+        with self._engine.connect() as connection:
+            found = connection.scalars(union(first.where(documents.c.interpretation > 0), others))
+            return sorted(found)
+
+    def within(self, uri: str, collection: str) -> list[Document]:
+        with one_state(self._engine) as connection:
+            return within(connection, uri, collection)
+
+    def collections(self, where: Where) -> list[Collection]:
+        name = documents.c.collection
+        counted = select(name, func.count(), func.sum(documents.c.chunks)).where(visible(where))
+        with one_state(self._engine) as connection:
+            given = {row.name: row.chunker for row in connection.execute(select(collections))}
+            held = connection.execute(counted.group_by(name)).all()
+        found = {row[0]: Collection(row[0], row[1], row[2], given.get(row[0], "")) for row in held}
+        if where == OWNER:
+            found = {n: Collection(n, 0, 0, chunker) for n, chunker in given.items()} | found
+        return [found[n] for n in sorted(found)]
+
+    def chunker(self, collection: str) -> str:
+        query = select(collections.c.chunker).where(collections.c.name == collection)
+        with self._engine.connect() as connection:
+            return connection.scalar(query) or ""
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        column = documents.c["kind" if label == "type" else label]
+        query = select(column, func.count()).where(visible(where)).group_by(column)
+        with self._engine.connect() as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def field_names(self, where: Where) -> frozenset[str]:
+        query = (
+            select(fields.c.name)
+            .join(documents, fields.c.document == documents.c.id)
+            .where(visible(where))
+            .distinct()
+        )
+        with self._engine.connect() as connection:
+            return frozenset(connection.scalars(query))
+
+    def sketches(
+        self, where: Where, like: Sequence[DocumentId] | None = None
+    ) -> dict[DocumentId, bytes]:
+        query = (
+            select(interpretations.c.document, interpretations.c.sketch)
+            .join(documents, interpretations.c.document == documents.c.id)
+            .where(interpretations.c.state == "active", visible(where))
+        )
+        with one_state(self._engine) as connection:
+            if like is None:
+                rows = connection.execute(query).all()
+            else:
+                near = _near(connection, like, where)
+                rows = []
+                for some in slices(sorted(near)):
+                    rows += connection.execute(query.where(documents.c.id.in_(some))).all()
+            found = {row.document: row.sketch for row in rows}
+            for document in [d for d, held in found.items() if held is None]:
+                found[document] = sketch(_text(connection, document))  # of an older library
+        return found
+
+    def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
+        of = interpretations.c
+        query = select(of.summary).where(
+            of.content_hash == content_hash, of.summarised_by == summariser
+        )
+        if sender:
+            query = query.join(documents, of.document == documents.c.id)
+            query = query.where(documents.c.sender == sender)
+        with self._engine.connect() as connection:
+            return connection.scalar(query.order_by(of.id.desc()).limit(1))
+
+    def summarised(self, document: DocumentId) -> Summarised | None:
+        summary = select(interpretations.c.id, interpretations.c.summary).where(
+            interpretations.c.document == document, interpretations.c.state == "active"
+        )
+        hashes = select(chunks.c.embedding).where(chunks.c.interpretation == bindparam("of"))
+        with one_state(self._engine) as connection:
+            row = connection.execute(summary).first()
+            if row is None:
+                return None
+            held = connection.scalars(hashes, {"of": row.id})
+            return Summarised(row.summary, frozenset(held))
+
+    def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
+        # Everything but the text, which may be long.
+        columns = [c for c in interpretations.c if c.name not in ("text", "summary")]
+        query = (
+            select(*columns)
+            .join(documents, interpretations.c.document == documents.c.id)
+            .where(documents.c.id == document, KEPT, visible_then(where))
+            .order_by(interpretations.c.number)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).mappings()
+            return [interpretation_of(row).seen_by(where) for row in rows]
+
+    def text(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> str | None:
+        query = (
+            select(interpretations.c.text)
+            .join(documents, interpretations.c.document == documents.c.id)
+            .where(documents.c.id == document, _numbered(interpretation), visible_then(where))
+        )
+        with self._engine.connect() as connection:
+            return connection.scalar(query)
+
+    def passages(
+        self, document: DocumentId, where: Where, interpretation: int | None = None
+    ) -> list[StoredChunk]:
+        query = (
+            _chunks_with_documents()
+            .join(interpretations, chunks.c.interpretation == interpretations.c.id)
+            .where(documents.c.id == document, _numbered(interpretation), visible_then(where))
+        )
+        return self._chunks(query)
+
+    def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
+        found: dict[ChunkId, StoredChunk] = {}
+        for some in slices(ids):
+            found |= {c.id: c for c in self._chunks(_chunks_by_id(where), {"ids": some})}
+        return [found[i] for i in ids if i in found]
+
+    def _chunks(
+        self, query: Select[Any], values: dict[str, Any] | None = None
+    ) -> list[StoredChunk]:
+        with self._engine.connect() as connection:
+            rows = connection.execute(query, values or {}).mappings().all()
+        found: dict[DocumentId, Document] = {}
+        for row in rows:
+            if row["document"] not in found:
+                found[row["document"]] = document_of(row, "document_")
+        return [StoredChunk(row["id"], found[row["document"]], chunk_of(row)) for row in rows]
+
+    def around(
+        self, ids: Sequence[ChunkId], before: int, after: int, where: Where
+    ) -> Mapping[ChunkId, Neighbours]:
+        return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
+
+
+@lru_cache(maxsize=256)  # building the query takes as long as running it
+def _chunks_by_id(where: Where) -> Select[Any]:
+    return _visible_chunks(where).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+
+
+def _visible_chunks(where: Where) -> Select[Any]:
+    return _chunks_with_documents().where(active, visible(where))
+
+
+def _chunks_with_documents() -> Select[Any]:
+    held = [c.label(f"document_{c.name}") for c in documents.c]
+    joined = select(chunks, *held).join(documents, chunks.c.document == documents.c.id)
+    return joined.order_by(chunks.c.id)
+
+
+def _numbered(number: int | None) -> ColumnElement[bool]:
+    if number is None:
+        return interpretations.c.state == "active"
+    return KEPT & (interpretations.c.number == number)
+
+
+def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> set[DocumentId]:
+    """These, and those that share enough keys with one of them. Of a key only the first few
+    documents are looked at, by the order of its index, so that a text costs much the same however
+    many have a sentence in common with it: 500 of them take 50 ms among 100,000. The first few that
+    the caller may see, or hidden ones could take their places."""
+    known, counted = shingles.alias("known"), shingles.alias("counted")
+    seen: ColumnElement[bool] = true()
+    if where.access != OWNER:
+        seen = counted.c.document.in_(select(documents.c.id).where(visible(where.access)))
+    held = func.count().over(partition_by=shingles.c.document).label("held")
+    found = set(ids)
+    for some in slices(ids):
+        mine = shingles.c.document.in_(some)
+        own = select(shingles.c.document, shingles.c.hash, held).where(mine).subquery("own")
+        last = (
+            select(counted.c.document)
+            .where(counted.c.hash == own.c.hash, seen)
+            .order_by(counted.c.document)
+            .offset(MOST_OF_A_KEY - 1)
+            .limit(1)
+            .scalar_subquery()
+        )
+        query = (
+            select(known.c.document)
+            .join(own, known.c.hash == own.c.hash)
+            .where(known.c.document <= func.coalesce(last, _LAST))
+            .group_by(own.c.document, known.c.document)
+            .having(func.count() >= func.max(own.c.held) * ENOUGH_KEYS)
+        )
+        found |= set(connection.scalars(query))
+    return found
+
+
+def _text(connection: Connection, document: DocumentId) -> str:
+    query = select(interpretations.c.text).where(
+        interpretations.c.document == document, interpretations.c.state == "active"
+    )
+    return connection.scalar(query) or ""

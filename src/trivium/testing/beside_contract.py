@@ -1,0 +1,279 @@
+"""What every backend must keep beside documents, and who may do what alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from trivium.access import mint
+from trivium.answers import KeptTurn, Turn
+from trivium.errors import (
+    FileUnreadable,
+    LibraryBusy,
+    ServerBusy,
+)
+from trivium.ports import Backend
+from trivium.testing.samples import (
+    found,
+    put,
+    sample,
+)
+from trivium.types import (
+    OWNER,
+    Compare,
+    Signal,
+    Where,
+)
+from trivium.work import WatchedFolder
+
+PLAYER = Where(frozenset({"player"}))
+
+
+def kept(question: str, audiences: set[str] | None = None, *documents: int) -> KeptTurn:
+    held = None if audiences is None else frozenset(audiences)
+    return KeptTurn(Turn(question, f"{question}!"), held, frozenset(documents))
+
+
+def asked(backend: Backend, where: Where, name: str = "talk") -> list[str]:
+    return [one.turn.question for one in backend.conversations.turns(name, where)]
+
+
+class TokensContract:
+    """Access tokens."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_access_tokens_are_kept_whole(self, backend: Backend) -> None:
+        first, _ = mint("first", audiences=["player"], collections=["rules"], expires="1d")
+        second = replace(
+            mint("", audiences=None, rights=["add", "manage"])[0], created_at="9999-01-01T00:00:00Z"
+        )
+        for token in (second, first):
+            backend.tokens.keep(token)
+        assert backend.tokens.all() == [first, second]
+        assert backend.tokens.get(second.id) == second
+        assert backend.tokens.forget(first.id)
+        assert not backend.tokens.forget(first.id)
+        assert backend.tokens.get(first.id) is None
+        assert backend.tokens.all() == [second]
+
+
+class FoldersContract:
+    """Watched folders."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_watched_folders_are_kept_whole(self, backend: Backend) -> None:
+        first = WatchedFolder("b", "/notes", "default", None, "player", ("*.tmp",), "2026-01-01")
+        second = WatchedFolder("a", "/more", "rules", "book", None, (), "2026-01-02")
+        for folder in (second, first):
+            backend.folders.keep(folder)
+        assert backend.folders.all() == [first, second]
+        assert backend.folders.forget("b")
+        assert not backend.folders.forget("b")
+        assert backend.folders.all() == [second]
+
+
+class ConversationsContract:
+    """What was asked and answered."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_turns_come_back_in_order_and_by_name(self, backend: Backend) -> None:
+        for name, question in (("talk", "one"), ("other", "two"), ("talk", "three")):
+            backend.conversations.keep(name, kept(question))
+        assert asked(backend, OWNER) == ["one", "three"]
+        assert backend.conversations.turns("nobody", OWNER) == []
+        first, last = backend.conversations.turns("talk", OWNER)
+        assert first.turn == Turn("one", "one!")
+        assert first.audiences is None
+        assert "" < first.at <= last.at
+        told = [(c.name, c.turns, c.began, c.last) for c in backend.conversations.all(OWNER)]
+        assert told[1] == ("talk", 2, first.at, last.at)
+        assert [name for name, *_ in told] == ["other", "talk"]
+
+    def test_a_turn_is_seen_by_those_who_hold_all_its_audiences(self, backend: Backend) -> None:
+        backend.conversations.keep("talk", kept("of the owner"))
+        backend.conversations.keep("talk", kept("of all", set()))
+        backend.conversations.keep("talk", kept("of players", {"player"}))
+        backend.conversations.keep("talk", kept("of both", {"player", "dm-only"}))
+        assert asked(backend, Where(frozenset())) == ["of all"]
+        assert asked(backend, PLAYER) == ["of all", "of players"]
+        assert asked(backend, Where(frozenset({"player", "dm-only"})))[-1] == "of both"
+        assert len(asked(backend, OWNER)) == 4
+        assert [c.turns for c in backend.conversations.all(PLAYER)] == [2]
+
+    def test_a_turn_is_seen_by_those_who_may_see_what_it_was_made_from(
+        self, backend: Backend
+    ) -> None:
+        (open_,) = put(backend, sample("a.md", "Amber bell."))
+        (secret,) = put(backend, sample("b.md", "Copper bell.", audience="dm-only"))
+        backend.conversations.keep("talk", kept("amber", {"player"}, open_))
+        backend.conversations.keep("talk", kept("both", {"player"}, open_, secret))
+        assert asked(backend, PLAYER) == ["amber"]
+        assert asked(backend, OWNER) == ["amber", "both"]
+        assert asked(backend, Where(None, Compare("source", "eq", "b.md"))) == []
+        with backend.writer.writing():
+            backend.writer.relabel(open_, category="", audience="dm-only", metadata={})
+        assert asked(backend, PLAYER) == []
+        assert backend.conversations.all(PLAYER) == []
+
+    def test_what_was_said_of_a_removed_document_goes_with_it(self, backend: Backend) -> None:
+        amber, copper = put(backend, sample("a.md", "Amber."), sample("b.md", "Copper."))
+        backend.conversations.keep("talk", kept("amber", None, amber))
+        backend.conversations.keep("talk", kept("both", None, copper, amber))
+        backend.conversations.keep("talk", kept("copper", None, copper))
+        with backend.writer.writing():
+            backend.writer.remove([amber])
+        assert asked(backend, OWNER) == ["copper"]
+
+    def test_only_what_may_be_seen_is_forgotten(self, backend: Backend) -> None:
+        backend.conversations.keep("talk", kept("of the owner"))
+        backend.conversations.keep("talk", kept("of players", {"player"}))
+        backend.conversations.keep("other", kept("of players", {"player"}))
+        assert backend.conversations.forget("talk", PLAYER) == 1
+        assert backend.conversations.forget("talk", PLAYER) == 0
+        assert asked(backend, OWNER) == ["of the owner"]
+        assert asked(backend, PLAYER, "other") == ["of players"]
+
+
+class LeasesContract:
+    """A name has one owner at a time."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_a_name_is_held_by_one(self, backend: Backend) -> None:
+        told: list[str] = []
+        assert not backend.leases.is_held("cleaning")
+        with backend.leases.hold("cleaning", "cleaning up"):
+            assert backend.leases.is_held("cleaning")
+            assert not backend.leases.is_held("other")
+            again = backend.leases.hold("cleaning", "cleaning up", waiting=told.append, patience=0)
+            with pytest.raises(LibraryBusy, match="cleaning up"), again:
+                pass
+            with backend.leases.hold("other", "something else", patience=0):
+                pass
+        assert told == ["Another process is cleaning up; waiting for it to finish."]
+        assert not backend.leases.is_held("cleaning")
+
+    def test_who_fails_lets_go(self, backend: Backend) -> None:
+        with pytest.raises(ZeroDivisionError), backend.leases.hold("cleaning", "cleaning"):
+            1 / 0  # noqa: B018
+        with backend.leases.hold("cleaning", "cleaning", patience=0):
+            pass
+
+
+class SpoolContract:
+    """Files that were sent in. `backend` allows 100 bytes of them."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_bytes_come_back_until_they_are_dropped(self, backend: Backend) -> None:
+        name = backend.spool.keep(BytesIO(b"sent in"))
+        assert (backend.spool.read(name), backend.spool.size(name)) == (b"sent in", 7)
+        backend.spool.drop(name)
+        backend.spool.drop(name)
+        assert backend.spool.size(name) == 0
+        with pytest.raises(FileUnreadable):
+            backend.spool.read(name)
+
+    def test_together_they_have_a_limit(self, backend: Backend) -> None:
+        first = backend.spool.keep(BytesIO(b"x" * 60))
+        with pytest.raises(ServerBusy):
+            backend.spool.keep(BytesIO(b"x" * 60))
+        backend.spool.drop(first)
+        backend.spool.keep(BytesIO(b"x" * 60))
+
+    def test_what_nobody_needs_is_swept(self, backend: Backend) -> None:
+        kept, left = (backend.spool.keep(BytesIO(b"x")) for _ in range(2))
+        assert backend.spool.sweep([kept], 3600) == 0, "too young"
+        assert backend.spool.sweep([kept], -1) == 1
+        assert (backend.spool.size(kept), backend.spool.size(left)) == (1, 0)
+
+
+class ShelfContract:
+    """Judged sets."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_what_is_written_can_be_read(self, backend: Backend) -> None:
+        assert backend.shelf.names() == []
+        with backend.shelf.writing("mine") as folder:
+            (folder / "runs").mkdir(parents=True)
+            (folder / "qrels.tsv").write_text("1")
+            (folder / "runs" / "one.json").write_text("{}")
+        assert backend.shelf.names() == ["mine"]
+        with backend.shelf.reading("mine") as folder:
+            files = sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
+            assert files == [Path("qrels.tsv"), Path("runs/one.json")]
+        with backend.shelf.writing("mine") as folder:
+            (folder / "qrels.tsv").unlink()
+        with backend.shelf.reading("mine") as folder:
+            assert not (folder / "qrels.tsv").exists()
+
+    def test_a_set_that_is_not_there(self, backend: Backend) -> None:
+        with backend.shelf.reading("none") as folder:
+            assert not folder.exists() or not list(folder.iterdir())
+
+
+class UpkeepContract:
+    """Whether all is well."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_a_library_that_is_well(self, backend: Backend) -> None:
+        put(backend, sample("a.md", "A lantern burns."), sample("b.md", "Fog."))
+        backend.upkeep.check_there()
+        health = backend.upkeep.health()
+        assert (health["documents"], health["chunks"], health["vectors"]) == (2, 2, 2)
+        assert all(finding.ok for finding in backend.upkeep.examine())
+        backend.upkeep.repair()
+
+    @pytest.mark.parametrize("act", ["rebuild", "compact"])
+    def test_everything_is_found_afterwards(self, backend: Backend, act: str) -> None:
+        put(backend, sample("a.md", "A lantern burns."), sample("b.md", "Fog."))
+        with backend.writer.writing():
+            backend.writer.remove([2])
+            getattr(backend.upkeep, act)()
+        for signal in Signal:
+            assert found(backend, signal, "lantern") == ["A lantern burns."]
+
+
+class ViewsContract:
+    """Documents as they were, where a backend can show that."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_an_earlier_interpretation_is_searched(self, backend: Backend) -> None:
+        if backend.views is None:
+            pytest.skip("it shows no earlier day")
+        put(backend, sample("a.md", "A lantern burns."))
+        put(backend, sample("a.md", "A candle burns."))
+        digest, make = backend.views.as_of(1, OWNER)
+        view = make()
+        try:
+            assert found(view, Signal.KEYWORD, "lantern") == ["A lantern burns."]
+            assert found(view, Signal.KEYWORD, "candle") == []
+        finally:
+            view.close()
+        assert backend.views.as_of(1, OWNER)[0] == digest
+        assert found(backend, Signal.KEYWORD, "candle") == ["A candle burns."]

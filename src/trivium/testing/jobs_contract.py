@@ -1,0 +1,240 @@
+"""What every queue of jobs must do: order, counts, what a dead worker leaves, what is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from trivium.ports import Backend, worker_lease
+from trivium.work import JobState, Offered, Priority, Step, TaskEnd, TaskState
+
+WORKER = "one"  # without its lease: what it has is a dead worker's
+
+
+def offered(*names: str) -> list[Offered]:
+    return [Offered(f"/{name}", name, 10, name.encode()) for name in names]
+
+
+def create(backend: Backend, *names: str, priority: Priority = Priority.BULK) -> int:
+    return backend.queue.create("add", "add some", {}, priority, offered(*names))
+
+
+def done(task: int, fate: str = "added") -> TaskEnd:
+    return TaskEnd(task, TaskState.DONE, fate)
+
+
+def failed(task: int, step: str = "", document: int | None = None) -> TaskEnd:
+    return TaskEnd(task, TaskState.FAILED, "failed", step, "x.y", "Why.", document)
+
+
+class JobsContract:
+    """Override `backend`; see tests/contract for an example."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_the_urgent_first_then_the_oldest(self, backend: Backend) -> None:
+        old = create(backend, "a", "b", "c")
+        create(backend, "d")
+        urgent = create(backend, "e", priority=Priority.INTERACTIVE)
+        assert [t.name for t in backend.queue.claim(WORKER, 10)] == ["e"]
+        assert [t.name for t in backend.queue.claim(WORKER, 2)] == ["a", "b"]
+        assert backend.queue.claim(WORKER, 10, (Priority.BULK, old)) == [], "nothing goes before it"
+        assert [t.name for t in backend.queue.claim(WORKER, 10, (Priority.BULK, old + 1))] == ["c"]
+        assert [t.name for t in backend.queue.claim(WORKER, 10)] == ["d"]
+        assert backend.queue.claim(WORKER, 10) == []
+        job = backend.jobs.get(urgent)
+        assert job is not None
+        assert (job.state, job.started_at > "") == (JobState.RUNNING, True)
+
+    def test_counts_go_with_the_tasks(self, backend: Backend) -> None:
+        number = create(backend, "a", "b", "c")
+        first, second, third = (task.id for task in backend.queue.claim(WORKER, 10))
+        backend.queue.end([done(first), failed(second)])
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.tasks, job.ended, job.failed, job.ended_size) == (3, 2, 1, 20)
+        assert job.waiting == 1
+        backend.queue.end([done(third, "unchanged")])
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.state, job.ended, job.ended_at > "") == (JobState.FAILED, 3, True)
+        assert backend.jobs.fates(number) == {"added": 1, "failed": 1, "unchanged": 1}
+        assert [task.id for task in backend.jobs.tasks(number)] == [first, second]
+
+    def test_a_dead_worker_and_one_that_stops(self, backend: Backend) -> None:
+        number = create(backend, "a", "b")
+        first, second = (task.id for task in backend.queue.claim(WORKER, 10))
+        inner = backend.queue.reserve(1).start
+        backend.queue.extend(WORKER, [(inner, number, first, Offered("/a!/x", "x", 5))])
+        assert [job.id for job in backend.queue.recover()] == [number]
+        assert [(t.id, t.state) for t in backend.jobs.tasks(number)] == [
+            (first, TaskState.WAITING),
+            (second, TaskState.WAITING),
+        ]
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.tasks, job.size, job.state) == (2, 20, JobState.QUEUED)
+        again = [
+            *backend.queue.claim(WORKER, 10),
+            *backend.queue.claim(WORKER, 10),
+        ]  # each alone: one of them may be why
+        assert [(task.id, task.attempts, task.lost) for task in again] == [
+            (first, 2, 1),
+            (second, 2, 1),
+        ]
+        backend.queue.release([first])
+        assert [(task.id, task.lost) for task in backend.queue.claim(WORKER, 10)] == [(first, 1)]
+
+    def test_a_task_that_two_workers_die_with_is_set_aside(self, backend: Backend) -> None:
+        number = create(backend, "a", "b", "c")
+        first, second, third = (task.id for task in backend.queue.claim(WORKER, 10))
+        backend.queue.end([done(third)])
+        backend.queue.recover()
+        assert [task.id for task in backend.queue.claim(WORKER, 10)] == [first]
+        backend.queue.release(
+            [first], lost=True
+        )  # as a worker does that cannot say what went wrong
+        task = backend.jobs.tasks(number)[0]
+        assert (task.state, task.code) == (TaskState.FAILED, "document.set_aside")
+        assert "a" in task.message
+        assert [task.id for task in backend.queue.claim(WORKER, 10)] == [second]
+        backend.queue.end([done(second)])
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.state, job.failed, job.ended) == (JobState.FAILED, 1, 3)
+        assert backend.jobs.retry(number) == 1
+        assert [(task.id, task.lost) for task in backend.queue.claim(WORKER, 10)] == [(first, 0)]
+
+    def test_what_only_a_dead_process_had(self, backend: Backend) -> None:
+        number = backend.queue.create("add", "add texts", {}, Priority.BULK, None)
+        backend.queue.start(WORKER, number)
+        task = backend.queue.reserve(1).start
+        backend.queue.extend(WORKER, [(task, number, 0, Offered("text:a", "a"))])
+        assert backend.queue.recover() == []
+        (lost,) = backend.jobs.tasks(number)
+        assert (lost.state, lost.code) == (TaskState.FAILED, "job.interrupted")
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.state, job.failed) == (JobState.FAILED, 1)
+        assert backend.jobs.retry(number) == 0
+
+    def test_retry_of_a_member_opens_what_holds_it(self, backend: Backend) -> None:
+        number = create(backend, "box")
+        (box,) = backend.queue.claim(WORKER, 10)
+        good, bad = backend.queue.reserve(2)
+        backend.queue.extend(
+            WORKER, [(id_, number, box.id, Offered(f"/box!/{id_}", "m")) for id_ in (good, bad)]
+        )
+        backend.queue.end([done(good), failed(bad), done(box.id)])
+        assert backend.jobs.retry(number, bad) == 1
+        (again,) = backend.queue.claim(WORKER, 10)
+        assert (again.id, again.anew) == (box.id, True)
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.tasks, job.ended, job.failed) == (1, 0, 0)
+
+    def test_retry_of_vectors_alone_keeps_the_step(self, backend: Backend) -> None:
+        number = create(backend, "a", "b")
+        first, second = (task.id for task in backend.queue.claim(WORKER, 10))
+        backend.queue.end([failed(first, Step.EMBED, document=7), done(second)])
+        assert [task.id for task in backend.queue.unembedded()] == [first]
+        assert backend.jobs.retry(number) == 1
+        (again,) = backend.queue.claim(WORKER, 10)
+        assert (again.step, again.document) == (Step.EMBED, 7)
+        backend.queue.end_again([done(first)])
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.state, job.ended, job.failed) == (JobState.DONE, 2, 0)
+
+    def test_what_failed_may_end_well_after_all(self, backend: Backend) -> None:
+        number = create(backend, "a")
+        (task,) = backend.queue.claim(WORKER, 10)
+        backend.queue.end([failed(task.id, Step.EMBED, document=7)])
+        backend.queue.end_again([done(task.id)])
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.state, job.ended, job.failed) == (JobState.DONE, 1, 0)
+
+    def test_cancelling(self, backend: Backend) -> None:
+        number = create(backend, "a", "b", "c")
+        (task,) = backend.queue.claim(WORKER, 1)
+        assert backend.jobs.cancel(number)
+        assert not backend.jobs.cancel(number), "only once"
+        assert backend.queue.cancelled([number]) == {number}
+        assert backend.queue.claim(WORKER, 10) == []
+        backend.queue.recover()  # the worker died with it in its hands
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert (job.state, job.ended) == (JobState.CANCELLED, 3)
+        assert {t.state for t in backend.jobs.tasks(number)} == {TaskState.CANCELLED}
+        assert backend.jobs.retry(number) == 3
+        assert task.id in {t.id for t in backend.queue.claim(WORKER, 10)}
+
+    def test_only_the_last_jobs_without_a_failure_are_kept(self, backend: Backend) -> None:
+        bad = create(backend, "bad")
+        backend.queue.end([failed(task.id) for task in backend.queue.claim(WORKER, 10)])
+        for _ in range(30):
+            create(backend, "a")
+            backend.queue.end([done(task.id) for task in backend.queue.claim(WORKER, 10)])
+        kept = [job.id for job in backend.jobs.all()]
+        assert bad in kept
+        assert (
+            len(kept) == 22
+        )  # twenty that had ended when the last was made, that one, the failed one
+        assert backend.jobs.clear() == 22
+
+    def test_a_job_without_documents_has_ended(self, backend: Backend) -> None:
+        job = backend.jobs.get(create(backend))
+        assert job is not None
+        assert job.state is JobState.DONE
+
+    def test_what_only_a_dead_process_had_is_lost_even_where_all_of_it_was_offered(
+        self, backend: Backend
+    ) -> None:
+        job = backend.queue.create("add", "from here", {}, Priority.BULK, None)
+        (task,) = backend.queue.reserve(1)
+        backend.queue.start(WORKER, job)
+        backend.queue.extend(WORKER, [(task, job, 0, Offered("a.md", "a.md", 1))])
+        backend.queue.complete(job)
+        assert backend.queue.recover() == []
+        assert backend.queue.claim(WORKER, 10) == []
+        (lost,) = backend.jobs.tasks(job)
+        assert (lost.state, lost.code) == (TaskState.FAILED, "job.interrupted")
+
+    def test_what_a_living_worker_has_stays_with_it(self, backend: Backend) -> None:
+        number = create(backend, "a", "b")
+        with backend.leases.hold(worker_lease("living"), "working"):
+            (mine,) = backend.queue.claim("living", 1)
+            (other,) = backend.queue.claim(WORKER, 1)
+            backend.queue.recover()
+            states = {task.id: task.state for task in backend.jobs.tasks(number)}
+            assert states == {mine.id: TaskState.WORKING, other.id: TaskState.WAITING}
+            job = backend.jobs.get(number)
+            assert job is not None
+            assert job.state is JobState.RUNNING
+        backend.queue.recover()
+        assert backend.jobs.tasks(number)[0].state is TaskState.WAITING
+
+    def test_what_a_living_worker_streams_is_its_own(self, backend: Backend) -> None:
+        with backend.leases.hold(worker_lease("living"), "working"):
+            number = backend.queue.create("add", "texts", {}, Priority.BULK, None, "living")
+            assert [job.id for job in backend.queue.recover()] == [number]
+        assert backend.queue.recover() == []
+        job = backend.jobs.get(number)
+        assert job is not None
+        assert job.state is JobState.FAILED
+
+    def test_a_change_of_the_model_is_one_job(self, backend: Backend) -> None:
+        begun = backend.queue.begin_reembed("next", {"embed.model": "next"})
+        assert backend.queue.begin_reembed("next", {}).id == begun.id
+        backend.queue.take_up(WORKER, begun.id)
+        backend.queue.advance(begun.id, 3, 10)
+        assert backend.queue.recover() == [], "no worker of the queue takes it up"
+        job = backend.jobs.get(begun.id)
+        assert job is not None
+        assert (job.state, job.ended, job.tasks) == (JobState.RUNNING, 3, 10)
+        other = backend.queue.begin_reembed("third", {})
+        backend.queue.leave(other.id, JobState.DONE)
+        states = {job.id: job.state for job in backend.jobs.all()}
+        assert states == {begun.id: JobState.CANCELLED, other.id: JobState.DONE}

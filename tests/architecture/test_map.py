@@ -1,0 +1,62 @@
+"""ARCHITECTURE.md is true of the code: the parts of a backend, the files of a library's folder."""
+
+import re
+from dataclasses import fields
+from io import BytesIO
+from pathlib import Path
+
+from trivium.access import LOCAL_OWNER
+from trivium.config import Settings
+from trivium.ingest.reembed import REEMBEDDING
+from trivium.library import Library
+from trivium.library.tending import FOLLOWING
+from trivium.options import SearchOptions
+from trivium.ports import Backend, worker_lease
+from trivium.store.embedded.backend import open_embedded
+from trivium.testing.samples import TOY
+
+MAP = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text()
+# Made where something goes wrong, or deleted as soon as it is used.
+RARE = {"trivium.log"}
+
+
+def listed() -> set[str]:
+    """The first word of each line of the block that draws a library's folder."""
+    (block,) = re.findall(r"```\n(library\.db .*?)```", MAP, re.DOTALL)
+    return {line.split()[0].rstrip("/") for line in block.splitlines()}
+
+
+def test_the_table_of_parts_is_the_backend() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", MAP, re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted(f.name for f in fields(Backend) if f.name not in BESIDE)
+
+
+BESIDE = ("folder", "close")  # no parts
+
+
+def test_a_folder_holds_what_the_map_draws_and_nothing_else(tmp_path: Path) -> None:
+    place, note = tmp_path / "library", tmp_path / "note.md"
+    seen: set[str] = set()
+
+    def look() -> None:
+        found = (path.name for path in place.iterdir())
+        plain = (name for name in found if not name.endswith(("-wal", "-shm")))
+        seen.update(re.sub(r"^worker-\w+", "worker-*", name) for name in plain)
+
+    with Library(open_embedded(place), TOY, Settings()) as library:
+        backend = library.backend
+        for text in ("A lantern burns.", "A candle burns."):
+            note.write_text(text)
+            library.add(note)
+        library.search("lantern", options=SearchOptions(as_of=1))
+        library.uploads.receive_later(LOCAL_OWNER, "sent.md", BytesIO(b"Fog."))
+        with (
+            backend.leases.hold(REEMBEDDING, "embedding"),
+            backend.leases.hold(FOLLOWING, "following"),
+            backend.leases.hold(worker_lease("one"), "working"),
+            backend.shelf.writing("mine") as folder,
+        ):
+            folder.mkdir()
+            look()
+    assert seen == listed() - RARE

@@ -1,0 +1,25 @@
+"""Every part's contract, on the reference and on the folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trivium.ports import Backend
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.memory.backend import open_memory
+from trivium.testing.backend_contract import BackendContract
+
+
+class TestMemory(BackendContract):
+    @pytest.fixture
+    def backend(self) -> Backend:
+        return open_memory(incoming=100)
+
+
+class TestEmbedded(BackendContract):
+    @pytest.fixture
+    def backend(self, tmp_path: Path) -> Iterator[Backend]:
+        backend = open_embedded(tmp_path / "library", incoming=100)
+        yield backend
+        backend.close()

@@ -129,7 +129,7 @@ class Settings:
     chunk_strategy: str = _setting(
         "chunk.strategy",
         "auto",
-        "auto: by kind of document; or recursive, sections, abstract, messages, rows",
+        "auto: by kind of document; or grouped, recursive, sections, abstract, messages, rows",
     )
     chunk_ceiling: int = _setting(
         "chunk.ceiling", 2000, "greatest size of a paper's chunk; what the model reads, if less"
@@ -180,6 +180,11 @@ class Settings:
     search_candidates: int = _setting(
         "search.candidates", 0, "chunks asked of each signal; 0: as many as serve best"
     )
+    search_per_result: int = _setting(
+        "search.per_result",
+        0,
+        "chunks asked of each signal for each result, three with rerank; 0: as search.candidates",
+    )
     search_rerank: bool = _setting(
         "search.rerank", False, "let a reranker read the best results and order them anew"
     )
@@ -203,6 +208,22 @@ class Settings:
     search_correct: bool = _setting(
         "search.correct", True, "look for what misspelled words were meant to be"
     )
+    search_every_word: bool = _setting(
+        "search.every_word",
+        False,
+        "by keyword, find only passages that hold every word; where none does, any of them",
+    )
+    search_prefer: str = _setting(
+        "search.prefer", "", "`recent`: newer documents count more; empty: age doesn't count"
+    )
+    search_half_life: float = _setting(
+        "search.half_life", 365.0, "days after which being recent adds half as much"
+    )
+    search_boosts: str = _setting(
+        "search.boosts",
+        "",
+        "what counts more or less, with `;` between: `collection:rules*2; section:methods*1.5`",
+    )
     analysis_strength: float = _setting(
         "analysis.strength", 1.0, "how far a query's own words move the weights; 0: not at all"
     )
@@ -220,6 +241,10 @@ class Settings:
         "fusion.documents",
         False,
         "by document: let each signal rank documents by their best passage, then fuse those",
+    )
+    ask_limit: int = _setting("ask.limit", 8, "passages that an answer is made from")
+    ask_by: str = _setting(
+        "ask.by", "passage", "`document`: an answer is made from the best passage of each document"
     )
     ask_rerank: bool = _setting("ask.rerank", True, "rerank what an answer is made from")
     ask_expand: bool = _setting("ask.expand", True, "answer from the text around passages too")

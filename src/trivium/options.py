@@ -36,7 +36,12 @@ class SearchOptions:
     hyde: bool | None = None  # search with a generated answer, too
     analysis: bool | None = None  # let the query's own words move the weights
     correct: bool | None = None  # look for what misspelled words were meant to be
+    every_word: bool | None = None  # by keyword, find only what holds all words, if anything does
     rerank: bool | None = None  # let a reranker order the best results
+    prefer: str | None = None  # `recent`: newer documents count more; empty: age doesn't count
+    half_life: float | None = None  # days after which being recent adds half as much
+    # What scores are multiplied by where a filter holds, or `section:methods`: `{"type:pdf": 2}`.
+    boosts: Mapping[str, float] | None = None
     # Search documents as they were: in the interpretation of this number (or their last before
     # it), or at a date or time. Filters look at what they were then. Callers find what they may
     # see today and could see then.

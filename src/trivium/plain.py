@@ -44,6 +44,7 @@ def _analysis_as_json(analysis: Analysis) -> dict[str, object]:
         "suggestion": analysis.suggestion,
         "unknown": list(analysis.unknown),
         "hypothesis": analysis.hypothesis,
+        "decided": analysis.decided,
         "notes": list(analysis.notes),
     }
 
@@ -74,6 +75,8 @@ def _result_as_json(result: Result, *, weak: bool) -> dict[str, object]:
         ]
     if result.rerank:
         told["rerank"] = asdict(result.rerank)
+    if result.preferences:
+        told["preferences"] = [asdict(part) for part in result.preferences]
     if result.before or result.after:
         told["context"] = {"before": result.before, "after": result.after}
     return told
@@ -99,6 +102,7 @@ def chunk_as_json(found: StoredChunk) -> dict[str, object]:
         "text": chunk.text,
         "heading": heading(found),
         "section": chunk.section,
+        "section_label": chunk.section_label,
         "pages": list(chunk.pages),
         "paragraph": chunk.paragraph,
         "start": chunk.start,

@@ -65,6 +65,8 @@ class Analysis:
     corrections: tuple[Correction, ...] = ()
     suggestion: str = ""  # the query as it was probably meant; empty if it is as typed
     unknown: tuple[str, ...] = ()  # words that the library does not know, nor their like
+    decided: str = ""  # what counts how much, and why, in one sentence; says what `weights` say
+    by_answers: bool = False  # the signals' answers moved the weights: the query's lean is not all
     hypothesis: str = ""  # a passage that a language model wrote, embedded with the query
 
 
@@ -89,16 +91,26 @@ class RerankPart:
 
 
 @dataclass(frozen=True, slots=True)
+class PreferencePart:
+    """What the caller's preference added to a score, or took from it."""
+
+    name: str  # `recent (3 days)`, or the boost as it was given
+    factor: float  # what the score so far was multiplied by
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     rank: int  # from 1
     # What it is ordered by: the sum of its signals' contributions; reranked, the sum of the parts
-    # of that; of several queries, their combined match.
+    # of that; of several queries, their combined match. In each case with what preferences added.
     score: float
     match: float  # 0..1, how likely it is to be relevant
     found: StoredChunk
     signals: Mapping[Signal, SignalPart]  # of several queries: each signal's best
     queries: tuple[QueryPart, ...] = ()  # one for each of several queries
     rerank: RerankPart | None = None
+    preferences: tuple[PreferencePart, ...] = ()
     passages: int = 1  # by document: how many of its chunks were found
     before: str = ""  # the end of the chunk before, where context was asked for
     after: str = ""
@@ -137,6 +149,18 @@ class Results(Sequence[Result]):
     @property
     def analysis(self) -> Analysis:
         return self.analyses[0]
+
+    @property
+    def afterwards(self) -> str:
+        """What changed the order after fusion, in a sentence; empty: nothing did."""
+        steps = []
+        if len(self.queries) > 1:
+            steps.append(f"results are ranked by the {self.combine} of their matches")
+        if any(result.rerank for result in self.items):
+            steps.append("a reranker reorders the best")
+        if any(result.preferences for result in self.items):
+            steps.append("your preferences multiply the scores")
+        return f"Then {', and then '.join(steps)}." if steps else ""
 
     def __len__(self) -> int:
         return len(self.items)

@@ -140,6 +140,11 @@ class Enclosed:
     data: bytes
 
 
+SECTION_LABELS = {
+    "summary": "Abstract", "methods": "Methods", "findings": "Results", "content": "Content",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage: `text` is exactly `extraction.text[start:end]`."""
@@ -158,6 +163,11 @@ class Chunk:
     @property
     def pages(self) -> tuple[int, ...]:
         return self.place.pages
+
+    @property
+    def section_label(self) -> str:
+        """What people call the kind of section; empty where none is known."""
+        return SECTION_LABELS.get(self.section, self.section)
 
     @property
     def context(self) -> str:
@@ -340,11 +350,13 @@ class Query:
     text: str  # as typed, cleaned of control characters
     clauses: tuple[tuple[Term | Phrase, ...], ...] = ()
     excluded: tuple[Term | Phrase, ...] = ()
+    required: tuple[tuple[Term | Phrase, ...], ...] = ()  # clauses with a `+`: every signal obeys
+    every_word: bool = False  # the keyword signal finds only chunks that hold all clauses
 
     @property
     def meaning(self) -> str:
-        """What to embed: the text as typed, but without what it excludes."""
-        return " ".join(self.words) if self.excluded else self.text
+        """What to embed: the text as typed, but without what it excludes and without signs."""
+        return " ".join(self.words) if self.excluded or self.required else self.text
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         "--cache",
         "PLACE",
     ),
+    "bench.corrections": ("--sets", "scifact", "--show", "--data", "DATA/retrieval"),
     "bench.chunking": (
         *("--only", "recursive 400/80"),
         *("--data", "DATA/retrieval/chunking_evaluation"),

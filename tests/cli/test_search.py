@@ -31,6 +31,7 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
         "weights": {"vector": 0.5, "keyword": 0.3, "trigram": 0.2},
         "fusion": "scores", "k": 0.0, "semantic": 50, "keyword": 50, "boosts": [],
         "corrections": [], "suggestion": "", "unknown": [], "hypothesis": "", "notes": [],
+        "decided": "Ranked mostly by meaning (meaning 50%, words 30%, spelling 20%).",
     }  # fmt: skip
     assert found["notes"] == []
     assert found["took_ms"] > 0
@@ -44,7 +45,8 @@ def test_json_has_the_promised_shape(trivium: Program) -> None:
         "id", "title", "uri", "collection", "category", "interpretation",
     }  # fmt: skip
     assert set(first["chunk"]) == {
-        "id", "index", "text", "heading", "section", "pages", "paragraph", "start", "end",
+        "id", "index", "text", "heading", "section", "section_label", "pages", "paragraph",
+        "start", "end",
     }  # fmt: skip
     assert first["document"]["title"] == "Weapons"
     assert "battle axe" in first["chunk"]["text"]
@@ -142,7 +144,7 @@ def test_explained_for_a_person(trivium: Program) -> None:
     assert len(parts) == 3
     assert re.search(rf"^sum +{score:.6f}$", out, re.M)
     assert sum(map(float, parts)) == pytest.approx(score, abs=2e-6)
-    assert "weights meaning 0.5, words 0.3, spelling 0.2" in out
+    assert "Ranked mostly by meaning (meaning 50%, words 30%, spelling 20%)." in out
     assert re.search(r"^embed +[\d.]+ ms", out, re.M)
 
 

@@ -25,6 +25,9 @@ CASES: list[dict[str, Any]] = [
     {"query": "crown", "mode": "semantic", "where": "collection:rules"},
     {"query": f"crown {SECRET} {VAULTED}", "limit": 3},
     {"query": "crown -harbour"},
+    {"query": "+crown +harbour"},
+    {"query": "crown harbour", "mode": "keyword", "every_word": True},
+    {"query": "the crown", "prefer": "recent", "half_life": 30.0, "boosts": {"year>=2020": 3.0}},
     {"query": '"short sword" OR axe', "where": "year>=2020"},
 ]
 

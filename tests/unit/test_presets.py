@@ -72,7 +72,7 @@ def test_team_has_grabdys_weights_and_chunks() -> None:
     assert asked is not None
     assert (asked.shares, asked.seconds) == (Shares(0.5, 0.3, 0.2), 2.0)
     assert (s.chunk_strategy, s.chunk_size, s.chunk_overlap, s.chunk_minimum) == (
-        "recursive", 400, 80, 40,
+        "grouped", 400, 80, 40,
     )  # fmt: skip
 
 

@@ -58,6 +58,10 @@ class _Draft:
         self.pieces.append(piece)
         self.tokens += piece.tokens
 
+    @property
+    def has_text(self) -> bool:
+        return any(not piece.heading for piece in self.pieces)
+
     def pop_trailing_headings(self) -> list[_Piece]:
         """Takes the headings at the end out: they belong to what follows. Headings alone stay, or
         nothing would ever move on."""
@@ -74,8 +78,15 @@ class RecursiveChunker:
     """The default chunker. Sizes are in tokens; `overlap` is inside `size`."""
 
     def __init__(
-        self, tokens: Tokens, size: int = 400, overlap: int = 80, minimum: int = 40
+        self,
+        tokens: Tokens,
+        size: int = 400,
+        overlap: int = 80,
+        minimum: int = 40,
+        *,
+        apart: bool = False,
     ) -> None:
+        """`apart`: a paragraph that must be cut starts in a chunk of its own."""
         if size < MIN_SIZE:
             raise BadSetting(
                 f"A chunk size of {size} is too small.", fix=f"Use {MIN_SIZE} or more."
@@ -90,6 +101,7 @@ class RecursiveChunker:
         self._size = size
         self._overlap = overlap
         self._minimum = minimum
+        self._apart = apart
         self.fingerprint = (
             f"RecursiveChunker/1 size={size} overlap={overlap} minimum={minimum}"
             f" tokens={tokens.name}"
@@ -117,7 +129,13 @@ class RecursiveChunker:
         while queue:
             piece = queue.popleft()
             if not self._fits(text, piece):
-                queue.extendleft(reversed(self._cut(text, piece)))
+                cut = self._cut(text, piece)
+                if self._apart and cut[0].level > _Level.PARAGRAPH and draft.has_text:
+                    headings = draft.pop_trailing_headings()
+                    drafts.append(draft)
+                    draft = _Draft()
+                    cut = [*headings, *cut]
+                queue.extendleft(reversed(cut))
                 continue
             small = not draft.pieces or draft.tokens < self._minimum
             room = self._size if small or not drafts else self._size - self._overlap

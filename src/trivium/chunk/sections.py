@@ -59,19 +59,27 @@ class SectionsChunker:
     summary only."""
 
     def __init__(
-        self, tokens: Tokens, ceiling: int = 2000, most: int = 100, mode: SectionsMode = "full"
+        self,
+        tokens: Tokens,
+        ceiling: int = 2000,
+        most: int = 100,
+        mode: SectionsMode = "full",
+        *,
+        wanted: int = 0,
     ) -> None:
+        """`wanted`: the ceiling that was asked for, where the model reads less of a text."""
         if most < 1:
             raise BadSetting(f"A limit of {most} chunks leaves nothing.", fix="Use 1 or more.")
         if mode not in ("full", "abstract"):
             raise BadSetting(f"`mode` is {mode!r}.", fix="It takes full or abstract.")
         # Without overlap and minimum it does exactly what is asked for here: a paragraph is cut
         # only when alone above the size, and then at lines and sentences.
-        self._splitter = RecursiveChunker(tokens, ceiling, overlap=0, minimum=0)
+        self._splitter = RecursiveChunker(tokens, ceiling, overlap=0, minimum=0, apart=True)
+        self._ceiling, self._wanted = ceiling, wanted
         self._most = most
         self._mode = mode
         self.fingerprint = (
-            f"SectionsChunker/1 ceiling={ceiling} most={most} mode={mode} tokens={tokens.name}"
+            f"SectionsChunker/2 ceiling={ceiling} most={most} mode={mode} tokens={tokens.name}"
         )
 
     def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]:
@@ -79,12 +87,18 @@ class SectionsChunker:
 
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
         """What a person must know about this chunking of the extraction: a sentence, or nothing."""
-        if len(chunks) < self._most:
-            return ""
-        everything = len(self._all(extraction))
-        if everything <= self._most:
-            return ""
-        return f"Only the first {self._most:,} of {everything:,} passages are searchable."
+        notes = []
+        if self._wanted > self._ceiling and len(chunks) > 1:
+            notes.append(
+                f"Passages hold {self._ceiling:,} tokens at most, not {self._wanted:,}: the"
+                " embedding model reads no more."
+            )
+        everything = len(self._all(extraction)) if len(chunks) >= self._most else 0
+        if everything > self._most:
+            notes.append(
+                f"Only the first {self._most:,} of {everything:,} passages are searchable."
+            )
+        return " ".join(notes)
 
     def _all(self, extraction: Extraction) -> tuple[Chunk, ...]:
         outline = Outline(extraction)
@@ -92,12 +106,38 @@ class SectionsChunker:
         for start, end in _kept(extraction):
             elements = outline.touched(start, end)
             chunks += chunk_part(self._splitter, extraction, start, end, elements, len(chunks))
+        chunks = list(_numbered_within_pages(chunks, extraction))
         chunks = list(_labelled(chunks, _titles(extraction)))
         if self._mode == "abstract":
-            # A paper without a recognisable summary is known by how it begins.
-            summary = [chunk for chunk in chunks if chunk.section == SUMMARY] or chunks[:1]
+            summary = [chunk for chunk in chunks if chunk.section == SUMMARY]
             chunks = [replace(chunk, index=index) for index, chunk in enumerate(summary)]
+            chunks = chunks or self._title(extraction)
         return tuple(chunks)
+
+    def _title(self, extraction: Extraction) -> list[Chunk]:
+        """The title alone, for a paper without a recognisable summary: where the text says it, else
+        its first line."""
+        said = extraction.title.strip()
+        start = extraction.text.find(said) if said else -1
+        if start < 0:
+            said = extraction.text.strip().partition("\n")[0]
+            start = extraction.text.find(said)
+        outline = Outline(extraction)
+        elements = outline.touched(start, start + len(said))
+        found = chunk_part(self._splitter, extraction, start, start + len(said), elements, 0)
+        return [replace(chunk, section=SUMMARY) for chunk in found][:1]
+
+
+def _numbered_within_pages(chunks: Sequence[Chunk], extraction: Extraction) -> Iterator[Chunk]:
+    """With paragraphs counted from 1 on each page, as people point at them: p. 3 ¶ 2."""
+    numbers: dict[int, int] = {}
+    counted: dict[int, int] = {}
+    for element in extraction.elements:
+        if element.paragraph and element.place.pages and element.paragraph not in numbers:
+            page = element.place.pages[0]
+            counted[page] = numbers[element.paragraph] = counted.get(page, 0) + 1
+    for chunk in chunks:
+        yield replace(chunk, paragraph=numbers.get(chunk.paragraph or 0, chunk.paragraph))
 
 
 def section_kind(heading: str) -> str:

@@ -25,7 +25,7 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 
 @click.command("ask", cls=QueryCommand)
 @click.argument("question", nargs=-1, metavar="[QUESTION...]")
-@click.option("-n", "--limit", type=int, default=8, show_default=True, help="Passages to read.")
+@click.option("-n", "--limit", type=int, help="Passages to read.  [setting ask.limit: 8]")
 @click.option(
     "--conversation",
     metavar="NAME",
@@ -53,7 +53,7 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 def ask_command(
     shell: Shell,
     question: tuple[str, ...],
-    limit: int,
+    limit: int | None,
     conversation: str | None,
     audiences: tuple[str, ...],
     collection: tuple[str, ...],
@@ -95,7 +95,7 @@ class _Asking:
     """One caller's way of asking, and what was said since the program began."""
 
     def __init__(
-        self, library: Library, filters: Filters, *, limit: int, conversation: str | None
+        self, library: Library, filters: Filters, *, limit: int | None, conversation: str | None
     ) -> None:
         self._library = library
         self._filters = filters

@@ -87,8 +87,10 @@ def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") 
     path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
     labels = "/".join(part for part in (document.collection, document.category) if part)
     line = Text.assemble((f"{before}{printable(document.title)}", "bold"))
-    if path or chunk.section:
-        line.append("  " + printable(" › ".join(path) or chunk.section), style="dim")
+    if chunk.section:
+        path = [chunk.section_label, *path]
+    if path:
+        line.append("  " + printable(" › ".join(path)), style="dim")
     line.append(f"  {printable(labels)}", style="blue")
     if pages:
         line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
@@ -178,8 +180,17 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
         part = result.rerank
         shell.say(
             f"reranked from {part.before}: {part.rerank:.4f} reranker (judged {part.judged:.2f})"
-            f" + {part.hybrid:.4f} hybrid + {part.position:.4f} position = {result.score:.4f}"
+            f" + {part.hybrid:.4f} hybrid + {part.position:.4f} position"
+            f" = {part.rerank + part.hybrid + part.position:.4f}"
         )
+    if result.preferences:
+        added = " ".join(
+            f"{'-' if p.contribution < 0 else '+'} {abs(p.contribution):.4f} {printable(p.name)}"
+            f" (× {p.factor:.3g})"
+            for p in result.preferences
+        )
+        before = result.score - sum(p.contribution for p in result.preferences)
+        shell.say(f"preferred: {before:.4f} {added} = {result.score:.4f}")
 
 
 def _show_analysis(shell: Shell, results: Results) -> None:
@@ -187,11 +198,10 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     from rich.text import Text
 
     for query, analysis in zip(results.queries, results.analyses, strict=True):
-        told = ", ".join(f"{signal.told} {w:.3g}" for signal, w in analysis.weights.items())
-        of = f" of “{printable(query)}” " if len(results.queries) > 1 else " "
-        fused = f" (reciprocal ranks, k {analysis.k:g})" if analysis.k else ""
-        shell.say(Text.assemble(("\nweights", "bold"), of, told, fused))
-        if analysis.semantic is not None:
+        of = f"“{printable(query)}”: " if len(results.queries) > 1 else ""
+        fused = f" Fusion: reciprocal ranks, k {analysis.k:g}." if analysis.k else ""
+        shell.say(Text.assemble(f"\n{of}", (analysis.decided, "bold"), fused))
+        if analysis.semantic is not None and not analysis.by_answers:
             reasons = "; ".join(map(str, analysis.boosts)) or "nothing speaks for either"
             shares = f"meaning {analysis.semantic} : words {100 - analysis.semantic}"
             shell.say(printable(f"The query's own words ask for {shares}: {reasons}."))
@@ -199,6 +209,8 @@ def _show_analysis(shell: Shell, results: Results) -> None:
             shell.say(printable(note))
         if analysis.hypothesis:
             shell.say(f"Searched with this guess at an answer: {printable(analysis.hypothesis)}")
+    if results.afterwards:
+        shell.say(results.afterwards)
     longest = max(results.timings_ms.values(), default=0.0)
     for stage, ms in results.timings_ms.items():
         bar = "█" * round(_BAR * ms / longest) if longest else ""

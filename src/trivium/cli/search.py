@@ -60,6 +60,16 @@ def _weights(
         ) from reason
 
 
+def _boosts(
+    _ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, float] | None:
+    if not values:
+        return None
+    from trivium.search.prefer import boosts_written
+
+    return boosts_written(values)
+
+
 def _single(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, MetaScalar]:
@@ -151,6 +161,32 @@ def joined(filters: tuple[str, ...]) -> str:
     help="Look for what misspelled words were meant to be.  [setting search.correct: on]",
 )
 @click.option(
+    "--every-word/--any-word",
+    default=None,
+    help="By keyword, find only passages that hold every word; where none does, any."
+    "  [setting search.every_word: off]",
+)
+@click.option(
+    "--prefer",
+    type=click.Choice(("recent",)),
+    help="Let newer documents count more.  [setting search.prefer]",
+)
+@click.option(
+    "--half-life",
+    type=float,
+    metavar="DAYS",
+    help="Days after which being recent adds half as much.  [setting search.half_life: 365]",
+)
+@click.option(
+    "--boost",
+    "boosts",
+    metavar="FILTER*WEIGHT",
+    multiple=True,
+    callback=_boosts,
+    help="Multiply scores where a filter holds: 'collection:rules*2', 'section:methods*1.5'."
+    " Repeatable.",
+)
+@click.option(
     "--as-of",
     metavar="N|DATE",
     help="As the documents were: in interpretation N, or at 2026-11-01 or 2026-11-01T18:00.",
@@ -176,7 +212,7 @@ def search_command(
 ) -> None:
     """Search by meaning, words and spelling at once.
 
-    The query may hold words, "a phrase" (quote it twice: '"a phrase"'), a OR b, and -not.
+    The query may hold words, "a phrase" (quote it twice: '"a phrase"'), a OR b, +required and -not.
 
     \b
     trivium search who stole the drowned crown

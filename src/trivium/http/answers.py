@@ -45,6 +45,7 @@ class ChunkAnswer(_Answer):
     text: str
     heading: str
     section: str
+    section_label: str
     pages: list[int]
     paragraph: int | None
     start: int
@@ -94,6 +95,12 @@ class RerankAnswer(_Answer):
     position: float
 
 
+class PreferenceAnswer(_Answer):
+    name: str
+    factor: float
+    contribution: float
+
+
 class Around(_Answer):
     before: str
     after: str
@@ -110,6 +117,7 @@ class ResultAnswer(_Answer):
     passages: int
     queries: list[QueryAnswer] = []
     rerank: RerankAnswer | None = None
+    preferences: list[PreferenceAnswer] = []
     context: Around | None = None
 
 
@@ -138,6 +146,7 @@ class AnalysisAnswer(_Answer):
     suggestion: str
     unknown: list[str]
     hypothesis: str
+    decided: str = ""
     notes: list[str]
 
 

@@ -6,11 +6,12 @@ Bounds here are those of a polite request; what makes sense together the library
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from trivium.options import Filters, SearchOptions
+from trivium.search.prefer import MOST
 from trivium.search.run import LONGEST_QUERY
 from trivium.text.filters import LONGEST
 from trivium.types import Combine, Granularity, MetaScalar, Mode, Signal
@@ -90,7 +91,7 @@ class SearchBody(Filtered):
         Field(
             min_length=1,
             max_length=4,
-            description='A query, or two to four. They take words, "a phrase", a OR b, -not.',
+            description='A query, or two to four. Each takes "a phrase", a OR b, +required, -not.',
         ),
     ]
     limit: Limit
@@ -102,6 +103,20 @@ class SearchBody(Filtered):
     threshold: Number | None = Field(None, description="Least similarity of a vector hit.")
     analysis: StrictBool | None = Field(None, description="Let the query's words move the weights.")
     correct: StrictBool | None = Field(None, description="Look for what was meant to be typed.")
+    every_word: StrictBool | None = Field(
+        None, description="By keyword, find only what holds every word; where nothing does, any."
+    )
+    prefer: Literal["recent", ""] | None = Field(
+        None, description="`recent`: newer documents count more."
+    )
+    half_life: Number | None = Field(
+        None, description="Days after which being recent adds half as much."
+    )
+    boosts: dict[_Name, Number] | None = Field(
+        None,
+        max_length=MOST,
+        description='What scores are multiplied by where a filter holds: `{"type:pdf": 2}`.',
+    )
     rerank: StrictBool | None = Field(None, description="Let a reranker order the best anew.")
     hyde: StrictBool | None = Field(None, description="Search with a guess at an answer, too.")
     expand: StrictBool | None = Field(None, description="With the text around each passage.")

@@ -60,7 +60,7 @@ class QueryBody(Filtered):
         None,
         description="Go on with one that the library keeps, or begin it.",
     )
-    limit: int = Field(8, ge=1, le=MOST_PASSAGES, description="Passages to read.")
+    limit: int | None = Field(None, ge=1, le=MOST_PASSAGES, description="Passages to read.")
 
 
 class CitationAnswer(_Typed):

@@ -36,6 +36,7 @@ class Plan:
     most: int
     strategy: str
     limit: int  # chunks of one document
+    wanted: int = 0  # the ceiling that was asked for, where the model reads less
     tokenizer: str = ""  # file of the embedding model's, where that runs here
 
     def chunker(self, tokens: Tokens) -> AutoChunker:
@@ -47,6 +48,7 @@ class Plan:
             ceiling=self.ceiling,
             most=self.most,
             strategy=self.strategy,
+            wanted=self.wanted,
         )
 
     def as_text(self) -> str:

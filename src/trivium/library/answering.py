@@ -18,10 +18,9 @@ from trivium.ports import Backend
 from trivium.ports import Conversations as KeptConversations
 from trivium.text.tokens import Cl100kTokens
 from trivium.text.values import check_text
-from trivium.types import OWNER, Granularity, Where
+from trivium.types import OWNER, Where
 
 LONGEST_NAME = 200  # characters of a conversation's name
-LIMIT = 8  # passages that an answer is made from
 
 
 class Answering:
@@ -35,13 +34,13 @@ class Answering:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        limit: int = LIMIT,
+        limit: int | None = None,
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
     ) -> Answer:
-        """The answer to a question, from at most `limit` passages, each statement with the passages
-        it rests on. See `ask_stream`, which tells it as it comes."""
+        """The answer to a question, from at most `limit` passages (None: as `ask.limit` says), each
+        statement with the passages it rests on. See `ask_stream`, which tells it as it comes."""
         for event in self.ask_stream(
             question,
             history=history,
@@ -59,7 +58,7 @@ class Answering:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        limit: int = LIMIT,
+        limit: int | None = None,
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
@@ -80,8 +79,8 @@ class Answering:
         self._model.follow()
         within = self._scope.within(within, filters)
         options = SearchOptions(
-            limit=limit,
-            by=Granularity.PASSAGE,
+            limit=self._model.settings.ask_limit if limit is None else limit,
+            by=self._model.settings.ask_by,
             expand=self._model.settings.ask_expand,
             hyde=self._model.settings.ask_hyde and self._model.generator is not None,
             rerank=self._model.settings.ask_rerank,

@@ -15,6 +15,7 @@ from trivium.ports import Backend
 from trivium.search.fuse import Fusion
 from trivium.search.match import MINILM as MINILM_FITS
 from trivium.search.match import OTHER, Fits
+from trivium.search.prefer import RECENT, Preference, boosts_of, boosts_written
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
@@ -52,11 +53,12 @@ def request_for(
         Signal.KEYWORD: s.fusion_keyword,
         Signal.TRIGRAM: s.fusion_trigram,
     }
+    limit = s.search_limit if o.limit is None else o.limit
     method = one_of(Fusion, "fusion.method", s.fusion_method)
     return SearchRequest(
         queries=queries,
         where=within,
-        limit=s.search_limit if o.limit is None else o.limit,
+        limit=limit,
         mode=mode,
         by=one_of(Granularity, "by", s.search_by if o.by is None else o.by),
         combine=one_of(Combine, "combine", o.combine or Combine.MINIMUM),
@@ -66,17 +68,31 @@ def request_for(
         # Weights that a caller gives, or that a signal alone has, are not moved.
         analysis=_strength(s, o) if o.weights is None and mode is Mode.HYBRID else 0.0,
         correct=s.search_correct if o.correct is None else o.correct,
+        every_word=s.search_every_word if o.every_word is None else o.every_word,
         evidence=_evidence(s, model) if o.weights is None else None,
         k=s.fusion_k if o.k is None else o.k,
         threshold=s.search_threshold if o.threshold is None else o.threshold,
         fuse_documents=s.fusion_documents,
         match=_fits(s, model),
         floor=s.search_floor,
-        candidates=s.search_candidates or None,
+        candidates=s.search_candidates or s.search_per_result * limit or None,
         expand=s.search_expand if o.expand is None else o.expand,
+        prefer=_preference(s, o),
         rerank=_rerank(s) if (s.search_rerank if o.rerank is None else o.rerank) else None,
         hyde=(s.search_hyde if o.hyde is None else o.hyde) and Signal.VECTOR in MODES[mode],
     )
+
+
+def _preference(settings: Settings, options: SearchOptions) -> Preference | None:
+    s, o = settings, options
+    prefer = s.search_prefer if o.prefer is None else o.prefer
+    _demand(prefer in ("", RECENT), "prefer", prefer, f"`{RECENT}`, or nothing")
+    written = [one for one in s.search_boosts.split(";") if one.strip()]
+    boosts = boosts_of(boosts_written(written) if o.boosts is None else o.boosts)
+    days = s.search_half_life if o.half_life is None else o.half_life
+    if not prefer and o.half_life is not None:
+        raise BadSetting("`half_life` means nothing without `prefer`.", fix="Prefer `recent`.")
+    return Preference(days if prefer else None, boosts) if prefer or boosts else None
 
 
 def _refuse_wrong_types(queries: tuple[object, ...], options: SearchOptions) -> None:
@@ -85,7 +101,10 @@ def _refuse_wrong_types(queries: tuple[object, ...], options: SearchOptions) -> 
     for query in queries:
         _demand(isinstance(query, str), "query", query, "a text, or two to four of them")
     _demand(o.limit is None or _is_whole(o.limit), "limit", o.limit, "a whole number")
-    for name in ("k", "threshold"):
+    _demand(
+        o.boosts is None or isinstance(o.boosts, Mapping), "boosts", o.boosts, "weights by filter"
+    )
+    for name in ("k", "threshold", "half_life"):
         value = getattr(o, name)
         _demand(value is None or _is_number(value), name, value, "a number")
     if o.weights is None:

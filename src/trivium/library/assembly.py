@@ -211,6 +211,8 @@ def _plan(settings: Settings, embedder: Embedder, strategy: str) -> Plan:
         s.chunk_most,
         strategy or s.chunk_strategy,
         s.chunk_limit,
+        # Nobody asked for the ceiling where papers are met by chance.
+        wanted=0 if (strategy or s.chunk_strategy) == "auto" else s.chunk_ceiling,
     )
 
 

@@ -15,7 +15,7 @@ from trivium.answers import Answer, AnswerEvent, Turn
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
 from trivium.ingest.outcomes import Outcome
-from trivium.library.answering import LIMIT, Answering, Conversations
+from trivium.library.answering import Answering, Conversations
 from trivium.library.asking import Scope
 from trivium.library.assembly import backend_options
 from trivium.library.current import CurrentModel
@@ -245,7 +245,7 @@ class Library:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        limit: int = LIMIT,
+        limit: int | None = None,
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
@@ -266,7 +266,7 @@ class Library:
         question: str,
         *,
         history: Sequence[Turn] = (),
-        limit: int = LIMIT,
+        limit: int | None = None,
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,

@@ -15,7 +15,6 @@ from trivium.ports import Backend
 from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
 from trivium.search.request import MODES
-from trivium.search.suggest import suggest
 from trivium.types import (
     OWNER,
     ChunkId,
@@ -108,7 +107,7 @@ class Searching:
 
     def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
         """How what someone types may go on, in words of documents they may see."""
-        return suggest(self._backend, typed, limit, within)
+        return self._model.searcher.suggest(typed, limit, within)
 
     def close(self) -> None:
         self._views.close()

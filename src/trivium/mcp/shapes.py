@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from trivium.search.prefer import MOST
 from trivium.types import Granularity, MetaScalar, Mode
 
 Cursor = Annotated[
@@ -24,7 +25,8 @@ class _Shape(BaseModel):
 class SearchInput(_Shape):
     query: str = Field(
         max_length=10_000,
-        description='What to look for: a question, or words; "a phrase", a OR b and -not work.',
+        description='What to look for: a question, or words; "a phrase", a OR b, +required and'
+        " -not work.",
     )
     limit: int = Field(8, ge=1, le=50, description="Results of one answer.")
     mode: Mode = Field(
@@ -40,6 +42,20 @@ class SearchInput(_Shape):
         "",
         max_length=10_000,
         description="Filter: `year>=2020 type:pdf,docx -language:de author:Smith`.",
+    )
+    every_word: bool | None = Field(
+        None, description="By keyword, find only what holds every word; where nothing does, any."
+    )
+    prefer: Literal["recent", ""] | None = Field(
+        None, description="`recent`: newer documents count more."
+    )
+    half_life: float | None = Field(
+        None, gt=0, description="Days after which being recent adds half as much."
+    )
+    boosts: dict[str, float] | None = Field(
+        None,
+        max_length=MOST,
+        description="What scores are multiplied by where a filter or `section:NAME` holds.",
     )
     cursor: Cursor = ""
 

@@ -50,7 +50,15 @@ def _search(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
     first = _number(asked.cursor, _DEEPEST_RESULT)
     found = library.search(
         asked.query,
-        options=SearchOptions(limit=first + asked.limit + 1, mode=asked.mode, by=asked.by),
+        options=SearchOptions(
+            limit=first + asked.limit + 1,
+            mode=asked.mode,
+            by=asked.by,
+            every_word=asked.every_word,
+            prefer=asked.prefer,
+            half_life=asked.half_life,
+            boosts=asked.boosts,
+        ),
         filters=Filters(collection=asked.collection, where=asked.where),
         within=caller.within(),
     )

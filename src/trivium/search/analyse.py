@@ -14,7 +14,7 @@ from typing import Literal
 
 from trivium.results import Boost
 from trivium.text.normalise import fold, words
-from trivium.text.query import EXCLUDED
+from trivium.text.query import EXCLUDED, REQUIRED
 from trivium.types import Query, Signal
 
 EVEN = 50
@@ -38,6 +38,7 @@ POINTS: Mapping[str, tuple[Literal["keyword", "semantic"], int]] = {
 }
 
 _EXCLUDED = re.compile(EXCLUDED)
+_REQUIRED = re.compile(REQUIRED)
 _YEAR = re.compile(r"(?<![\w.,])(?:19|20)\d\d(?![\w])(?![.,]\d)")
 _ET_AL = re.compile(r"\bet\.?\s+al\b\.?", re.IGNORECASE)
 _NAME = r"(?!\d)\w[\w'’.-]*"
@@ -79,7 +80,8 @@ class Balance:
 
 def analyse(query: Query) -> Balance:
     """The balance of a query, with every boost that led to it."""
-    text = _EXCLUDED.sub(" ", query.text)  # what is not wanted says nothing about what is
+    # What is not wanted says nothing about what is, nor does the sign of what is required.
+    text = _REQUIRED.sub("", _EXCLUDED.sub(" ", query.text))
     boosts = tuple(Boost(name, *POINTS[name], because) for name, because in _signs(text))
     semantic = EVEN + sum(b.points if b.side == "semantic" else -b.points for b in boosts)
     return Balance(min(MOST, max(LEAST, semantic)), boosts)

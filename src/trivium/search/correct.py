@@ -9,25 +9,27 @@ Knows no store and no model, only what it is handed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 from typing import TypeAlias
 
 from trivium.results import Correction
+from trivium.text.dictionary import in_dictionary
 from trivium.text.misspelling import SHORTEST, distance
 from trivium.text.normalise import words
 from trivium.text.query import EXCLUDED, parse
-from trivium.text.stems import content_words
+from trivium.text.stems import DEFAULT_LANGUAGE, content_words
 from trivium.types import Query, Spelled
 
-# As sure as that, a correction is searched for and shown. nDCG@10 at .1, .2, .3 and .5: mlquestions
-# with three misspelled words .522 .524 .517 .511, clean xquad_en .986 .987 .987 .987.
-SURE = 0.2
-# Where the model was not taught what was meant either, it cannot vouch for right words that the
-# library merely lacks; one letter makes another abbreviation of PGK or UreH; and in a language that
-# the model does not speak no word is vouched for (a quarter of the German questions to 240
-# paragraphs held a right word that resembled another; so it is 3 in 100).
+# As sure as that, a correction is searched for and shown. Of the misspelled words of four sets with
+# three in each query: at .2 75.9 % of mlquestions' and 67.2 % of xquad_en's come out right, at .15
+# 76.2 and 67.9, and clean queries change as rarely (docs/log.md, 2026-11-16, known words).
+SURE = 0.15
+# Where nobody knows what was meant either, nobody can vouch for right words that the library merely
+# lacks; one letter makes another abbreviation of PGK or UreH; and German makes new words by the
+# minute (a quarter of the German questions to 240 paragraphs held a right word that resembled
+# another; so it is 1 in 200).
 SURE_OF_UNTAUGHT = 0.7
 SURE_OF_NAME = 0.9
 SURE_OF_FOREIGN = 0.95
@@ -45,6 +47,12 @@ _LANGUAGES = ("en", "de")  # whose function words say nothing about what a libra
 _WORD = re.compile(r"[^\W_]+")
 _NOT_WANTED = re.compile(EXCLUDED)
 _AS_TYPED = re.compile(EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]')  # and phrases: asked for exactly
+
+# Ends that inflected words have: "randome" is no form of "random", "Wesleys" is one of "Wesley".
+_INFLECTED = ("s", "n", "d", "g", "r", "t", "y")
+_VOICED = re.compile(r"(.+)v(?:en|es|ish)")  # elven, wolves, dwarvish: of elf, wolf, dwarf
+_PREFIX = 2  # letters in front of a whole word make another: "unchecking", "Ölproduktion"
+_PART = 4  # letters of each half of a compound; with 3, half of the misspelled words are one
 
 Taught: TypeAlias = Callable[[str], bool]
 Spellings: TypeAlias = Callable[[Sequence[str]], Mapping[str, tuple[Spelled, ...]]]
@@ -86,29 +94,38 @@ class Corrected:
         return tuple(told)
 
 
-def correct(query: Query, spellings: Spellings, lexicon: Callable[[], Taught | None]) -> Corrected:
+def correct(
+    query: Query,
+    spellings: Spellings,
+    lexicon: Callable[[], Taught | None],
+    languages: Callable[[], Iterable[str]] = tuple,
+) -> Corrected:
     """`spellings`: `Store.spellings` under the caller's filter. `lexicon` gives a way to ask if the
-    embedding model was taught a word as a whole (then it stays, known to the library or not), or
-    None where nobody can tell. It is called only where a word is missing: it may load a model."""
+    embedding model was taught a word as a whole, or None where it can't say; `languages` are those
+    of documents that the caller may see. A word that the model or a dictionary of those languages,
+    or of English, knows stays as it is, known to the library or not. Both are called only where a
+    word is missing: they may load a model."""
     asked = [w for w in dict.fromkeys(query.words) if len(w) >= SHORTEST and w.isalpha()]
     found = spellings(asked)
     missing = [w for w in asked if not any(s.words == (w,) for s in found[w])]
     if not missing:
         return Corrected(query)
     content = content_words(query.words, _LANGUAGES)
-    names = _names(query.text)
-    taught = lexicon()
-    held = [taught(w) for w in asked if w not in missing] if taught else []
-    foreign = sum(held) < len(held) / 2
-    taught = taught or _nothing
+    known = _KnownWords(lexicon(), languages())
+    judge = _Judge(
+        known,
+        names=_names(query.text),
+        accented=_accented(query.text),
+        foreign=known.foreign([w for w in asked if w not in missing]),
+    )
     guesses: dict[str, _Guess] = {}
     unknown: list[str] = []
     for word in missing:
         ranked = sorted(found[word], key=lambda s: (_cost(word, s), s.words))
-        if ranked and (ranked[0].inflected or len(ranked[0].words) > 1):
-            continue  # there with another ending, or as two words: every signal copes with that
+        if judge.is_held(word, ranked):
+            continue
         guess = _guess(word, ranked)
-        if not taught(word) and guess.sure >= _demanded(word, guess, names, foreign, taught):
+        if judge.accepts(word, guess):
             guesses[word] = guess
         elif word in content:
             unknown.append(word)
@@ -152,17 +169,79 @@ def _guess(word: str, ranked: Sequence[Spelled]) -> _Guess:
     return _Guess(best.words[0], 1 / (1 + exp(-logit)))
 
 
-def _nothing(_word: str) -> bool:
-    return False
+class _KnownWords:
+    """The words of the embedding model and of dictionaries."""
+
+    def __init__(self, taught: Taught | None, languages: Iterable[str]) -> None:
+        self._taught = taught or (lambda _word: False)
+        self._others = [language for language in languages if language != DEFAULT_LANGUAGE]
+
+    def __contains__(self, word: str) -> bool:
+        return self._english(word) or any(in_dictionary(word, other) for other in self._others)
+
+    def _english(self, word: str) -> bool:
+        return self._taught(word) or in_dictionary(word, DEFAULT_LANGUAGE)
+
+    def foreign(self, held: Sequence[str]) -> bool:
+        """Whether these words are of a language that the model doesn't speak."""
+        english = sum(map(self._english, held))
+        other = max((sum(in_dictionary(w, o) for w in held) for o in self._others), default=0)
+        return english < len(held) / 2 or other > english
+
+    def derives(self, word: str) -> bool:
+        """Whether it is a form of a known word that no list has."""
+        voiced = _VOICED.fullmatch(word)
+        return voiced is not None and f"{voiced[1]}f" in self
+
+    def composes(self, word: str) -> bool:
+        """Whether it is two known words, with an s between them or not."""
+        for at in range(_PART, len(word) - _PART + 1):
+            left, right = word[:at], word[at:]
+            if right in self and (left in self or (left[-1] == "s" and left[:-1] in self)):
+                return True
+        return False
 
 
-def _demanded(word: str, guess: _Guess, names: set[str], foreign: bool, taught: Taught) -> float:
-    """How sure the guess must be."""
-    if foreign:
-        return SURE_OF_FOREIGN
-    if word in names:
-        return SURE_OF_NAME
-    return SURE if taught(guess.meant) else SURE_OF_UNTAUGHT
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Decides about the words of one query that the library lacks."""
+
+    known: _KnownWords
+    names: set[str]
+    accented: set[str]
+    foreign: bool
+
+    def is_held(self, word: str, ranked: Sequence[Spelled]) -> bool:
+        """With another ending, or as two words: every signal copes with that."""
+        if not ranked:
+            return False
+        ending = self.foreign or word in self.known or word.endswith(_INFLECTED)
+        return len(ranked[0].words) > 1 or (ranked[0].inflected and ending)
+
+    def accepts(self, word: str, guess: _Guess) -> bool:
+        prefixed = len(word) - len(guess.meant) >= _PREFIX and word.endswith(guess.meant)
+        return (
+            guess.sure >= self._demanded(word, guess)
+            and not prefixed
+            and word not in self.known
+            and not self.known.derives(word)
+            and not (self.foreign and self.known.composes(word))
+        )
+
+    def _demanded(self, word: str, guess: _Guess) -> float:
+        """How sure the guess must be."""
+        if self.foreign:
+            return SURE_OF_FOREIGN
+        if word in self.accented:
+            return 1.0  # nobody types an accent by mistake
+        if word in self.names:
+            return SURE_OF_NAME
+        return SURE if guess.meant in self.known else SURE_OF_UNTAUGHT
+
+
+def _accented(text: str) -> set[str]:
+    typed = (match.group() for match in _WORD.finditer(text))
+    return {word for t in typed if not t.isascii() for word in words(t)}
 
 
 def _names(text: str) -> set[str]:

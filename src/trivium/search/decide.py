@@ -16,6 +16,9 @@ from trivium.search.request import SearchRequest
 from trivium.search.weigh import weigh
 from trivium.types import ChunkId, Hit, Query, Signal
 
+_ALIKE = 0.05  # of all weight: closer than that, neither counts more
+_MOVED = 0.02  # of all weight: less is not worth a reason
+
 
 @dataclass(frozen=True, slots=True)
 class Heard:
@@ -47,8 +50,6 @@ def decide(request: SearchRequest, query: Query, corrected: Corrected) -> Analys
     weights = lean(analysis.weights, balance, strength, beside_evidence=beside)
     weights = favour_spelling(weights, corrected.unknown_share, strength)
     notes = [*analysis.notes]
-    if beside and balance.semantic > EVEN:
-        notes.append("Meaning leans little: what it answered counts for more.")
     if corrected.unknown_share and Signal.TRIGRAM in weights:
         notes.append(f"Spelling counts more: no document holds {', '.join(analysis.unknown)}.")
     return replace(
@@ -67,12 +68,43 @@ def join(
     most: int | None = None,
 ) -> tuple[Analysis, list[Fused]]:
     """One list, of the `most` best or of all, and the weights that the answers led to."""
+    before = analysis.weights
     if request.evidence is not None:
         weights, why = weigh(analysis.weights, lists, request.evidence)
         notes = (*analysis.notes, why) if why else analysis.notes
-        analysis = replace(analysis, weights=weights, notes=notes)
+        analysis = replace(analysis, weights=weights, notes=notes, by_answers=bool(why))
+    analysis = replace(analysis, decided=_decided(analysis, before))
     wanted = sum(map(len, lists.values())) if most is None else most
     return analysis, fuse(lists, analysis.weights, request.fusion, request.k, wanted)
+
+
+def _decided(analysis: Analysis, before: Mapping[Signal, float]) -> str:
+    """One sentence, made of the weights themselves, so that it can't contradict them."""
+    shares = _shares(analysis.weights)
+    if len(shares) < 2:
+        return "".join(f"Searched by {signal.told} only." for signal in shares)
+    first, second = sorted(shares, key=lambda signal: -shares[signal])[:2]
+    alike = shares[first] - shares[second] < _ALIKE
+    by = f"by {first.told} and {second.told} alike" if alike else f"mostly by {first.told}"
+    told = ", ".join(f"{signal.told} {share:.0%}" for signal, share in shares.items())
+    moved = shares.get(Signal.VECTOR, 0.0) - _shares(before).get(Signal.VECTOR, 0.0)
+    return f"Ranked {by} ({told}){_reason(analysis, moved)}."
+
+
+def _reason(analysis: Analysis, moved: float) -> str:
+    if analysis.by_answers and abs(moved) >= _MOVED:
+        standing_out = Signal.VECTOR.told if moved > 0 else Signal.KEYWORD.told
+        return f", because the best passages by {standing_out} stand out from the rest"
+    if analysis.by_answers or analysis.semantic in (None, EVEN):
+        return ""
+    side = "semantic" if (analysis.semantic or EVEN) > EVEN else "keyword"
+    signs = [f"{boost.name} “{boost.because}”" for boost in analysis.boosts if boost.side == side]
+    return f", because of the query's {' and '.join(signs)}"
+
+
+def _shares(weights: Mapping[Signal, float]) -> dict[Signal, float]:
+    whole = sum(weights.values()) or 1.0
+    return {signal: weight / whole for signal, weight in weights.items()}
 
 
 def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> list[Fused]:

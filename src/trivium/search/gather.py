@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
-from trivium.results import QueryPart, RerankPart, SignalPart
+from trivium.results import PreferencePart, QueryPart, RerankPart, SignalPart
 from trivium.search.fuse import Fused
 from trivium.search.match import Signs, match_score
 from trivium.search.multi import best_signals, combined
+from trivium.search.prefer import Preference
 from trivium.search.request import LEAST_CANDIDATES, SearchRequest
 from trivium.types import ChunkId, Combine, Granularity, Query, Signal, StoredChunk
 
@@ -34,6 +36,7 @@ class Candidate:
     queries: tuple[QueryPart, ...] = ()
     passages: int = 1
     rerank: RerankPart | None = None
+    preferences: tuple[PreferencePart, ...] = ()
 
 
 def gather(
@@ -56,9 +59,25 @@ def gather(
         # Of one query no more are ever shown; several need the match of all that they found.
         most = request.pool if len(queries) == 1 else len(of_one)
         keys, candidates = list(of_one), list(of_one.values())
+        if request.prefer is not None and len(queries) == 1:
+            return _preferred(request.prefer, candidates, most, partial(matcher, at))
         candidates[:most] = matcher(at, candidates[:most])
         found.append(dict(zip(keys, candidates, strict=True)))
-    return list(found[0].values()) if len(found) == 1 else _of_all(found, request)
+    if len(found) == 1:
+        return list(found[0].values())
+    combined = _of_all(found, request)
+    return combined if request.prefer is None else request.prefer.ordered(combined)
+
+
+def _preferred(
+    preference: Preference,
+    candidates: Sequence[Candidate],
+    most: int,
+    matched: Callable[[Sequence[Candidate]], list[Candidate]],
+) -> list[Candidate]:
+    """The `most` best as preferred. The match is that of their order by relevance."""
+    chosen = {c.found.id for c in preference.ordered(candidates)[:most]}
+    return preference.ordered(matched([c for c in candidates if c.found.id in chosen]))
 
 
 def by_rule(queries: Sequence[Query]) -> Matcher:

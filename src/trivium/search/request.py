@@ -10,6 +10,7 @@ from trivium.errors import BadSetting
 from trivium.search import multi
 from trivium.search.fuse import DEPTH, Fusion
 from trivium.search.match import Fits
+from trivium.search.prefer import Preference
 from trivium.search.rerank import SECONDS, Shares
 from trivium.search.weigh import Evidence
 from trivium.types import Combine, Granularity, Mode, Signal, Where
@@ -60,11 +61,13 @@ class SearchRequest:
     threshold: float = -1.0  # least similarity of a vector hit
     analysis: float = 0.0  # how far the query's own words move the weights: 1 fully, 0 not
     correct: bool = False  # look for what misspelled words were meant to be
+    every_word: bool = False  # the keyword signal finds what holds all words, if anything does
     evidence: Evidence | None = None  # moves the weights by what the signals answer
     match: Fits | None = None  # how the match is computed; None: by the rule for papers
     floor: float = 0.0  # results that match less are called weak
     candidates: int | None = None  # asked of each signal; None: as many as serve best
     fuse_documents: bool = False  # by document: rank documents by each signal, then fuse those
+    prefer: Preference | None = None  # what counts beside relevance
     rerank: Rerank | None = None  # let a reranker read the best of them
     expand: bool = False  # with the text around each passage
     hyde: bool = False  # with a hypothetical answer, for the vector signal
@@ -111,6 +114,9 @@ class SearchRequest:
         _demand(0 <= self.floor <= 1, "search.floor", self.floor, "a number from 0 to 1")
         sensible = isfinite(self.analysis) and self.analysis >= 0
         _demand(sensible, "analysis.strength", self.analysis, "a number from 0 up")
+        if self.prefer is not None and self.prefer.half_life is not None:
+            days = self.prefer.half_life
+            _demand(isfinite(days) and days > 0, "half_life", days, "a number of days above 0")
         if self.rerank is not None:
             self.rerank.shares.check()
             few = self.limit <= MOST_RERANKED

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trivium.errors import EmptyQuery, LibraryBusy, ModelUnavailable, QueryTooLong
+from trivium.errors import EmptyQuery, IndexDamaged, LibraryBusy, ModelUnavailable, QueryTooLong
 from trivium.ports import Backend, Embedder, Generator, Lexicon, Reranker, WeighingReranker
-from trivium.results import Analysis, Result, Results
+from trivium.results import Analysis, Result, Results, Suggestion
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
 from trivium.search.expand import context
@@ -22,11 +22,13 @@ from trivium.search.gather import Candidate, Matcher, by_rule, gather
 from trivium.search.hyde import hypothesise
 from trivium.search.match import Fits, behind, falling
 from trivium.search.matching import Matching
+from trivium.search.prefer import plain
 from trivium.search.progress import Progress
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import blend, judge
 from trivium.search.signals import Asked, Signals
 from trivium.search.similar import similar
+from trivium.search.suggest import suggest
 from trivium.text.query import parse
 from trivium.types import (
     ChunkId,
@@ -34,9 +36,11 @@ from trivium.types import (
     Document,
     Granularity,
     Neighbours,
+    Phrase,
     Query,
     Signal,
     StoredChunk,
+    Term,
     Where,
 )
 
@@ -50,6 +54,7 @@ _NO_RERANKER = (
     "Not reranked: the embedding model gives no token vectors, and neither `rerank.folder` nor"
     " `rerank.url` is set."
 )
+_NONE_HOLDS = "No passage holds all that you require ({wanted}), so none of it was required."
 _NO_GENERATOR = (
     "Searched without a hypothetical answer: no language model is set up (`generate.url`)."
 )
@@ -131,6 +136,10 @@ class Searcher:
             took_ms=progress.clock.total(),
         )
 
+    def suggest(self, typed: str, limit: int, where: Where) -> tuple[Suggestion, ...]:
+        """How what someone types may go on, or what its last word was meant to be."""
+        return suggest(self._store, typed, limit, where, self._lexicon)
+
     def hear(self, request: SearchRequest) -> Heard:
         """What every signal answers to one query, down to the request's depth; nothing is left out
         by a weight or a threshold yet."""
@@ -139,7 +148,7 @@ class Searcher:
         self._store.signals.refresh()
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
-        asked = Asked(query, corrected.query, corrected.query.meaning, corrected.missing)
+        asked = self._asked(request, query, corrected, progress)
         lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
         held = self._store.documents.chunks(ids, request.where)
@@ -162,20 +171,38 @@ class Searcher:
         """What is made of a query before any signal is asked."""
         corrected = self._corrected(request, query)
         analysis = decide(request, query, corrected)
-        asked = Asked(query, corrected.query, corrected.query.meaning, corrected.missing)
+        asked = self._asked(request, query, corrected, progress)
         progress.clock.lap("analyse")
         if request.hyde:
             asked, analysis = self._with_hypothesis(asked, analysis)
             progress.clock.lap("hyde")
         return asked, analysis
 
+    def _asked(
+        self, request: SearchRequest, query: Query, corrected: Corrected, progress: Progress
+    ) -> Asked:
+        """Without what it requires, and a note, where no passage holds all of that."""
+        words = corrected.query
+        asked = Asked(query, words, words.meaning, corrected.missing, request.every_word)
+        if not words.required:
+            return asked
+        try:
+            if self._signals.any_holds(words, request.where):
+                return asked
+            progress.tell(_NONE_HOLDS.format(wanted=_listed(words.required)))
+        except IndexDamaged as reason:
+            progress.tell(f"Couldn't look for the required words. {reason}")
+        return asked.without_required()
+
     def _corrected(self, request: SearchRequest, query: Query) -> Corrected:
         """The query with words put right where that is asked for, and what is unknown in it."""
         if not request.correct and not request.analysis:
             return Corrected(query)
         # All that the caller may see: a filter does not make a word unknown.
-        spellings = partial(self._store.signals.spellings, where=request.where.access)
-        corrected = correct(query, spellings, self._lexicon)
+        seen = request.where.access
+        spellings = partial(self._store.signals.spellings, where=seen)
+        languages = partial(self._store.documents.counts, "language", seen)
+        corrected = correct(query, spellings, self._lexicon, languages)
         if not request.correct:
             return corrected.as_typed(query)
         if not {Signal.VECTOR, Signal.KEYWORD} & request.signal_weights().keys():
@@ -283,13 +310,22 @@ class Searcher:
         if judgment.scores is None:
             progress.tell(judgment.note)
             return candidates
+        scores = judgment.scores
+        if request.prefer is not None:
+            # The reranker's judgment is blended with relevance; preferences count afterwards.
+            candidates = [plain(candidate) for candidate in candidates]
+            order = sorted(range(len(passages)), key=lambda at: -candidates[at].score)
+            scores = tuple(scores[at] for at in order)
+            candidates = [candidates[at] for at in order]
         fused = [candidate.score for candidate in candidates]
         ordered = [
             replace(candidates[one.at], score=one.score, rerank=one.part)
-            for one in blend(fused, judgment.scores, rerank.shares)
+            for one in blend(fused, scores, rerank.shares)
         ]
         late = self._reranker.fingerprint.startswith(LATE)
-        return _matched_anew(ordered, request.match, late) if request.match else ordered
+        if request.match:
+            ordered = _matched_anew(ordered, request.match, late)
+        return ordered if request.prefer is None else request.prefer.ordered(ordered)
 
     def _results(
         self, request: SearchRequest, candidates: Sequence[Candidate], progress: Progress
@@ -339,6 +375,15 @@ def _parsed(text: str) -> Query:
     return query
 
 
+def _listed(clauses: Sequence[Sequence[Term | Phrase]]) -> str:
+    """Words and phrases as a person would write them: `crown, "old harbour" or port`."""
+    texts = (
+        [f'"{" ".join(p.words)}"' if isinstance(p, Phrase) else p.text for p in parts]
+        for parts in clauses
+    )
+    return ", ".join(" or ".join(alternatives) for alternatives in texts)
+
+
 def _within(reranker: Reranker, where: Where) -> Reranker:
     """One that weighs words by what the caller may see, if it weighs them by the library."""
     return reranker.within(where) if isinstance(reranker, WeighingReranker) else reranker
@@ -346,7 +391,8 @@ def _within(reranker: Reranker, where: Where) -> Reranker:
 
 def _one_for_one(request: SearchRequest) -> bool:
     """Whether the first so many of the fused list are the results, whatever else it holds."""
-    return len(request.queries) == 1 and request.by is Granularity.PASSAGE
+    alone = len(request.queries) == 1 and request.by is Granularity.PASSAGE
+    return alone and request.prefer is None
 
 
 def _enough(request: SearchRequest) -> int:
@@ -366,6 +412,7 @@ def _result(rank: int, candidate: Candidate, around: Neighbours | None) -> Resul
         signals=candidate.signals,
         queries=candidate.queries,
         rerank=candidate.rerank,
+        preferences=candidate.preferences,
         passages=candidate.passages,
         before=before,
         after=after,

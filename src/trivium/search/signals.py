@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
+_NOT_EVERY_WORD = (
+    "No passage holds every word of “{query}”, so the keyword signal looked for any of them."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One query, made ready for the signals."""
@@ -26,6 +31,15 @@ class Asked:
     words: Query  # with misspelled words replaced by what they were meant to be
     meaning: str  # what is embedded
     missing: tuple[str, ...] = ()  # words typed that no visible chunk holds
+    every_word: bool = False  # the keyword signal finds only what holds all words, if anything does
+
+    @property
+    def typed(self) -> Query:
+        """As typed, with what the words require as corrected."""
+        return replace(self.query, required=self.words.required)
+
+    def without_required(self) -> Asked:
+        return replace(self, words=replace(self.words, required=()))
 
 
 class _Damaged:
@@ -80,21 +94,28 @@ class Signals:
             progress.clock.note(signal.value, perf_counter() - started)
             return hits
 
-        worded = {
-            Signal.KEYWORD: Probe(asked.words),
-            Signal.TRIGRAM: Probe(asked.query),  # as typed: resemblance is its very business
+        def ask_for_words() -> list[Hit]:
+            if asked.every_word and len(asked.words.clauses) > 1:
+                hits = ask(Signal.KEYWORD, Probe(replace(asked.words, every_word=True)))
+                if hits:
+                    return hits
+                progress.tell(_NOT_EVERY_WORD.format(query=asked.words.text))
+            return ask(Signal.KEYWORD, Probe(asked.words))
+
+        worded: dict[Signal, Callable[[], list[Hit]]] = {
+            Signal.KEYWORD: ask_for_words,
+            # as typed: resemblance is its very business
+            Signal.TRIGRAM: lambda: ask(Signal.TRIGRAM, Probe(asked.typed)),
         }
         running = {
-            signal: self._threads.submit(ask, signal, worded[signal])
-            for signal in wanted
-            if signal in worded
+            signal: self._threads.submit(worded[signal]) for signal in wanted if signal in worded
         }
         lists: dict[Signal, list[Hit]] = {}
         damaged = _Damaged()
         if Signal.VECTOR in wanted:
             vector = self._embed(asked.meaning, progress, alone=not running)
             if vector is not None:
-                probe = Probe(asked.query, vector, threshold, self._embedder.fingerprint)
+                probe = Probe(asked.typed, vector, threshold, self._embedder.fingerprint)
                 with damaged.left_out(Signal.VECTOR):
                     lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
         for signal, future in running.items():
@@ -103,6 +124,10 @@ class Signals:
         damaged.tell(progress, alone=not lists)
         progress.clock.skip()
         return lists
+
+    def any_holds(self, query: Query, where: Where) -> bool:
+        """Whether a chunk within the filter holds all that the query requires."""
+        return bool(self._store.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
     def _embed(self, meaning: str, progress: Progress, *, alone: bool) -> Vector | None:
         """None, and a note, without a model; an error where no other signal could answer."""

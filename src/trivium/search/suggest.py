@@ -1,39 +1,82 @@
 """What someone who types may want to type: how the last word goes on, or what it was meant to be.
 
-Only words of documents that the caller may see. Knows stores only through their port.
+Only words of documents that the caller may see, and only those that some passage holds together
+with a word typed before. Knows stores only through their port.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
+from typing import Literal
 
 from trivium.ports import Backend
 from trivium.results import Suggestion
+from trivium.search.correct import Taught, correct
 from trivium.text.normalise import words
-from trivium.types import Where
+from trivium.text.query import parse
+from trivium.text.stems import content_words
+from trivium.types import Phrase, Probe, Query, Signal, Spelled, Term, Where
 
 _LAST = re.compile(r"[^\s\"()]+\Z")
 LONGEST = 500  # characters typed
+_LANGUAGES = ("en", "de")  # whose function words say nothing about a topic
+_CONSIDERED = 4  # completions for each one that is wanted; each costs a search for one passage
 
 
-def suggest(store: Backend, typed: str, limit: int, where: Where) -> tuple[Suggestion, ...]:
-    """The typed text with its last word completed; else with that word's likely corrections."""
+def suggest(
+    store: Backend,
+    typed: str,
+    limit: int,
+    where: Where,
+    lexicon: Callable[[], Taught | None] = lambda: None,
+) -> tuple[Suggestion, ...]:
+    """The typed text with its last word completed; else, if that is no word, with what it was
+    meant to be. Nothing where no passage holds such a word beside one of those before it."""
     found = _LAST.search(typed[-LONGEST:])
     split = words(found[0]) if found else []
     if not found or not split:
         return ()
     word, before = split[-1], typed[: len(typed) - len(found[0])]
-    begun = "-" if found[0].startswith("-") else ""
+    begun = found[0][0] if found[0].startswith(("-", "+")) else ""
     store.signals.refresh()
-    completed = store.signals.completions(word, where, limit)
-    if completed:
-        return tuple(
-            Suggestion(f"{before}{begun}{' '.join(c.words)}", "completion", c.chunks)
-            for c in completed
-        )
-    near = store.signals.spellings([word], where)[word]
+    proposed: Sequence[Spelled] = store.signals.completions(word, where, _CONSIDERED * limit)
+    kind: Literal["completion", "spelling"] = "completion" if proposed else "spelling"
+    proposed = proposed or _meant(store, word, where, lexicon)
+    fitting = proposed if begun == "-" else _beside(store, before, proposed, where)
     return tuple(
-        Suggestion(f"{before}{begun}{' '.join(s.words)}", "spelling", s.chunks)
-        for s in near[:limit]
-        if s.words != (word,)
+        Suggestion(f"{before}{begun}{' '.join(one.words)}", kind, one.chunks)
+        for one in islice(fitting, limit)
     )
+
+
+def _meant(
+    store: Backend, word: str, where: Where, lexicon: Callable[[], Taught | None]
+) -> Sequence[Spelled]:
+    """What a search would take the word for: two words, another form, or a correction."""
+    spellings = partial(store.signals.spellings, where=where.access)
+    languages = partial(store.documents.counts, "language", where.access)
+    corrected = correct(parse(word), spellings, lexicon, languages)
+    meant = {tuple(words(one.meant)) for one in corrected.corrections}
+    near = store.signals.spellings([word], where)[word]
+    held = {one.words for one in near[:1] if one.inflected or len(one.words) > 1}
+    return [one for one in near if one.words in meant | held]
+
+
+def _beside(
+    store: Backend, before: str, proposed: Sequence[Spelled], where: Where
+) -> list[Spelled]:
+    """Those that some passage holds together with a topic word typed before; all, if there is
+    none."""
+    topics = tuple(Term(word) for word in content_words(parse(before).words, _LANGUAGES))
+    if not topics:
+        return list(proposed)
+
+    def together(one: Spelled) -> bool:
+        last = Term(one.words[0]) if len(one.words) == 1 else Phrase(one.words)
+        query = Query(before, clauses=((last,), topics), every_word=True)
+        return bool(store.signals.search(Signal.KEYWORD, Probe(query), where, 1))
+
+    return [one for one in proposed if together(one)]

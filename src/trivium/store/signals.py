@@ -51,11 +51,9 @@ class Postings(Protocol):
 
     def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]: ...
 
-    def trigram(
-        self, plan: Sequence[PlannedWord], excluded: Sequence[Run], k: int
-    ) -> list[Hit]: ...
+    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]: ...
 
-    def nearest(self, probe: Probe, excluded: Sequence[Run], k: int) -> list[Hit]: ...
+    def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]: ...
 
     def holding(self, run: Run, most: int) -> int:
         """How many chunks that pass the filter hold a run of words, counted up to `most`."""
@@ -76,14 +74,14 @@ class PlannedSignals:
         seen = self._postings(where)
         words = plan_keywords(probe.query, seen.languages)
         if signal is Signal.VECTOR:
-            return seen.nearest(probe, words.excluded, k)
+            return seen.nearest(probe, words, k)
         if signal is Signal.KEYWORD:
             return seen.keyword(words, k)
         common = seen.rarity_of(COMMON)
         plan = plan_spellings(
             probe.query.words, seen.vocabulary, seen.languages, seen.rarity, common
         )
-        return seen.trigram(plan, words.excluded, k)
+        return seen.trigram(plan, words, k)
 
     def rarities(self, words: Sequence[str], where: Where) -> list[float]:
         seen = self._postings(where)

@@ -85,6 +85,7 @@ _WHERES = st.one_of(st.just(OWNER), st.builds(Where, _HELD, _CONDITIONS, _MEMBER
 _QUERIES = st.one_of(
     _TEXTS,
     st.sampled_from(["sord", "batleaxe", "shortsord", '"short sword" axe', "crown -fog", "drown"]),
+    st.sampled_from(["+crown sord", '+"short sword" axe', "+crowns +fog -lamp"]),
 )
 # Read from bytes or not: of those that are, equal ones may be one document.
 _READERS = st.sampled_from(["", "", "reader-1"])

@@ -266,3 +266,28 @@ class SignalsContract:
         where = Where(None, Compare("category", "eq", "few"))
         for signal in Signal:
             assert len(backend.signals.search(signal, probe("lamp"), where, 10)) == 3
+
+    def test_every_signal_finds_only_what_the_query_requires(self, backend: Backend) -> None:
+        put(
+            backend,
+            sample("a.md", "The crown lies in the harbour.", "The crown of fog.", "Two harbours."),
+            sample("b.md", "A crown beside harbours.", audience="dm-only"),
+        )
+        seen = Where(frozenset())
+        held = ["A crown beside harbours.", "The crown lies in the harbour."]
+        for signal in Signal:
+            assert sorted(found(backend, signal, "+crown +harbour fog")) == held
+            assert found(backend, signal, "+crown +harbour fog", seen) == held[1:]
+            either = found(backend, signal, 'fog +"the harbour" OR two', seen)
+            assert set(either) <= {"Two harbours.", held[1]}
+            assert found(backend, signal, "crown +lantern") == []
+
+    def test_every_word_binds_the_keyword_signal_alone(self, backend: Backend) -> None:
+        put(backend, sample("a.md", "The crown lies in the harbour.", "The crown of fog."))
+        for where in (OWNER, Where(frozenset())):
+            both = probe("the crown of the harbour")
+            both = replace(both, query=replace(both.query, every_word=True))
+            counts = {
+                signal: len(backend.signals.search(signal, both, where, ALL)) for signal in Signal
+            }
+            assert counts == {Signal.VECTOR: 2, Signal.KEYWORD: 1, Signal.TRIGRAM: 2}

@@ -1,12 +1,13 @@
 """Plans the keyword signal: which stems, or runs of stems, a query asks for.
 
 The plan is the same for every store: a chunk's score is the sum of BM25 over all runs it holds; it
-must hold one run of every required clause and none of the excluded. Knows nothing of postings.
+must hold one run of every required clause and none of the excluded. `required` and `excluded` hold
+for every signal, what a clause itself demands only for this one. Knows nothing of postings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,13 +20,14 @@ Run: TypeAlias = tuple[str, ...]  # stems that stand next to each other; mostly 
 @dataclass(frozen=True, slots=True)
 class KeywordClause:
     runs: tuple[Run, ...]  # alternatives: `a OR b`, and the stems of each language
-    required: bool  # a phrase is demanded, a word is only welcome
+    required: bool  # a phrase is demanded; a word is only welcome, unless the query says otherwise
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordPlan:
     clauses: tuple[KeywordClause, ...]
     excluded: tuple[Run, ...]
+    required: tuple[tuple[Run, ...], ...] = ()  # of each of these one run
 
 
 def plan_keywords(query: Query, languages: Iterable[str]) -> KeywordPlan:
@@ -34,13 +36,21 @@ def plan_keywords(query: Query, languages: Iterable[str]) -> KeywordPlan:
     content = set(content_words(query.words, languages))
     clauses: dict[KeywordClause, None] = {}  # in order, each once
     for parts in query.clauses:
-        kept = [p for p in parts if isinstance(p, Phrase) or p.text in content]
+        demanded = parts in query.required  # then even a function word
+        kept = [p for p in parts if demanded or isinstance(p, Phrase) or p.text in content]
         if kept:
-            runs = dict.fromkeys(run for part in kept for run in _runs(part, languages))
-            required = any(isinstance(part, Phrase) for part in kept)
-            clauses[KeywordClause(tuple(runs), required)] = None
-    excluded = dict.fromkeys(run for part in query.excluded for run in _runs(part, languages))
-    return KeywordPlan(tuple(clauses), tuple(excluded))
+            required = demanded or query.every_word or any(isinstance(p, Phrase) for p in kept)
+            clauses[KeywordClause(_all_runs(kept, languages), required)] = None
+    return KeywordPlan(
+        tuple(clauses),
+        _all_runs(query.excluded, languages),
+        tuple(_all_runs(parts, languages) for parts in query.required),
+    )
+
+
+def _all_runs(parts: Iterable[Term | Phrase], languages: Sequence[str]) -> tuple[Run, ...]:
+    """Each once, in order."""
+    return tuple(dict.fromkeys(run for part in parts for run in _runs(part, languages)))
 
 
 def _runs(part: Term | Phrase, languages: Iterable[str]) -> list[Run]:

@@ -1,7 +1,7 @@
-"""Reads the query syntax: words, "a phrase", a OR b, -not. Never raises on odd punctuation.
+"""Reads the query syntax: words, "a phrase", a OR b, +required, -not.
 
-Whatever is not syntax is text: an unbalanced quote, a lone dash or an OR at an end are ignored.
-Knows nothing of what a store does with the parsed query.
+Never raises on odd punctuation. Whatever is not syntax is text: an unbalanced quote, a lone dash or
+an OR at an end are ignored. Knows nothing of what a store does with the parsed query.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_WORDS = 128
 
 _TOKEN = re.compile(
     r"""
-    (?P<minus>(?<!\S)-(?=["\w]))?      # a dash in front of a word or phrase, after white space
+    (?P<sign>(?<!\S)[-+](?=["\w]))?    # in front of a word or phrase, after white space
     (?:
         "(?P<phrase>[^"]*)"            # balanced quotes
       | (?P<either>(?<!\S)OR(?!\S))    # OR alone, in capitals
@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+REQUIRED = r'(?<!\S)\+(?=["\w])'  # the sign in front of what a query requires
 EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'  # as typed: what a query does not want
 _QUOTES = str.maketrans("“”„«»", '"""""')
 
@@ -34,6 +35,7 @@ def parse(text: str) -> Query:
     text = clean(text).strip()
     clauses: list[tuple[Term | Phrase, ...]] = []
     excluded: list[Term | Phrase] = []
+    required: set[int] = set()  # places among the clauses
     joining = False  # an OR stands between the last clause and the next
     room = MOST_WORDS
     for token in _TOKEN.finditer(text.translate(_QUOTES)):
@@ -44,15 +46,26 @@ def parse(text: str) -> Query:
         if not parts:
             continue
         room -= len(parts)
-        if token["minus"]:
+        if token["sign"] == "-":
             excluded += parts
-        elif joining:
+            joining = False
+            continue
+        first = len(clauses)
+        if joining:
+            first -= 1
             clauses[-1] += (parts[0],)
             clauses += [(part,) for part in parts[1:]]
         else:
             clauses += [(part,) for part in parts]
+        if token["sign"] == "+":
+            required.update(range(first, len(clauses)))
         joining = False
-    return Query(text=text, clauses=tuple(clauses), excluded=tuple(excluded))
+    return Query(
+        text=text,
+        clauses=tuple(clauses),
+        excluded=tuple(excluded),
+        required=tuple(clauses[at] for at in sorted(required)),
+    )
 
 
 def _parts(phrase: str | None, word: str | None) -> list[Term | Phrase]:

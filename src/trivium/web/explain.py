@@ -161,6 +161,7 @@ def _bar(result: Result, longest: float) -> list[Segment]:
     else:
         held = result.signals
         parts = [(s.value, held[s].contribution) for s in Signal if s in held]
+    parts += [("preference", p.contribution) for p in result.preferences]
     return _stacked(parts, _BAR_LEFT, _BAR_WIDTH / longest)
 
 
@@ -194,6 +195,10 @@ def _rows(result: Result) -> list[Row]:
             Row("hybrid", "the three signals", str(r.before), "", "", f"{r.hybrid:.3f}"),
             Row("position", "its rank before", str(r.before), "", "", f"{r.position:.3f}"),
         ]
+    rows += [
+        Row("preference", p.name, "", "", f"× {p.factor:.2f}", f"{p.contribution:.3f}")
+        for p in result.preferences
+    ]
     return rows
 
 

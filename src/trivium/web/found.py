@@ -95,7 +95,8 @@ def address_of(found: StoredChunk, queries: Sequence[str] = (), origin: str = ""
 def path_of(found: StoredChunk) -> list[str]:
     headings = found.chunk.headings
     path = [h for at, h in enumerate(headings) if at or h != found.document.title]
-    return path or ([found.chunk.section] if found.chunk.section else [])
+    label = found.chunk.section_label
+    return [label, *path] if label else path
 
 
 def place_of(found: StoredChunk) -> str:

@@ -13,6 +13,7 @@ from trivium.errors import EmptyQuery
 from trivium.http.asked import Here, Reader, Server
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results, SignalPart, Suggestion
+from trivium.search.prefer import RECENT, boosts_written
 from trivium.search.request import MODES
 from trivium.text.filters import parse_filter
 from trivium.types import (
@@ -170,6 +171,9 @@ def _search(server: Server, state: SearchState, within: Where) -> Results:
             rerank=s.rerank,
             hyde=s.hyde and Signal.VECTOR in MODES[s.mode],
             expand=s.expand,
+            prefer=RECENT if s.recent else None,
+            every_word=s.every or None,
+            boosts=boosts_written(filter(str.strip, s.boost.split(";"))) if s.boost else None,
         ),
         filters=Filters(source=s.source or None, where=_condition(state)),
         within=within,

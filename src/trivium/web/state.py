@@ -35,6 +35,9 @@ class SearchState:
     rerank: bool = False
     hyde: bool = False
     expand: bool = False
+    recent: bool = False  # newer documents count more
+    every: bool = False  # by keyword, only what holds every word
+    boost: str = ""  # as people type them, with `;` between
     collection: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
     type: tuple[str, ...] = ()
@@ -58,6 +61,9 @@ class SearchState:
             rerank=given.get("rerank") == "1",
             hyde=given.get("hyde") == "1",
             expand=given.get("expand") == "1",
+            recent=given.get("recent") == "1",
+            every=given.get("every") == "1",
+            boost=given.get("boost", "").strip(),
             collection=tuple(given.getlist("collection")),
             category=tuple(given.getlist("category")),
             type=tuple(given.getlist("type")),
@@ -80,7 +86,8 @@ class SearchState:
     def chosen(self) -> int:
         """How many filters and options are not as they are by themselves."""
         filters = sum(len(getattr(self, name)) for name in _FILTERS) + bool(self.where)
-        options = (self.rerank, self.hyde, self.expand, not self.is_hybrid, self.by is not None)
+        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every, bool(self.boost))
+        options = (*switched, not self.is_hybrid, self.by is not None)
         return filters + sum(options) + (self.weights is not None and self.is_hybrid)
 
     @property
@@ -98,6 +105,9 @@ class SearchState:
             ("rerank", "1", self.rerank),
             ("hyde", "1", self.hyde),
             ("expand", "1", self.expand),
+            ("recent", "1", self.recent),
+            ("every", "1", self.every),
+            ("boost", self.boost, bool(self.boost)),
         ]
         pairs += [(name, value) for name, value, differs in told if differs]
         if self.weights is not None:

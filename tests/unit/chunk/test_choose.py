@@ -89,5 +89,5 @@ def test_the_fingerprint_of_auto_holds_every_parameter() -> None:
 
 
 def test_an_unknown_strategy_is_refused() -> None:
-    with pytest.raises(BadSetting, match="auto, recursive, sections"):
+    with pytest.raises(BadSetting, match="auto, grouped, recursive, sections"):
         auto("semantic")

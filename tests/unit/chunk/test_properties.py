@@ -15,7 +15,7 @@ from trivium.extract.detect import choose
 from trivium.ingest.reading import extractors
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
-from trivium.types import Chunk, Extraction, Kind, Place
+from trivium.types import Chunk, Element, Extraction, Kind, Place
 
 TOKENS = Cl100kTokens()
 SIZE, OVERLAP, CEILING, MOST = 48, 12, 64, 4
@@ -95,6 +95,19 @@ def check(strategy: str, extraction: Extraction) -> None:
         assert all(any(start <= at < end for start, end in left_out) for at in lost)
 
 
+def _numbers(extraction: Extraction, first: Element | None) -> set[int | None]:
+    """A paragraph's number in the document, and for papers that on its page."""
+    if first is None:
+        return {None}
+    page = first.place.pages[:1]
+    before = {
+        e.paragraph
+        for e in extraction.elements
+        if e.paragraph and e.place.pages[:1] == page and e.start <= first.start
+    }
+    return {first.paragraph, len(before)}
+
+
 def _check_each(extraction: Extraction, chunks: tuple[Chunk, ...], size: int) -> None:
     for index, chunk in enumerate(chunks):
         assert chunk.index == index
@@ -112,7 +125,8 @@ def _check_each(extraction: Extraction, chunks: tuple[Chunk, ...], size: int) ->
                 or element.header in (*chunk.header.split("\n"), "")
                 or (element.header in chunk.text)
             )
-        assert chunk.paragraph == next((e.paragraph for e in touched if e.paragraph), None)
+        first = next((e for e in touched if e.paragraph), None)
+        assert chunk.paragraph in _numbers(extraction, first)
 
 
 def _lost(extraction: Extraction, chunks: tuple[Chunk, ...]) -> list[int]:

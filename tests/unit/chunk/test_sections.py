@@ -248,9 +248,59 @@ def test_abstract_mode_keeps_the_summary_only() -> None:
     assert [chunk.index for chunk in chunks] == [0, 1]
 
 
-def test_abstract_mode_without_a_summary_keeps_the_beginning() -> None:
+def test_abstract_mode_without_a_summary_keeps_the_title() -> None:
     chunks = SectionsChunker(TOKENS, mode="abstract").chunk(markdown("## A\n\nx\n\n## B\n\ny"))
-    assert [chunk.text for chunk in chunks] == ["A\n\nx"]
+    assert [(chunk.text, chunk.section) for chunk in chunks] == [("A", "summary")]
+    untitled = Extraction("no title\n\nnor summary", (), "Elsewhere", "text/plain")
+    chunks = SectionsChunker(TOKENS, mode="abstract").chunk(untitled)
+    assert [chunk.text for chunk in chunks] == ["no title"]
+
+
+def test_paragraphs_are_counted_on_each_page() -> None:
+    lines = [f"{n} {SENTENCE.strip()}" for n in range(5)]
+    text = "\n\n".join(lines)
+    elements = []
+    for number, line in enumerate(lines):
+        start = text.index(line)
+        place = Place(pages=(1 if number < 2 else 2,))
+        elements.append(
+            Element("paragraph", start, start + len(line), paragraph=number + 1, place=place)
+        )
+    paper = Extraction(text, tuple(elements), "T", "application/pdf")
+    chunks = SectionsChunker(TOKENS, TOKENS.count(lines[0]) + 3).chunk(paper)
+    assert [(c.pages, c.paragraph) for c in chunks if c.text[0].isdigit()] == [
+        ((1,), 1), ((1,), 2), ((2,), 1), ((2,), 2), ((2,), 3),
+    ]  # fmt: skip
+
+
+def test_a_long_paragraph_starts_in_a_chunk_of_its_own() -> None:
+    long = SENTENCE * 40
+    paper = markdown(f"# T\n\n## Results\n\nA short one.\n\n{long}\n\nThe end.")
+    ceiling = TOKENS.count(SENTENCE) * 10
+    chunks = SectionsChunker(TOKENS, ceiling).chunk(paper)
+    assert chunks[0].text.endswith("A short one.")
+    assert chunks[1].text.startswith(SENTENCE.strip())
+
+
+def test_a_ceiling_above_what_the_model_reads_is_said() -> None:
+    paper = markdown(f"# T\n\n## Results\n\n{SENTENCE * 40}")
+    ceiling = TOKENS.count(SENTENCE) * 10
+    chunker = SectionsChunker(TOKENS, ceiling, wanted=2000)
+    assert chunker.note(paper, chunker.chunk(paper)) == (
+        f"Passages hold {ceiling} tokens at most, not 2,000: the embedding model reads no more."
+    )
+    short = markdown("# T\n\nx")
+    assert chunker.note(short, chunker.chunk(short)) == ""
+    assert SectionsChunker(TOKENS, ceiling).note(paper, chunker.chunk(paper)) == ""
+
+
+@pytest.mark.parametrize(
+    ("section", "label"),
+    [("summary", "Abstract"), ("methods", "Methods"), ("findings", "Results"),
+     ("content", "Content"), ("", "")],
+)  # fmt: skip
+def test_what_people_call_a_section(section: str, label: str) -> None:
+    assert Chunk(0, 0, 1, "x", section=section).section_label == label
 
 
 def test_pages_and_paragraph_are_those_of_the_document() -> None:
@@ -265,7 +315,7 @@ def test_pages_and_paragraph_are_those_of_the_document() -> None:
     chunks = SectionsChunker(TOKENS).chunk(Extraction(text, elements, "T", "application/pdf"))
     assert [(c.pages, c.paragraph, c.headings) for c in chunks] == [
         ((1, 2), 1, ("T", "Abstract")),
-        ((2, 3), 2, ("T", "Results")),
+        ((2, 3), 1, ("T", "Results")),
     ]
 
 
@@ -276,7 +326,7 @@ def test_a_document_of_references_only_is_kept() -> None:
 
 def test_fingerprint_and_settings() -> None:
     assert SectionsChunker(TOKENS, 500, 7, "abstract").fingerprint == (
-        "SectionsChunker/1 ceiling=500 most=7 mode=abstract tokens=cl100k_base"
+        "SectionsChunker/2 ceiling=500 most=7 mode=abstract tokens=cl100k_base"
     )
     with pytest.raises(BadSetting):
         SectionsChunker(TOKENS, 500, 0)

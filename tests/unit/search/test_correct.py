@@ -78,17 +78,15 @@ def test_everything_else_stays_as_typed(store: Backend, text: str) -> None:
 
 
 def test_a_word_the_model_was_taught_stays(store: Backend) -> None:
-    assert ask(store, "leaning", taught={*TAUGHT, "leaning"}).corrections == ()
-    assert ask(store, "leaning").suggestion == "learning"
+    assert ask(store, "leaming", taught={*TAUGHT, "leaming"}).corrections == ()
+    assert ask(store, "leaming").suggestion == "learning"
 
 
-def test_what_the_model_cannot_vouch_for_must_be_surer(store: Backend) -> None:
-    assert ask(store, "netwerk of the harbour").suggestion == "networks of the harbour"
-    assert ask(store, "netwerk of the harbour", taught=TAUGHT - {"networks"}).suggestion == ""
-    assert ask(store, "swrd of the harbour").suggestion
-    assert ask(store, "swrd of the harbour", taught=()).suggestion == ""  # a foreign language
-    assert ask(store, "swrd of the harbour", taught=None).suggestion  # nobody can tell
-    assert ask(store, "netwerk of the harbour", taught=None).suggestion == ""
+def test_what_nobody_can_vouch_for_must_be_surer(store: Backend) -> None:
+    assert ask(store, "netwerk of the harbour", taught=None).suggestion == "networks of the harbour"
+    assert ask(store, "Ysodle of the cathedral").suggestion == "Ysolde of the cathedral"
+    assert ask(store, "Ysodhle of the cathedral").suggestion == "Ysolde of the cathedral"
+    assert ask(store, "Ysodhle of the cathedral", taught=None).suggestion == ""
 
 
 def test_within_a_phrase_a_word_is_only_suggested(store: Backend) -> None:

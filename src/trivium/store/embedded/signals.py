@@ -141,11 +141,11 @@ class _FolderPostings:
     def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
         return self._words.keyword(plan, self.snapshots.allowed(self.snapshot, self.where), k)
 
-    def trigram(self, plan: Sequence[PlannedWord], excluded: Sequence[Run], k: int) -> list[Hit]:
+    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
         allowed = self.snapshots.allowed(self.snapshot, self.where)
-        return self._words.trigram(plan, excluded, allowed, k)
+        return self._words.trigram(plan, words, allowed, k)
 
-    def nearest(self, probe: Probe, excluded: Sequence[Run], k: int) -> list[Hit]:
+    def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
         vectors, model = self.snapshot.indexes.vectors, self.snapshot.indexes.model
         if vectors is None or probe.vector is None:
             return []
@@ -155,10 +155,12 @@ class _FolderPostings:
                 f" of {probe.model or 'an unnamed model'}."
             )
         passing = self.snapshots.positions(self.snapshot, self.where)
-        if excluded:
-            without = ~np.isin(vectors.ids, self.snapshot.words.holding(excluded))
-            # Rows may have been added since the other mask was made.
-            passing = without if passing is None else passing & without[: len(passing)]
+        holding = self.snapshot.words.holding
+        masks = [np.isin(vectors.ids, holding(runs)) for runs in words.required]
+        if words.excluded:
+            masks.append(~np.isin(vectors.ids, holding(words.excluded)))
+        for mask in masks:  # rows may have been added since the other mask was made
+            passing = mask if passing is None else passing & mask[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
         found = zip(ids, scores, strict=True)
         return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]

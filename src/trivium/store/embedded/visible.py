@@ -128,7 +128,7 @@ class Visible:
         return _best(scores, fits, k)
 
     def trigram(
-        self, plan: Sequence[PlannedWord], excluded: Sequence[Run], allowed: Allowed, k: int
+        self, plan: Sequence[PlannedWord], words: KeywordPlan, allowed: Allowed, k: int
     ) -> list[Hit]:
         """As `WordView.trigram` answers where nothing is hidden."""
         most = sum(planned.weight for planned in plan) * (K1 + 1)
@@ -141,7 +141,9 @@ class Visible:
                 ids, saturated = self._saturated("spellings", spelling.words, allowed)
                 best[ids] = np.maximum(best[ids], spelling.factor * saturated)
             scores += planned.weight * best
-        fits = allowed.chunks & ~self._holders(excluded, allowed)
+        fits = allowed.chunks & ~self._holders(words.excluded, allowed)
+        for runs in words.required:
+            fits &= self._holders(runs, allowed)
         return _best(scores / most, fits, k)
 
     def _is_visible(self, word: str) -> bool:

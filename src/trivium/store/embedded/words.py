@@ -278,7 +278,7 @@ class WordView:
 
     @guarded("words")
     def trigram(
-        self, plan: Sequence[PlannedWord], excluded: Sequence[Run], allowed: Allowed, k: int
+        self, plan: Sequence[PlannedWord], words: KeywordPlan, allowed: Allowed, k: int
     ) -> list[Hit]:
         from tantivy import Occur, Query
 
@@ -296,7 +296,12 @@ class WordView:
                 for s in planned.spellings
             ]
             parts.append((Occur.Should, Query.disjunction_max_query(spellings)))
-        parts += [(Occur.MustNot, self._run("stems", run)) for run in excluded]
+        if words.required:  # else what holds those alone would do
+            parts = [(Occur.Must, Query.boolean_query(parts))]
+        for runs in words.required:
+            held = [(Occur.Should, self._run("stems", run)) for run in runs]
+            parts.append((Occur.Must, Query.const_score_query(Query.boolean_query(held), 0.0)))
+        parts += [(Occur.MustNot, self._run("stems", run)) for run in words.excluded]
         return self._best(Query.boolean_query(parts), allowed, k, 1 / most)
 
     @guarded("words")

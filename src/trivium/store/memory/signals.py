@@ -97,9 +97,9 @@ class _MemoryPostings:
             missed = (c.required and not f for c, f in zip(plan.clauses, found, strict=True))
             if sum(found) > 0 and not any(missed):
                 scores[chunk_id] = sum(found)
-        return self._best(scores, plan.excluded, k)
+        return self._best(scores, plan, k)
 
-    def trigram(self, plan: Sequence[PlannedWord], excluded: Sequence[Run], k: int) -> list[Hit]:
+    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
         most = sum(planned.weight for planned in plan) * (K1 + 1)
         average = self._average
         scores = {}
@@ -107,9 +107,9 @@ class _MemoryPostings:
             score = sum(_planned_score(planned, entry.spellings, average) for planned in plan)
             if score > 0:
                 scores[chunk_id] = score / most
-        return self._best(scores, excluded, k)
+        return self._best(scores, words, k)
 
-    def nearest(self, probe: Probe, excluded: Sequence[Run], k: int) -> list[Hit]:
+    def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
         if probe.vector is None or not self.all_held.dimensions:
             return []
         self.all_held.refuse_other(probe.model)
@@ -119,7 +119,7 @@ class _MemoryPostings:
             if entry.vector is not None
         }
         near = {i: score for i, score in scores.items() if score >= probe.threshold}
-        return self._best(near, excluded, k)
+        return self._best(near, words, k)
 
     def holding(self, run: Run, most: int) -> int:
         return min(most, sum(_count(run, e.spellings) > 0 for e in self.passing.values()))
@@ -127,13 +127,18 @@ class _MemoryPostings:
     def held(self, word: str) -> int:
         return sum(word in entry.spellings for entry in self.entries.values())
 
-    def _best(self, scores: Mapping[ChunkId, float], excluded: Sequence[Run], k: int) -> list[Hit]:
+    def _best(self, scores: Mapping[ChunkId, float], words: KeywordPlan, k: int) -> list[Hit]:
         hits = [
             Hit(chunk_id, score)
             for chunk_id, score in scores.items()
-            if not any(_count(run, self.entries[chunk_id].stems) for run in excluded)
+            if not self._holds(chunk_id, words.excluded)
+            and all(self._holds(chunk_id, runs) for runs in words.required)
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
+
+    def _holds(self, chunk_id: ChunkId, runs: Sequence[Run]) -> bool:
+        """Whether a chunk holds one of these runs of stems."""
+        return any(_count(run, self.entries[chunk_id].stems) for run in runs)
 
     @property
     def _average(self) -> float:

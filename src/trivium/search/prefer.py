@@ -1,0 +1,152 @@
+"""What a caller prefers beyond relevance: recent documents, a collection, a field, a section.
+
+A result's score is multiplied by one factor after another; what each adds is kept as a part, so
+that the parts still add up to the score. The match stays what it was: how likely a result is to be
+relevant does not change with taste. Knows candidates, not where they come from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from trivium.errors import BadSetting
+from trivium.results import PreferencePart
+from trivium.store.where import matches
+from trivium.text.filters import check_filter, parse_filter
+from trivium.text.normalise import fold
+from trivium.types import OWNER, Condition, StoredChunk
+
+if TYPE_CHECKING:
+    from trivium.search.gather import Candidate
+
+RECENT = "recent"
+HALF_LIFE = 365.0  # days
+MOST = 20  # boosts of one search
+_LARGEST = 100.0
+_SECTION = re.compile(r'section:(?:"([^"]+)"|(\S+))')
+_WRITTEN = re.compile(r"(?P<what>.+?)\s*\*\s*(?P<weight>[^*\s]+)")
+_DATED = ("date", "published", "modified", "created")  # metadata, the first that a document has
+
+
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """What a score is multiplied by where something holds of the document or the passage."""
+
+    told: str  # as the caller wrote it
+    weight: float
+    condition: Condition | None = None
+    section: str = ""  # a kind of section, or a heading; folded
+
+    def holds(self, found: StoredChunk) -> bool:
+        if self.condition is not None:
+            return matches(found.document, OWNER.narrowed(self.condition))
+        return self.section in map(fold, (found.chunk.section, *found.chunk.headings))
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    half_life: float | None = None  # days until recency adds half as much; None: age does not count
+    boosts: tuple[Boost, ...] = ()
+    today: date | None = None  # None: this day
+
+    def ordered(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+        """By their scores as preferred; ties as they were."""
+        return sorted(map(self._preferred, candidates), key=lambda c: -c.score)
+
+    def _preferred(self, candidate: Candidate) -> Candidate:
+        score, parts = candidate.score, []
+        for name, factor in self._factors(candidate.found):
+            part = PreferencePart(name, factor, score * (factor - 1))
+            parts.append(part)
+            score += part.contribution
+        return replace(candidate, score=score, preferences=tuple(parts))
+
+    def _factors(self, found: StoredChunk) -> Iterator[tuple[str, float]]:
+        if self.half_life is not None:
+            days = ((self.today or datetime.now(UTC).date()) - day_of(found)).days
+            yield f"recent ({_age(days)})", 1 + 0.5 ** (max(0, days) / self.half_life)
+        for boost in self.boosts:
+            if boost.holds(found):
+                yield boost.told, boost.weight
+
+
+def plain(candidate: Candidate) -> Candidate:
+    """Without what preferences added."""
+    added = sum(part.contribution for part in candidate.preferences)
+    return replace(candidate, score=candidate.score - added, preferences=())
+
+
+def day_of(found: StoredChunk) -> date:
+    """When a passage was written, as well as that is known: the time of a message, a date or the
+    year of its document, else the day on which the document was added."""
+    metadata = found.document.metadata
+    dated = (found.chunk.place.time, *(metadata.get(name) for name in _DATED))
+    for value in (*dated, metadata.get("year"), found.document.added_at):
+        day = _day(value)
+        if day is not None:
+            return day
+    return date.min
+
+
+def _day(value: object) -> date | None:
+    """Of a year its middle, of a month its first day."""
+    text = str(value[0] if isinstance(value, tuple) and value else value).strip()
+    written = re.match(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?!\d)", text)
+    if written is None:
+        return None
+    year, month, day = written.groups()
+    try:
+        return date(int(year), int(month or (1 if day else 7)), int(day or 1))
+    except ValueError:
+        return None
+
+
+def _age(days: int) -> str:
+    if days < 60:
+        return f"{max(0, days)} days"
+    return f"{days / 365.25:.1f} years" if days >= 730 else f"{days // 30} months"
+
+
+def boosts_of(given: Mapping[str, float]) -> tuple[Boost, ...]:
+    """From filters, or `section:NAME`, and weights. Raises BadSetting and BadFilter."""
+    if len(given) > MOST:
+        raise BadSetting(f"`boosts` has {len(given)} entries.", fix=f"Give {MOST} at most.")
+    return tuple(_boost(told, weight) for told, weight in given.items())
+
+
+def _boost(told: str, weight: float) -> Boost:
+    if not isinstance(told, str) or not told.strip():
+        raise BadSetting("`boosts` has an entry without a filter.", fix="Write `collection:rules`.")
+    sensible = isinstance(weight, int | float) and isfinite(weight) and 0 < weight <= _LARGEST
+    if not sensible or isinstance(weight, bool):
+        raise BadSetting(
+            f"`boosts` gives {told} the weight {weight!r}.",
+            fix=f"Give a number above 0, {_LARGEST:g} at most.",
+        )
+    section = _SECTION.fullmatch(told.strip())
+    if section:
+        return Boost(told, float(weight), section=fold(section[1] or section[2]))
+    condition = parse_filter(told)
+    check_filter(condition)
+    return Boost(told, float(weight), condition)
+
+
+def boosts_written(texts: Iterable[str]) -> dict[str, float]:
+    """From `collection:rules*2`, as people type them. Raises BadSetting."""
+    found: dict[str, float] = {}
+    for text in texts:
+        written = _WRITTEN.fullmatch(text.strip())
+        try:
+            if written is None:
+                raise ValueError
+            found[written["what"]] = float(written["weight"])
+        except ValueError:
+            raise BadSetting(
+                f"The boost {text!r} has no weight.", fix="Write it like `collection:rules*2`."
+            ) from None
+    return found

@@ -1,0 +1,71 @@
+"""What an explanation says decided agrees with every weight that it shows."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trivium import Library
+from trivium.config import load
+from trivium.options import SearchOptions
+from trivium.plain import results_as_json
+from trivium.types import Signal
+
+QUERIES = [
+    "battleaxe",
+    "how do elves greet the sea at night",
+    "Smith 2023",
+    "drowned crown",
+    '"salt before silver"',
+    "xqzzyvw qqqq",
+]
+
+
+@pytest.fixture(scope="module")
+def samples(sample_library: Path) -> Iterator[Library]:
+    with Library.open(sample_library) as library:
+        yield library
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("analysis", [None, False])
+def test_one_sentence_says_what_the_weights_say(
+    samples: Library, query: str, analysis: bool | None
+) -> None:
+    found = samples.search(query, options=SearchOptions(analysis=analysis))
+    weights = found.analysis.weights
+    whole = sum(weights.values())
+    told = dict(re.findall(r"(meaning|words|spelling) (\d+)%", found.analysis.decided))
+    assert {s.told: f"{w / whole:.0%}".rstrip("%") for s, w in weights.items()} == told
+    heaviest = max(weights, key=lambda signal: weights[signal])
+    assert heaviest.told in found.analysis.decided.partition("(")[0]
+    for result in found:  # and each result is weighed by the same
+        for signal, part in result.signals.items():
+            assert part.weight == pytest.approx(weights[signal])
+    # Whatever else is said of a share of meaning is that share.
+    for share in re.findall(r"Meaning counts (\d+)%", " ".join(found.analysis.notes)):
+        assert told["meaning"] == share
+    assert results_as_json(found)["analysis"]["decided"] == found.analysis.decided  # type: ignore[index]
+
+
+def test_the_reason_is_the_one_that_moved_the_weights(sample_library: Path) -> None:
+    settings = load({"preset": "papers"}).settings
+    with Library.open(sample_library, settings=settings) as library:
+        decided = library.search("Smith 2023").analysis.decided
+        assert decided == (
+            "Ranked mostly by words (meaning 35%, words 65%), because of the query's year “2023”."
+        )
+        decided = library.search("machine learning").analysis.decided
+        assert decided == "Ranked by meaning and words alike (meaning 50%, words 50%)."
+
+
+def test_one_signal_and_what_came_afterwards(samples: Library) -> None:
+    found = samples.search("crown", options=SearchOptions(mode="keyword"))
+    assert found.analysis.decided == "Searched by words only."
+    assert found.afterwards == ""
+    options = SearchOptions(rerank=True, boosts={"type:markdown": 2})
+    assert samples.search("crown", options=options).afterwards == (
+        "Then a reranker reorders the best, and then your preferences multiply the scores."
+    )
+    assert Signal.VECTOR not in found.analysis.weights

@@ -14,7 +14,7 @@ from tests.cli.program import call
 from tests.unit.extract.making import scanned
 
 from trivium.ingest import batches
-from trivium.library import Library
+from trivium.library.jobs import Jobs
 
 
 @pytest.fixture
@@ -98,16 +98,16 @@ def test_an_empty_folder_is_no_error(tmp_path: Path, place: Path) -> None:
 def test_an_interruption_keeps_what_was_done(
     notes: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Library.work
+    whole = Jobs.work
 
-    def interrupted(self: Library, job: int, **options: Any) -> Any:
+    def interrupted(self: Jobs, job: int, **options: Any) -> Any:
         def stop(outcome: Any) -> None:
             raise KeyboardInterrupt
 
         return whole(self, job, on_outcome=stop, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Library, "work", interrupted)
+        patch.setattr(Jobs, "work", interrupted)
         patch.setattr(batches, "BATCH_DOCUMENTS", 1)
         plain = call("add", notes, "--library", place)
         again = call("add", notes, "--library", place, "--json")

@@ -14,12 +14,12 @@ from tests.crash.steps import Writing, boundaries, fork, killed
 
 from trivium.config import Settings
 from trivium.library import Library
-from trivium.ports import Backend
 from trivium.store.embedded import backup
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.recovery import recover
+from trivium.store.embedded.upkeep import EmbeddedUpkeep
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY, sample
@@ -30,7 +30,7 @@ WRITING: Writing = (
     (Checks, ("free_unused_vectors",)),
     (Feed, ("clear_leftovers",)),
     (Indexes, ("add", "rebuild", "catch_up", "stop_writing")),
-    (Backend, ("_vacuum",)),
+    (EmbeddedUpkeep, ("_vacuum",)),
     (backup, ("_copy_database", "_sync", "_unpack")),  # type: ignore[arg-type]
     (Path, ("rename", "replace")),
 )

@@ -49,7 +49,8 @@ Client = Callable[..., TestClient]
 
 
 def shelve(folder: Path, settings: Settings | None = None) -> Library:
-    library = Library(open_embedded(folder), TOY, settings or Settings())
+    told = settings or Settings()
+    library = Library(open_embedded(folder, incoming=told.serve_incoming_bytes), TOY, told)
     with library.backend.writer.writing():
         library.backend.writer.put(DOCUMENTS, TOY.fingerprint)
     return library

@@ -22,6 +22,7 @@ from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.options import Filters
 from trivium.ports import SourceItem
+from trivium.store.embedded.database import open_database
 from trivium.types import Extraction, Labels
 
 DIGITS = "9" * 400
@@ -151,7 +152,7 @@ def test_a_pdf_with_characters_above_the_first_plane(owner: TestClient) -> None:
 def test_a_library_that_holds_such_values_is_listed(tmp_path: Path) -> None:
     """As libraries of before may: NaN went in, and every list that held it failed."""
     with shelve(tmp_path / "library") as library:
-        with library.backend._engine.begin() as connection:
+        with open_database(tmp_path / "library" / "library.db").begin() as connection:
             for table in ("documents", "interpretations"):
                 connection.execute(
                     text(f'UPDATE {table} SET metadata = \'{{"year": NaN, "n": [1, Infinity]}}\'')

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from trivium.extract.pdf.typography import clean, join_lines
+from trivium.extract.pdf.characters import clean
+from trivium.extract.pdf.typography import join_lines
 
 
 @pytest.mark.parametrize(

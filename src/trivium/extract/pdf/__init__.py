@@ -1,6 +1,7 @@
 """Turns PDF bytes into elements with pages and boxes. Knows nothing of chunks.
 
-The way of a page: `document` opens the file, `glyphs` reads its words with position and font,
+The way of a page: `document` opens the file, `glyphs` reads its words with position and font
+(`characters` says what odd ones mean),
 `running` takes out line numbers, running heads and page numbers, `layout` puts what is left in
 reading order with the help of `columns`, `bands` and `direction` (lines that run left), `tables`
 finds tables, `paragraphs` rebuilds paragraphs, `headings` finds headings, `flow` joins what columns

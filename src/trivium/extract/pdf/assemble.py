@@ -64,10 +64,10 @@ def place_of(lines: list[Line], pages: Mapping[int, Page]) -> Place:
         boxes.append(
             _box(
                 pages[number],
-                min(line.left for line in run),
-                min(line.top for line in run),
-                max(line.right for line in run),
-                max(line.bottom for line in run),
+                min([line.left for line in run]),
+                min([line.top for line in run]),
+                max([line.right for line in run]),
+                max([line.bottom for line in run]),
             )
         )
     return Place(pages=tuple(sorted({line.page for line in lines})), boxes=tuple(boxes))

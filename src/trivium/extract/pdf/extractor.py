@@ -106,7 +106,9 @@ class PdfExtractor:
             image = self._ocr == "force" or needs_ocr(
                 read, covered(page) if len(read.words) < MIN_LETTERS else 0.0
             )
-            if image and self._recognise is not None:
+            if not image:
+                return read
+            if self._recognise is not None:
                 try:
                     recognised = recognise_page(page, index + 1, self._recognise, self._dpi)
                 except TimeoutError:
@@ -118,8 +120,7 @@ class PdfExtractor:
                     return None
                 found.recognised += 1
                 return recognised
-            if image:
-                found.unread += 1
+            found.unread += 1
             if is_garbage(read.words):
                 read.words = []
             return read

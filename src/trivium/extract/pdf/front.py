@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
+from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare
 from trivium.extract.pdf.marks import Block, Line
-from trivium.extract.pdf.typography import Typography, clean, join_lines
+from trivium.extract.pdf.typography import Typography, join_lines
 
 MAX_TITLE = 300
 MAX_ENTITY = 80  # characters of a company's name
@@ -78,8 +79,8 @@ def find_title(lines: list[Line], typography: Typography, declared: str) -> tupl
         index
         for index, line in enumerate(page)
         if sum(c.isalpha() for c in line.text) >= 4
-        and not _NO_TITLE.match(clean(line.text))
-        and not KNOWN.match(clean(line.text))
+        and not _NO_TITLE.match(line.text)
+        and not KNOWN.match(line.text)
     ][:40]
     if not upper:
         return 0, 0
@@ -140,7 +141,7 @@ def _entity(lines: list[Line]) -> str:
     that ends as companies' names do."""
     page = first_page(lines)[:60]
     for above, line in pairwise(page):
-        if _NAME_CAPTION.match(clean(line.text)):
+        if _NAME_CAPTION.match(line.text):
             cells = [c for c in above.cells if c.left < line.right and c.right > line.left]
             name = clean(" ".join(c.text for c in cells)).strip(" _")
             if 2 < len(name) <= MAX_ENTITY and not is_generic(name):
@@ -149,16 +150,16 @@ def _entity(lines: list[Line]) -> str:
         line
         for line in page
         if len(line.text) <= MAX_ENTITY
-        and _COMPANY.search(clean(line.text))
+        and _COMPANY.search(line.text)
         and len(line.text.split()) > 1
         and not is_generic(line.text)
     ]
-    return clean(max(named, key=lambda line: line.peak).text) if named else ""
+    return max(named, key=lambda line: line.peak).text if named else ""
 
 
 def _form(lines: list[Line]) -> list[str]:
     """What kind of document the first page says it is, and for which period."""
-    page = [clean(line.text) for line in first_page(lines)[:60]]
+    page = [line.text for line in first_page(lines)[:60]]
     form = next((text for text in page if _FORM.match(text)), "")
     period = _PERIOD.search(" ".join(page))
     return [part for part in (form, period[1] if period else "") if part]
@@ -188,7 +189,7 @@ def front_matter(lines: list[Line], title_end: int) -> list[Line]:
     first page has neither."""
     page = [line for line in lines[title_end:] if line.page == lines[0].page] if title_end else []
     for index, line in enumerate(page[:60]):
-        if _opens(clean(line.text)):
+        if _opens(line.text):
             return page[:index]
     return []
 

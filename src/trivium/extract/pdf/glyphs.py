@@ -1,8 +1,8 @@
 """Reads the words of a PDF page with position and font through pdfium. Knows nothing of layout.
 
 pdfium is asked once for the page's text and then only for the first and last character of every
-word, by raw addresses: asking for every character took three times as long, and letting ctypes
-wrap every pointer doubled what remained.
+word, by raw addresses: asking for every character took three times as long, letting ctypes wrap
+every pointer doubled what remained, and converting the arguments of each call doubled it again.
 """
 
 from __future__ import annotations
@@ -10,20 +10,25 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from typing import Any, NamedTuple
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 
+from trivium.extract.pdf.characters import ACCENTS
 from trivium.extract.pdf.marks import Page, Style, Word
-from trivium.extract.pdf.typography import ACCENTS, settle_accents
+from trivium.extract.pdf.typography import settle_accents
 from trivium.text.values import clean_text, is_clean
 
 SMALLEST = 3.0  # points; nobody reads smaller print
 MAX_CHARACTERS = 200_000  # of one page; a dense newspaper page has 30,000
 UNMAPPED = "\ufffe"  # pdfium's sign for a hyphen that ends a line, and for glyphs without meaning
 
-_WORD = re.compile(r"[^\s\x00]+")
+_BLANK = np.array([code == 0 or chr(code).isspace() for code in range(0x3002)])
 _BOLD = re.compile(r"bold|black|heavy|demi|medi\b|\bcmbx|\bsfbx|\becbx|[-,]bd?$|-bx", re.I)
 _ITALIC = re.compile(r"ital|obli|\bcmti|\bcmsl|\bsfti|\becti|slant|[-,](?:it|bi)$|reguital", re.I)
 _SUBSET = re.compile(r"^[A-Z]{6}\+")
@@ -31,7 +36,17 @@ _FORCE_BOLD = 1 << 18  # of the font descriptor's flags
 _ITALIC_FLAG = 1 << 6
 
 
-class _Run(NamedTuple):
+class _SetAs(ctypes.Structure):
+    """How an object is set, as pdfium writes it: its size, then the matrix of a character."""
+
+    _fields_ = tuple((name, ctypes.c_float) for name in ("size", "a", "b", "c", "d", "x", "y"))
+
+
+_LOOK = _SetAs.x.offset  # the bytes that tell how it looks, not where
+
+
+@dataclass(slots=True)
+class _Run:
     """A text object of the page: one font, one direction."""
 
     style: Style
@@ -93,74 +108,82 @@ def read_page(page: Any, textpage: Any, number: int) -> Page:
     return read
 
 
-def _bare(function: Any, *arguments: Any, result: Any) -> Any:
-    """The same function of pdfium, taking and giving addresses as numbers. It keeps the
-    interpreter's lock: giving it up costs a tenth of so short a call."""
-    address = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return ctypes.PYFUNCTYPE(result, *arguments)(address)
+def _bare(function: Any, result: Any = ctypes.c_int) -> Any:
+    """The same function of pdfium, without a list of the types it takes: addresses must be given
+    as `_address`es, numbers are C integers. ctypes then converts nothing: .25 instead of .6 µs a
+    call. It keeps the interpreter's lock: giving it up costs a tenth of so short a call."""
+    return ctypes.PYFUNCTYPE(result)(ctypes.cast(function, ctypes.c_void_p).value or 0)
 
 
-_ADDRESS, _INT = ctypes.c_void_p, ctypes.c_int
-_text_object = _bare(pdfium.FPDFText_GetTextObject, _ADDRESS, _INT, result=_ADDRESS)
-_loose_box = _bare(pdfium.FPDFText_GetLooseCharBox, _ADDRESS, _INT, _ADDRESS, result=_INT)
-_char_matrix = _bare(pdfium.FPDFText_GetMatrix, _ADDRESS, _INT, _ADDRESS, result=_INT)
-_char_origin = _bare(pdfium.FPDFText_GetCharOrigin, _ADDRESS, _INT, _ADDRESS, _ADDRESS, result=_INT)
-_font_size = _bare(pdfium.FPDFTextObj_GetFontSize, _ADDRESS, _ADDRESS, result=_INT)
-_font_of = _bare(pdfium.FPDFTextObj_GetFont, _ADDRESS, result=_ADDRESS)
+_address = ctypes.c_void_p.from_param
+_text_object = _bare(pdfium.FPDFText_GetTextObject, ctypes.c_void_p)
+_loose_box = _bare(pdfium.FPDFText_GetLooseCharBox)
+_char_matrix = _bare(pdfium.FPDFText_GetMatrix)
+_char_origin = _bare(pdfium.FPDFText_GetCharOrigin)
+_is_hyphen = _bare(pdfium.FPDFText_IsHyphen)
+_font_size = _bare(pdfium.FPDFTextObj_GetFontSize)
+_font_of = _bare(pdfium.FPDFTextObj_GetFont, ctypes.c_void_p)
+
+
+def _stretches(text: str) -> tuple[list[int], list[int]]:
+    """The first and the last characters of the stretches without blanks."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    blank = np.ones(len(codes) + 2, bool)
+    blank[1:-1] = _BLANK[np.minimum(codes, len(_BLANK) - 1)]
+    return (
+        np.flatnonzero(blank[:-2] & ~blank[1:-1]).tolist(),
+        np.flatnonzero(~blank[1:-1] & blank[2:]).tolist(),
+    )
 
 
 class _Reader:
     def __init__(self, textpage: Any, frame: Frame) -> None:
         self._page = textpage
-        self._at = ctypes.cast(textpage, ctypes.c_void_p).value
+        self._at = _address(ctypes.cast(textpage, ctypes.c_void_p).value)
         self._frame = frame
-        self._runs: dict[int, _Run] = {}
+        self._runs: dict[int | None, _Run] = {}  # by the address of the object
         self._fonts: dict[int, tuple[str, bool, bool]] = {}  # name, bold, italic
         self._styles: dict[tuple[str, float, bool, bool], Style] = {}
-        self._looks: dict[tuple[float, ...], tuple[Style, int]] = {}  # by font, size and matrix
-        self._pieces: list[_Piece] = []
+        self._looks: dict[tuple[int, bytes], tuple[Style, int]] = {}  # by font, size and matrix
         self.has_accents = False  # that stand alone, as TeX's old fonts print them
-        self._box, self._matrix = pdfium.FS_RECTF(), pdfium.FS_MATRIX()
-        self._size, self._x, self._y = ctypes.c_float(), ctypes.c_double(), ctypes.c_double()
-        self._box_at, self._matrix_at, self._size_at, self._x_at, self._y_at = map(
-            ctypes.addressof, (self._box, self._matrix, self._size, self._x, self._y)
-        )
+        self._set_as = _SetAs()
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._size_at = _address(ctypes.addressof(self._set_as))
+        self._matrix_at = _address(ctypes.addressof(self._set_as) + _SetAs.a.offset)
+        self._x_at, self._y_at = (_address(ctypes.addressof(x)) for x in (self._x, self._y))
 
     def words(self) -> tuple[list[Word], list[int]]:
         """Every word, and the quarter turns of its direction."""
         text = self._text()
         self.has_accents = any(accent in text for accent in ACCENTS)
-        at, runs, unmapped = self._at, self._runs, UNMAPPED in text
-        word, start, address = "", 0, -1
-        for match in _WORD.finditer(text):
-            here = _text_object(at, match.start()) or 0
-            if word:
-                # An object's characters stand together: when the next word is of the same, so is
-                # the end of this one. That spares a call for most of 700 words a page.
-                if here == address and not (unmapped and UNMAPPED in word):
-                    run = runs.get(here) or self._measure(here, start)
-                    self._pieces.append((word, start, start + len(word) - 1, run, False))
-                else:
-                    self._take_mapped(word, start)
-            word, start, address = match[0], match.start(), here
-        if word:
-            self._take_mapped(word, start)
-        words = self._placed()
+        starts, ends = _stretches(text)
+        runs, last = self._runs_at(starts), self._runs_at(ends)
+        pieces = [
+            (text[start : end + 1], start, end, run, False)
+            for start, end, run in zip(starts, ends, runs, strict=True)
+        ]
+        odd = {at for at, (a, b) in enumerate(zip(runs, last, strict=True)) if not _alike(a, b)}
+        if UNMAPPED in text:
+            odd |= {at for at, piece in enumerate(pieces) if UNMAPPED in piece[0]}
+        for at in sorted(odd, reverse=True):
+            pieces[at : at + 1] = self._mapped(*pieces[at][:2])
+        words = self._placed(pieces)
         if not is_clean(text):
             for placed in words:
                 placed.text = clean_text(placed.text)
-        return words, [piece[3].turn for piece in self._pieces]
+        return words, [piece[3].turn for piece in pieces]
 
-    def _take_mapped(self, text: str, start: int) -> None:
-        """Hyphens that end a line and glyphs without a meaning are one sign to pdfium."""
+    def _mapped(self, text: str, start: int) -> list[_Piece]:
+        """The parts of a word. Hyphens that end a line and glyphs without a meaning are one sign
+        to pdfium."""
+        parts: list[_Piece] = []
         while (cut := text.find(UNMAPPED)) >= 0:
-            if pdfium.FPDFText_IsHyphen(self._page, start + cut) == 1:
-                self._take(text[:cut] + "-", start)
+            if _is_hyphen(self._at, start + cut) == 1:
+                parts += self._parted(text[:cut] + "-", start)
                 text, start = text[cut + 1 :], start + cut + 1
             else:
                 text = f"{text[:cut]}\ufffd{text[cut + 1 :]}"
-        if text:
-            self._take(text, start)
+        return parts + self._parted(text, start) if text else parts
 
     def _text(self) -> str:
         """One character for each of pdfium's, which are units of UTF-16. A character above U+FFFF
@@ -179,41 +202,31 @@ class _Reader:
         codes = (pdfium.FPDFText_GetUnicode(self._page, i) for i in range(count))
         return "".join(chr(c) if 0 < c < 0x110000 else "\ufffd" for c in codes)
 
-    def _take(self, text: str, start: int) -> None:
+    def _parted(self, text: str, start: int) -> list[_Piece]:
         """One word, or several where its style changes: a footnote's mark, an index."""
         end = start + len(text) - 1
-        first = run = self._run(start)
-        last = self._run(end) if end > start else first
-        if first is last or (first.style is last.style and first.base == last.base):
-            self._pieces.append((text, start, end, first, False))
-            return
-        begin, glued = start, False
-        for at in range(start + 1, end + 1):
-            here = self._run(at)
-            if here is not run and (here.style is not run.style or here.base != run.base):
-                part = text[begin - start : at - start]
-                self._pieces.append((part, begin, at - 1, run, glued))
-                begin, run, glued = at, here, True
-        self._pieces.append((text[begin - start :], begin, end, run, glued))
+        first, last = self._runs_at((start, end))
+        if _alike(first, last):
+            return [(text, start, end, first, False)]
+        runs = self._runs_at(range(start, end + 1))
+        cuts = [at for at, (a, b) in enumerate(pairwise(runs), 1) if not _alike(a, b)]
+        return [
+            (text[a:b], start + a, start + b - 1, runs[a], a > 0)
+            for a, b in pairwise([0, *cuts, len(text)])
+        ]
 
-    def _placed(self) -> list[Word]:
+    def _placed(self, pieces: list[_Piece]) -> list[Word]:
         """The pieces as words. pdfium writes the boxes of their first and last characters into one
         block of memory, so that they are compared and turned all at once."""
-        if not self._pieces:
+        if not pieces:
             return []
-        at, box = self._at, _loose_box
-        boxes = (ctypes.c_float * (8 * len(self._pieces)))()
-        place = ctypes.addressof(boxes)
-        texts, starts, ends, runs, glued = zip(*self._pieces, strict=True)
-        for start, end in zip(starts, ends, strict=True):
-            box(at, start, place)
-            box(at, end, place + 16)
-            place += 32
-        sides = (
-            np.frombuffer(memoryview(boxes).cast("B"), np.float32)
-            .astype(np.float64)
-            .reshape(-1, 2, 4)
-        )
+        boxes = np.zeros((len(pieces), 2, 4), np.float32)
+        begin, step = boxes.ctypes.data, boxes.itemsize * 4
+        for side in (0, 1):
+            indexes = [piece[side + 1] for piece in pieces]
+            places = range(begin + side * step, begin + boxes.nbytes, 2 * step)
+            deque(map(_loose_box, repeat(self._at), indexes, map(_address, places)), maxlen=0)
+        sides = boxes.astype(np.float64)
         left, bottom = sides[:, :, 0].min(1), sides[:, :, 3].min(1)
         top, right = sides[:, :, 1].max(1), sides[:, :, 2].max(1)
         x0, y0 = self._frame.point(left, top)
@@ -221,57 +234,70 @@ class _Reader:
         return list(
             map(
                 Word,
-                texts,
+                [piece[0] for piece in pieces],
                 np.minimum(x0, x1).tolist(),
                 np.minimum(y0, y1).tolist(),
                 np.maximum(x0, x1).tolist(),
                 np.maximum(y0, y1).tolist(),
-                [run.base for run in runs],
-                [run.style for run in runs],
-                glued,
+                [piece[3].base for piece in pieces],
+                [piece[3].style for piece in pieces],
+                [piece[4] for piece in pieces],
             )
         )
 
-    def _run(self, index: int) -> _Run:
-        address = _text_object(self._at, index) or 0
-        return self._runs.get(address) or self._measure(address, index)
+    def _runs_at(self, indexes: Sequence[int]) -> list[_Run]:
+        known = self._runs
+        return [
+            known.get(item) or self._measure(item, index)
+            for index, item in zip(
+                indexes, map(_text_object, repeat(self._at), indexes), strict=True
+            )
+        ]
 
-    def _measure(self, address: int, index: int) -> _Run:
+    def _measure(self, address: int | None, index: int) -> _Run:
         """The run of a text object met for the first time, by its character at `index`."""
         if not address:
-            self._runs[0] = _PLAIN
+            self._runs[address] = _PLAIN
             return _PLAIN
-        matrix, size = self._matrix, self._size
+        item, set_as = _address(address), self._set_as
         _char_matrix(self._at, index, self._matrix_at)
-        _char_origin(self._at, index, self._x_at, self._y_at)
-        _font_size(address, self._size_at)
-        set_as = (_font_of(address), size.value, matrix.a, matrix.b, matrix.c, matrix.d)
-        known = self._looks.get(set_as)
+        _font_size(item, self._size_at)
+        look = (_font_of(item) or 0, bytes(set_as)[:_LOOK])
+        known = self._looks.get(look)
         if known is None:
-            known = self._look(address, index)
+            known = self._look(look[0], index)
             if known[0].size >= SMALLEST:  # else it was measured by this character's height
-                self._looks[set_as] = known
-        base = round(self._frame.point(self._x.value, self._y.value)[1], 1)
+                self._looks[look] = known
+        base = round(10 * self._frame.point(*self._origin(index))[1]) / 10
         run = self._runs[address] = _Run(*known, base)
         return run
 
-    def _look(self, address: int, index: int) -> tuple[Style, int]:
+    def _origin(self, index: int) -> tuple[float, float]:
+        """Where a character stands; where its object does, if that runs straight across."""
+        set_as = self._set_as
+        if not set_as.b:
+            return set_as.x, set_as.y
+        _char_origin(self._at, index, self._x_at, self._y_at)
+        return self._x.value, self._y.value
+
+    def _look(self, font: int, index: int) -> tuple[Style, int]:
         """The style and direction of the object whose matrix and size were just read."""
-        matrix = self._matrix
-        scale = math.hypot(matrix.c, matrix.d) or math.hypot(matrix.a, matrix.b)
-        name, bold, italic = self._font(address)
-        points = abs(self._size.value) * scale
+        set_as = self._set_as
+        a, b, c, d = set_as.a, set_as.b, set_as.c, set_as.d
+        scale = math.hypot(c, d) or math.hypot(a, b)
+        name, bold, italic = self._font(font)
+        points = abs(set_as.size) * scale
         if points < SMALLEST:  # bitmap fonts call their size 1: their letters are as tall as any
-            _loose_box(self._at, index, self._box_at)
-            points = max(points, 0.8 * abs(self._box.top - self._box.bottom))
+            box = pdfium.FS_RECTF()
+            _loose_box(self._at, index, _address(ctypes.addressof(box)))
+            points = max(points, 0.8 * abs(box.top - box.bottom))
         look = (name, round(points, 1), bold, italic)
         style = self._styles.get(look)
         if style is None:
             style = self._styles[look] = Style(*look)
-        return style, self._frame.turn(matrix.a, matrix.b)
+        return style, self._frame.turn(a, b)
 
-    def _font(self, item: int) -> tuple[str, bool, bool]:
-        address = _font_of(item) or 0
+    def _font(self, address: int) -> tuple[str, bool, bool]:
         if address not in self._fonts:
             font = ctypes.cast(address, pdfium.FPDF_FONT)
             name = _font_name(font)
@@ -280,6 +306,10 @@ class _Reader:
             italic = bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG)
             self._fonts[address] = (name, bold, italic)
         return self._fonts[address]
+
+
+def _alike(a: _Run, b: _Run) -> bool:
+    return a is b or (a.style is b.style and a.base == b.base)
 
 
 _PLAIN = _Run(Style("", 10.0, False, False), 0, 0.0)

@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
+from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.marks import Block, Line
-from trivium.extract.pdf.typography import Typography, clean
+from trivium.extract.pdf.typography import Typography
 
 MAX_WORDS = 18
 LARGER = 1.08  # of the body's size
@@ -29,6 +30,7 @@ KNOWN = re.compile(
     r"|zusammenfassung|einleitung|literatur(?:verzeichnis)?|fazit|anhang|danksagung|quellen)[.:]?$",
     re.I,
 )
+LONGEST_KNOWN = 60  # characters; KNOWN matches none longer than 50
 CAPTION = re.compile(
     r"(?:figure|fig\.?|table|tab\.|algorithm|listing|abbildung|abb\.|tabelle|scheme|chart)"
     r"\s*(?:\d+|[IVX]+\b|[A-Z]\d*\b)",
@@ -42,7 +44,8 @@ REFERENCES = re.compile(
 _CONTENTS = re.compile(r"(?:table of )?contents|inhalt(?:sverzeichnis)?", re.I)
 _TOP = re.compile(r"(\d{1,2})((?:\.\d+)*)\.? +\S")
 _LETTER = re.compile(r"[^\W\d_]")
-_SMALL_LETTERS = re.compile(r"(?:[a-z][^a-z]*){20}")  # more than .15 of a line of 130 letters
+# More than .15 of a line of 60 letters, and of one of 130: it is not in capitals.
+_SMALL_LETTERS = (re.compile(r"(?:[a-z][^a-z]*){9}"), re.compile(r"(?:[a-z][^a-z]*){20}"))
 _SIGNS = re.compile(r"[\W_]+")
 _ROMAN = re.compile(r"(?:I{2,3}|I?V|VI{1,3}|I?X|XI{1,3}|I)\.? +\S")
 
@@ -69,7 +72,6 @@ class HeadingRules:
         text = line.text
         if text.count(" ") >= MAX_WORDS or self._is_ordinary(line, text):
             return False
-        text = clean(text)
         if not text or "..." in text or ". . ." in text:
             return False
         letters = len(_LETTER.findall(text))
@@ -89,17 +91,16 @@ class HeadingRules:
         return self._plain(line, text, below, spaced=spaced)
 
     def _is_ordinary(self, line: Line, text: str) -> bool:
-        """Whether a line is text beyond doubt: long, set as all others, in small letters, without
-        a number. Nine lines of ten are, and need no closer look."""
+        """Whether a line is text beyond doubt: set as all others, in small letters, with neither
+        a number nor a known name. Nine lines of ten are, and need no closer look."""
         return (
-            len(text) > 60
-            and not line.bold
+            not line.bold
             and not line.italic
             and line.peak <= LARGER * self._type.size
-            and not text[0].isdigit()
-            and text[1] != "."
             and line.page not in self._marked
-            and _SMALL_LETTERS.search(text) is not None
+            and _SMALL_LETTERS[len(text) > 60].search(text) is not None
+            and not NUMBER.match(text)
+            and (len(text) > LONGEST_KNOWN or not KNOWN.match(text))
         )
 
     def _numbered(
@@ -151,14 +152,14 @@ class HeadingRules:
 
     def continues(self, line: Line, above: Line) -> bool:
         """Whether a line goes on with the heading of the line above."""
-        text = clean(line.text)
+        text = line.text
         same = (
             above.column is line.column
             and abs(line.peak - above.peak) < 0.3
             and line.bold == above.bold
             and line.italic == above.italic
         )
-        if not same or NUMBER.match(text) or KNOWN.match(clean(above.text)) or _parted(line):
+        if not same or NUMBER.match(text) or KNOWN.match(above.text) or _parted(line):
             return False
         reach = 1.3 if KNOWN.match(text) else 1.6
         close = line.base - above.base < reach * max(line.size, above.size)

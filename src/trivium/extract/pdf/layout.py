@@ -19,14 +19,23 @@ NARROWEST = 0.2  # of the page: a column within a column is not narrower
 def fragments_of(page: Page) -> list[Fragment]:
     """Neighbouring words of the file's order that stand beside each other on a line."""
     fragments: list[Fragment] = []
-    current: list[Word] = []
-    for word in page.words:
-        if current and not _follows(current[-1], word):
+    if not page.words:
+        return fragments
+    last = page.words[0]
+    current = [last]
+    for word in page.words[1:]:
+        # Most words stand right of the one before them, in the same type on the same line.
+        gap, style = word.left - last.right, word.style
+        if gap >= 0 and style is last.style and word.base == last.base:
+            beside = gap < WIDE_GAP * style.size
+        else:
+            beside = _follows(last, word)
+        if not beside:
             fragments.append(Fragment(current))
             current = []
         current.append(word)
-    if current:
-        fragments.append(Fragment(current))
+        last = word
+    fragments.append(Fragment(current))
     return fragments
 
 
@@ -36,9 +45,9 @@ def _follows(last: Word, word: Word) -> bool:
     gap = word.left - last.right
     if gap < 0 and runs_left(last.text + word.text):
         gap = last.left - word.right
-    if abs(word.base - last.base) > 0.65 * size and not _overlap(last, word):
+    if not -0.6 * size < gap < WIDE_GAP * size:
         return False
-    return -0.6 * size < gap < WIDE_GAP * size
+    return abs(word.base - last.base) <= 0.65 * size or _overlap(last, word)
 
 
 def _overlap(a: Word, b: Word) -> bool:
@@ -119,20 +128,23 @@ def _regions(
 def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
     """Fragments of one column grouped by the line they stand on, each row from left to right."""
     rows: list[tuple[float, float, list[Fragment]]] = []  # baseline, size
-    shelves: dict[int, list[int]] = {}  # rows by baseline: a page may have thousands
-    for fragment in sorted(fragments, key=lambda f: (-round(f.size), _base(f), f.left)):
-        base, size = _base(fragment), fragment.size
+    # Rows by baseline: a page may have thousands.
+    shelves: dict[int, list[tuple[float, float, list[Fragment]]]] = {}
+    based = [(_base(fragment), fragment) for fragment in fragments]
+    for base, fragment in sorted(based, key=lambda b: (-round(b[1].size), b[0], b[1].left)):
+        size = fragment.size
         shelf = int(base // SHELF)
-        for index in [row for at in range(shelf - 2, shelf + 3) for row in shelves.get(at, ())]:
-            row_base, row_size, row = rows[index]
+        for row_base, row_size, row in [
+            row for at in range(shelf - 2, shelf + 3) if at in shelves for row in shelves[at]
+        ]:
             small = size <= 0.8 * row_size  # an index may stand above another
             reach = 0.6 if small else 0.35
             if abs(base - row_base) < reach * row_size and (small or _fits(fragment, row)):
                 row.append(fragment)
                 break
         else:
-            shelves.setdefault(shelf, []).append(len(rows))
             rows.append((base, size, [fragment]))
+            shelves.setdefault(shelf, []).append(rows[-1])
     rows.sort(key=lambda row: (row[0], row[2][0].left))
     return [
         row if len(row) == 1 else sorted(row, key=lambda f: (f.left, f.right)) for _, _, row in rows
@@ -150,4 +162,7 @@ def _fits(fragment: Fragment, row: list[Fragment]) -> bool:
 
 def _base(fragment: Fragment) -> float:
     size = fragment.size
-    return next(word.base for word in fragment.words if word.style.size == size)
+    for word in fragment.words:
+        if word.style.size == size:
+            return word.base
+    return fragment.words[0].base

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from trivium.extract.pdf.characters import clean
+
 Role = Literal[
     "body",
     "heading",
@@ -67,6 +69,7 @@ class Fragment:
     width: float = 0.0
     height: float = 0.0
     middle: float = 0.0  # between top and bottom
+    even: bool = True  # all its words are set alike on one baseline
 
     def __post_init__(self) -> None:
         words = self.words
@@ -79,7 +82,13 @@ class Fragment:
             self.right = max([word.right for word in words])
             self.top = min([word.top for word in words])
             self.bottom = max([word.bottom for word in words])
-            self.size = dominant_size(words)
+            style, base = words[0].style, words[0].base
+            for word in words:
+                if word.style is not style or word.base != base:
+                    self.even, self.size = False, dominant_size(words)
+                    break
+            else:
+                self.size = style.size
         self.width = self.right - self.left
         self.height = self.bottom - self.top
         self.middle = (self.top + self.bottom) / 2
@@ -115,18 +124,29 @@ class Line:
     bold: bool = False
     italic: bool = False
     peak: float = 0.0  # the greatest size of its letters: small capitals are set in two
-    text: str = ""
+    text: str = ""  # as `clean` leaves it
     formula: bool | None = None  # decided once, by `paragraphs`
 
     def __post_init__(self) -> None:
-        words = self.words
-        self.left = min([cell.left for cell in self.cells])
-        self.right = max([cell.right for cell in self.cells])
-        self.top = min([cell.top for cell in self.cells])
-        self.bottom = max([cell.bottom for cell in self.cells])
-        self.size = size = self.cells[0].size if len(self.cells) == 1 else dominant_size(words)
+        cell, words = self.cells[0], self.words
+        if len(self.cells) == 1:
+            self.left, self.right, self.top, self.bottom = (
+                cell.left,
+                cell.right,
+                cell.top,
+                cell.bottom,
+            )
+            size = cell.size
+        else:
+            self.left = min([cell.left for cell in self.cells])
+            self.right = max([cell.right for cell in self.cells])
+            self.top = min([cell.top for cell in self.cells])
+            self.bottom = max([cell.bottom for cell in self.cells])
+            size = dominant_size(words)
+        self.size = size
+        even = cell.even and len(self.cells) == 1
         base = words[0].base
-        for word in words:
+        for word in () if even else words:
             if word.base != base:
                 base = dominant([(w.base, len(w.text)) for w in words if w.style.size == size])
                 break
@@ -134,9 +154,9 @@ class Line:
         # Fonts lie about their height: a highlight must cover the letters all the same.
         self.top = min(self.top, self.base - 0.85 * self.size)
         self.bottom = max(self.bottom, self.base + 0.25 * self.size)
-        self.text = join_words(words)
+        self.text = clean(join_words(words))
         plain = words[0].style
-        for word in words:
+        for word in () if even else words:
             if word.style is not plain:
                 break
         else:  # most lines are set in one style

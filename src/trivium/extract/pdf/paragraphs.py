@@ -6,6 +6,7 @@ What runs over columns and pages is put together by `flow`.
 from __future__ import annotations
 
 import re
+import string
 
 from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.headings import CAPTION, HeadingRules
@@ -18,6 +19,7 @@ _ENTRY = re.compile(r"\[\w{1,12}\]\s*\S|\d{1,3}\.\s+[A-Z]")
 _RUN_IN = re.compile(r"(abstract|summary|zusammenfassung)\s*(?:[.:—–-]+\s*|\s+(?=[A-Z]))", re.I)
 _WORDLIKE = re.compile(r"[^\W\d_]{3,}")
 _SIGN = re.compile(r"[^\w\s]|_")
+_ASCII_SIGNS = str.maketrans("", "", string.punctuation)
 _END = re.compile(r"[.!?:;…][\"”’)\]]*\d{0,2}$")
 SMALL = 0.93  # of the body's size: footnotes, captions, labels in figures
 
@@ -74,13 +76,12 @@ def _goes_on(lines: list[Line], start: int, at: int, typography: Typography) -> 
         return False
     if is_row(line) or is_row(above):
         return False
-    formula = is_formula(line) or is_formula(above)
     gap = line.base - above.base
     lead = max(typography.leading(min(above.size, line.size)), 1.05 * line.size)
-    if gap > (1.9 if formula else 1.3) * lead:
-        return False
-    if abs(line.size - above.size) > 0.07 * above.size and not formula:
-        return False
+    if gap > 1.3 * lead or abs(line.size - above.size) > 0.07 * above.size:
+        formula = is_formula(line) or is_formula(above)
+        if not formula or gap > 1.9 * lead:
+            return False
     if CAPTION.match(line.text) and gap > 1.1 * lead:
         return False
     if _marks_item(line, lines[start]):
@@ -139,6 +140,10 @@ def is_formula(line: Line) -> bool:
 
 def _is_formula(line: Line) -> bool:
     text = line.text
+    if text.isascii() and len(text) - len(text.translate(_ASCII_SIGNS)) < 0.2 * len(text):
+        plain = [len(word) for word in text.split() if len(word) > 2 and word.isalpha()]
+        if sum(plain) > 0.5 * len(text):
+            return False  # as below, for what nine lines of ten are, in a third of the time
     words = sum(map(len, _WORDLIKE.findall(text)))
     signs = len(_SIGN.findall(text))
     if words > 0.5 * len(text) and signs < 0.2 * len(text):

@@ -70,9 +70,8 @@ def drop_line_numbers(pages: list[Page]) -> None:
 def _line_numbers(page: Page) -> set[int]:
     margins: dict[tuple[str, int], list[Word]] = {}
     low, high = MARGIN * page.across, (1 - MARGIN) * page.across
-    for word in page.words:
-        outside = word.right < low or word.left > high
-        if outside and len(word.text) <= MAX_DIGITS and word.text.isdecimal():
+    for word in [word for word in page.words if word.right < low or word.left > high]:
+        if len(word.text) <= MAX_DIGITS and word.text.isdecimal():
             side = "left" if word.right < low else "right"
             edge = word.right if side == "left" else word.left
             margins.setdefault((side, round(edge / 4)), []).append(word)

@@ -77,15 +77,18 @@ class PageUnread(Exception):
 def needs_ocr(page: Page, picture: float) -> bool:
     """Whether a page has no usable text but something to look at; `picture` is the share of it
     that images and drawings cover."""
-    letters = sum(len(word.text) for word in page.words)
-    if letters and is_garbage(page.words):
-        return True
-    return letters < MIN_LETTERS and picture > 0.02
+    if len(page.words) < MIN_LETTERS:
+        letters = sum(len(word.text) for word in page.words)
+        if letters < MIN_LETTERS and picture > 0.02:
+            return True
+    return is_garbage(page.words)
 
 
 def is_garbage(words: list[Word]) -> bool:
     """Whether a text layer says nothing: its font has no mapping to characters."""
     text = "".join([word.text for word in words])
+    if text.isascii() and text.isprintable():  # most pages, in a tenth of the time
+        return False
     return len(_ODD.findall(text)) > 0.3 * len(text)
 
 

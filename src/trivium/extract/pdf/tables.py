@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.extract.composer import cut_header, line_of
+from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.direction import runs_left
 from trivium.extract.pdf.marks import Block, Line, Word, join_words
-from trivium.extract.pdf.typography import clean
 
 MIN_ROWS = 3  # of words; two rows of figures are enough
 FAR = 2.6  # sizes of the font between the baselines of two rows
@@ -278,7 +278,7 @@ def _top(rows: list[_Row], start: int, end: int, floor: int) -> int:
         if below.base - line.base > 2.0 * max(line.size, below.size):
             break
         names = line.left > max(left + 0.15 * (edge - left), edge - 8 * line.size)
-        unit = bool(_UNIT.fullmatch(clean(line.text)))
+        unit = bool(_UNIT.fullmatch(line.text))
         if len(line.text) > 90 or not (names or unit):
             break
         top -= 1
@@ -399,8 +399,9 @@ def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
     words = []
     for row in full:
         for cell in row.cells:
-            over = sum(min(cell.right, high) - max(cell.left, low) > 1 for low, high in figures)
-            if not cell.figure and not over:
+            if not cell.figure and not any(
+                min(cell.right, high) - max(cell.left, low) > 1 for low, high in figures
+            ):
                 words.append((cell.left, cell.right))
     if figures and not words:  # labels reach over the first figures in every row
         words = [

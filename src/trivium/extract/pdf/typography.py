@@ -9,28 +9,15 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
+from trivium.extract.pdf.characters import ACCENTED, ACCENTS, compose
 from trivium.extract.pdf.marks import Line, Word, dominant
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_BROKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*-$")
+_BROKEN = re.compile(r"-([^\W\d_]+(?:-[^\W\d_]+)*)")  # backwards: looks only at the end
 MAX_WORD = 100  # characters; of a paragraph only its end is looked at
 _HYPHENS = "-‐\u00ad"
 # Ideographs, kana, and the signs and wide letters set among them: no blanks part their words.
 _UNSPACED = re.compile(r"[\u2e80-\u303f\u3040-\u31ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
-_SPACES = re.compile(r"[\s\u00a0\u2000-\u200b\u202f\u205f\u3000\ufeff]+")
-_LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-)
-# TeX's old fonts print an accent before the letter it belongs on. A hat or a tilde between letters
-# may as well be mathematics: they count only on letters that commonly have them.
-ACCENTS = {"´": "\u0301", "`": "\u0300", "¨": "\u0308", "ˆ": "\u0302", "˜": "\u0303"}
-ACCENTS |= {"ˇ": "\u030c", "˚": "\u030a"}
-_ACCENTED = re.compile(r"([´`¨ˇ˚]) ?([^\W\d_])|(?<=[^\W\d_])(ˆ|˜)([aeiou](?=[^\W\d_])|[no])")
-_STRAY = re.compile(rf"(?<=[^\W\d_])[{''.join(ACCENTS)}](?![^\W\d_])|(?:^| )[´`¨ˇ˚](?= |$)")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
-# What fonts without a mapping leave of ligatures: pdfium's replacement for ffi, an arrow for ff.
-_LOST_FFI = re.compile(r"(?<=[^\W\d_])\ufffd ?(?=[^\W\d_])")
-_LOST_FF = re.compile(r"(?<=[^\W\d_])↵ ?(?=[^\W\d_]|$|-)|(?<=^)↵(?=[^\W\d_])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +39,7 @@ def measure(lines: list[Line]) -> Typography:
     letters = sum(len(line.text) for line in body) or 1
     steps: dict[float, Counter[float]] = {}
     for above, below in pairwise(lines):
-        step = round(below.base - above.base, 0)
+        step = round(below.base - above.base)
         same = above.column is below.column and above.size == below.size
         if same and 0.8 * above.size < step < 3 * above.size:
             steps.setdefault(above.size, Counter())[step] += 1
@@ -68,25 +55,27 @@ def measure(lines: list[Line]) -> Typography:
 
 
 def _vocabulary(lines: list[Line]) -> Counter[str]:
-    words: Counter[str] = Counter()
+    texts: list[str] = []
     broken = False
     for line in lines:
-        text = line.text.casefold()
-        found = _WORD.findall(text)
+        text = line.text
+        if broken and (first := _WORD.search(text)):
+            text = text[first.end() :]
+        broken = line.text.endswith(tuple(_HYPHENS))
         if broken:
-            found = found[1:]
-        broken = text.endswith(tuple(_HYPHENS))
-        if broken and found:
-            found.pop()
-        words.update(found)
-        words.update(part for word in found if "-" in word for part in word.split("-"))
+            text = text[: max([match.start() for match in _WORD.finditer(text)], default=0)]
+        texts.append(text)
+    words = Counter(_WORD.findall("\n".join(texts).casefold()))
+    for word in [word for word in words if "-" in word]:
+        for part in word.split("-"):
+            words[part] += words[word]
     return words
 
 
 def join_lines(lines: list[str], words: Counter[str]) -> str:
-    """The text of a paragraph from its lines, words that a line's end broke put together."""
+    """The text of a paragraph from its clean lines, words that a line's end broke put together."""
     text = ""
-    for line in map(clean, lines):
+    for line in lines:
         if not text or not line:
             text += line
         elif text[-1] in _HYPHENS and len(text) > 1 and text[-2].isalnum() and line[0].isalnum():
@@ -105,11 +94,11 @@ def _keeps_hyphen(text: str, line: str, words: Counter[str]) -> bool:
     then whether both halves are words of it."""
     if text[-1] == "\u00ad":
         return False
-    before = _BROKEN.search(text[-MAX_WORD:])
+    before = _BROKEN.match(text[: -MAX_WORD - 1 : -1])
     after = _WORD.match(line)
     if before is None or after is None or line[0].isupper():
         return True
-    first, second = before[0][:-1].casefold(), after[0].casefold()
+    first, second = before[1][::-1].casefold(), after[0].casefold()
     joined, parted = words[first + second], words[f"{first}-{second}"]
     if joined or parted:
         return parted > joined
@@ -128,28 +117,8 @@ def settle_accents(words: list[Word]) -> list[Word]:
             continue
         if accent is not None and settled and abs(word.left - accent.left) < 0.4 * word.style.size:
             before = settled[-1]
-            word.text = _ACCENTED.sub(_compose, accent.text + word.text)
+            word.text = ACCENTED.sub(compose, accent.text + word.text)
             word.glued |= abs(word.left - before.right) < 0.1 * word.style.size
         accent = None
         settled.append(word)
     return settled
-
-
-def clean(text: str) -> str:
-    """Ligatures taken apart, accents put on their letters, every kind of space one space."""
-    if text.isascii() and text.isprintable() and "  " not in text and "`" not in text:
-        return text.strip()  # nothing to do for nine of ten lines of an English paper
-    text = _CONTROLS.sub("", _SPACES.sub(" ", text)).translate(_LIGATURES).strip()
-    if "\ufffd" in text or "↵" in text:
-        text = _LOST_FF.sub("ff", _LOST_FFI.sub("ffi", text)).replace("\ufffd", "").strip()
-    if any(accent in text for accent in ACCENTS):
-        text = _STRAY.sub("", _ACCENTED.sub(_compose, text)).strip()
-    return text
-
-
-def _compose(match: re.Match[str]) -> str:
-    from unicodedata import normalize
-
-    accent, letter = match[1] or match[3], match[2] or match[4]
-    composed = normalize("NFC", {"ı": "i", "ȷ": "j"}.get(letter, letter) + ACCENTS[accent])
-    return composed if len(composed) == 1 else match[0]

@@ -36,15 +36,6 @@ _FORCE_BOLD = 1 << 18  # of the font descriptor's flags
 _ITALIC_FLAG = 1 << 6
 
 
-class _SetAs(ctypes.Structure):
-    """How an object is set, as pdfium writes it: its size, then the matrix of a character."""
-
-    _fields_ = tuple((name, ctypes.c_float) for name in ("size", "a", "b", "c", "d", "x", "y"))
-
-
-_LOOK = _SetAs.x.offset  # the bytes that tell how it looks, not where
-
-
 @dataclass(slots=True)
 class _Run:
     """A text object of the page: one font, one direction."""
@@ -54,6 +45,7 @@ class _Run:
     base: float  # baseline of its first character
 
 
+_Look = tuple[int, float, float, float, float, float]  # font, size and matrix
 # A word on its way: its characters, the first and last of them in the page's text, their run, and
 # whether no space stands before it.
 _Piece = tuple[str, int, int, _Run, bool]
@@ -144,12 +136,12 @@ class _Reader:
         self._runs: dict[int | None, _Run] = {}  # by the address of the object
         self._fonts: dict[int, tuple[str, bool, bool]] = {}  # name, bold, italic
         self._styles: dict[tuple[str, float, bool, bool], Style] = {}
-        self._looks: dict[tuple[int, bytes], tuple[Style, int]] = {}  # by font, size and matrix
+        self._looks: dict[_Look, tuple[Style, int]] = {}  # by font, size and matrix
         self.has_accents = False  # that stand alone, as TeX's old fonts print them
-        self._set_as = _SetAs()
+        self._set_as = (ctypes.c_float * 7)()  # an object's size, then a character's matrix
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._size_at = _address(ctypes.addressof(self._set_as))
-        self._matrix_at = _address(ctypes.addressof(self._set_as) + _SetAs.a.offset)
+        self._matrix_at = _address(ctypes.addressof(self._set_as) + 4)
         self._x_at, self._y_at = (_address(ctypes.addressof(x)) for x in (self._x, self._y))
 
     def words(self) -> tuple[list[Word], list[int]]:
@@ -226,11 +218,10 @@ class _Reader:
             indexes = [piece[side + 1] for piece in pieces]
             places = range(begin + side * step, begin + boxes.nbytes, 2 * step)
             deque(map(_loose_box, repeat(self._at), indexes, map(_address, places)), maxlen=0)
-        sides = boxes.astype(np.float64)
-        left, bottom = sides[:, :, 0].min(1), sides[:, :, 3].min(1)
-        top, right = sides[:, :, 1].max(1), sides[:, :, 2].max(1)
-        x0, y0 = self._frame.point(left, top)
-        x1, y1 = self._frame.point(right, bottom)
+        sides: Any = boxes.astype(np.float64)
+        low, high = np.minimum(sides[:, 0], sides[:, 1]), np.maximum(sides[:, 0], sides[:, 1])
+        x0, y0 = self._frame.point(low[:, 0], high[:, 1])  # left, top
+        x1, y1 = self._frame.point(high[:, 2], low[:, 3])  # right, bottom
         return list(
             map(
                 Word,
@@ -259,34 +250,30 @@ class _Reader:
         if not address:
             self._runs[address] = _PLAIN
             return _PLAIN
-        item, set_as = _address(address), self._set_as
+        item = _address(address)
         _char_matrix(self._at, index, self._matrix_at)
         _font_size(item, self._size_at)
-        look = (_font_of(item) or 0, bytes(set_as)[:_LOOK])
+        size, a, b, c, d, x, y = self._set_as[:]
+        look = (_font_of(item) or 0, size, a, b, c, d)
         known = self._looks.get(look)
         if known is None:
-            known = self._look(look[0], index)
+            known = self._look(index, *look)
             if known[0].size >= SMALLEST:  # else it was measured by this character's height
                 self._looks[look] = known
-        base = round(10 * self._frame.point(*self._origin(index))[1]) / 10
+        if b:  # it does not run straight across: its characters stand at other heights
+            _char_origin(self._at, index, self._x_at, self._y_at)
+            x, y = self._x.value, self._y.value
+        base = round(10 * self._frame.point(x, y)[1]) / 10
         run = self._runs[address] = _Run(*known, base)
         return run
 
-    def _origin(self, index: int) -> tuple[float, float]:
-        """Where a character stands; where its object does, if that runs straight across."""
-        set_as = self._set_as
-        if not set_as.b:
-            return set_as.x, set_as.y
-        _char_origin(self._at, index, self._x_at, self._y_at)
-        return self._x.value, self._y.value
-
-    def _look(self, font: int, index: int) -> tuple[Style, int]:
-        """The style and direction of the object whose matrix and size were just read."""
-        set_as = self._set_as
-        a, b, c, d = set_as.a, set_as.b, set_as.c, set_as.d
+    def _look(
+        self, index: int, font: int, size: float, a: float, b: float, c: float, d: float
+    ) -> tuple[Style, int]:
+        """The style and direction of an object by its font, size and matrix."""
         scale = math.hypot(c, d) or math.hypot(a, b)
         name, bold, italic = self._font(font)
-        points = abs(set_as.size) * scale
+        points = abs(size) * scale
         if points < SMALLEST:  # bitmap fonts call their size 1: their letters are as tall as any
             box = pdfium.FS_RECTF()
             _loose_box(self._at, index, _address(ctypes.addressof(box)))

@@ -22,7 +22,7 @@ def fragments_of(page: Page) -> list[Fragment]:
     if not page.words:
         return fragments
     last = page.words[0]
-    current = [last]
+    current, even = [last], True
     for word in page.words[1:]:
         # Most words stand right of the one before them, in the same type on the same line.
         gap, style = word.left - last.right, word.style
@@ -30,12 +30,13 @@ def fragments_of(page: Page) -> list[Fragment]:
             beside = gap < WIDE_GAP * style.size
         else:
             beside = _follows(last, word)
+            even = even and not beside
         if not beside:
-            fragments.append(Fragment(current))
-            current = []
+            fragments.append(Fragment(current, even=even))
+            current, even = [], True
         current.append(word)
         last = word
-    fragments.append(Fragment(current))
+    fragments.append(Fragment(current, even=even))
     return fragments
 
 

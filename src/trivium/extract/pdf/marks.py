@@ -69,7 +69,7 @@ class Fragment:
     width: float = 0.0
     height: float = 0.0
     middle: float = 0.0  # between top and bottom
-    even: bool = True  # all its words are set alike on one baseline
+    even: bool = False  # its words are set alike, on one baseline, from left to right
 
     def __post_init__(self) -> None:
         words = self.words
@@ -78,17 +78,15 @@ class Fragment:
             self.left, self.right = word.left, word.right
             self.top, self.bottom, self.size = word.top, word.bottom, word.style.size
         else:
-            self.left = min([word.left for word in words])
-            self.right = max([word.right for word in words])
             self.top = min([word.top for word in words])
             self.bottom = max([word.bottom for word in words])
-            style, base = words[0].style, words[0].base
-            for word in words:
-                if word.style is not style or word.base != base:
-                    self.even, self.size = False, dominant_size(words)
-                    break
+            if self.even:
+                self.left, self.right = words[0].left, words[-1].right
+                self.size = words[0].style.size
             else:
-                self.size = style.size
+                self.left = min([word.left for word in words])
+                self.right = max([word.right for word in words])
+                self.size = dominant_size(words)
         self.width = self.right - self.left
         self.height = self.bottom - self.top
         self.middle = (self.top + self.bottom) / 2

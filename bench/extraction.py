@@ -31,7 +31,9 @@ pages/s       all papers, three times over, through the sandbox that `trivium ad
               and hyperthread still shows in it.
 --reports     so many annual reports made for the purpose, and small files for one trouble each: see
               `bench.reports` for rows, headers, running heads, order, titles and CPU.
---peers       a Python with kreuzberg and markitdown, which read the made files too.
+--peers       a Python with kreuzberg and markitdown, which read the same files in the same run: the
+              papers (words kept as in `body`, references included), the made files, and the office
+              files of `bench.reading_formats` (text F1 by format).
 --ocr         every scan with a text file beside it: 1 - (word edit distance / words of the text),
               words as runs of two or more letters and digits, casefolded: the text beside linn
               writes every bullet as a lone 0.
@@ -53,7 +55,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from bench import reports
+from bench import reading_formats, reports
 from bench.made_pdfs import made_files
 from bench.scans import recognise, scans
 from trivium.chunk.recursive import RecursiveChunker
@@ -111,6 +113,9 @@ def main() -> None:
         found["made"] = {"trivium": reports.judge(files)}
         if asked.peers:
             found["made"] |= reports.judge_peers(asked.peers, files)
+    if asked.peers:
+        found["beside"] = beside(papers, asked.peers)
+        found["formats"] = reading_formats.office(asked.papers.parent / "office", asked.peers)
     if asked.ocr:
         found["ocr"] = [recognise(path, asked.languages) for path in scans(asked.scans)]
     print(json.dumps(found, indent=1) if asked.json else table(found))
@@ -277,6 +282,31 @@ def speed(papers: list[Path]) -> dict[str, float]:
     }
 
 
+def beside(papers: list[Path], peers: str) -> dict[str, dict[str, float]]:
+    """By system: the share of the papers' words that are kept, and processor time a page."""
+    sections = {}
+    for paper in papers:
+        given = json.loads(Path(f"{paper}.json").read_text(encoding="utf-8"))["metadata"]
+        headed = [one for one in given["sections"] or [] if one["heading"]]
+        sections[str(paper)] = [words(one["text"]) for one in headed]
+    pages = sum(
+        _pages(PdfExtractor().extract(Blob(paper.name, paper.read_bytes()))) for paper in papers
+    )
+    table: dict[str, dict[str, float]] = {}
+    for system, read in reading_formats.read_by_all(papers, peers).items():
+        kept = total = 0
+        for path, wanted in sections.items():
+            trigrams = Reading.trigrams([words(read[path][0])])
+            kept += sum(_kept(section, trigrams) for section in wanted)
+            total += sum(map(len, wanted))
+        cpu = sum(seconds for _, seconds in read.values())
+        table[system] = {
+            "words kept, %": round(100 * kept / max(1, total), 2),
+            "CPU ms a page": round(1000 * cpu / pages, 1),
+        }
+    return table
+
+
 def _read_all(sandbox: Sandbox, blobs: list[Blob]) -> int:
     """How many pages there are, once all are read."""
     with ThreadPoolExecutor(os.cpu_count()) as readers:
@@ -306,6 +336,10 @@ def table(found: dict[str, Any]) -> str:
         lines.append(f"{name.replace('_', ' ')}: {value}  (load {load:.1f})")
     if "made" in found:
         lines.append(reports.table(found["made"]))
+    for system, row in found.get("beside", {}).items():
+        lines.append(f"papers, {system}: {row}")
+    for system, rows in found.get("formats", {}).items():
+        lines += [f"{system} {kind}: {row}" for kind, row in rows.items() if row["text_f1"]]
     for scan in found.get("ocr", []):
         lines.append(
             f"{scan['name']}: {100 * scan['accuracy']:.2f} % of {scan['words']} words,"

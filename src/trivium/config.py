@@ -148,9 +148,11 @@ class Settings:
     read_url: str = _setting(
         "read.url",
         "",
-        "address of an Azure Document Intelligence resource that reads PDF and images",
+        "address of a Document Intelligence or docling server that reads PDF and images",
     )
-    read_model: str = _setting("read.model", "prebuilt-layout", "model behind read.url")
+    read_model: str = _setting(
+        "read.model", "prebuilt-layout", "model behind read.url; docling: a docling-serve server"
+    )
     read_key_file: Path | None = _setting("read.key_file", None, "file with the key of read.url")
     read_key_header: str = _setting(
         "read.key_header", "Ocp-Apim-Subscription-Key", "header for the key of read.url"

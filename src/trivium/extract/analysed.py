@@ -1,6 +1,7 @@
 """Turns what a layout service found on pages into text with headings, paragraphs and tables.
 
-The form is that of Azure Document Intelligence (`analyzeResult`). It comes from a network: whatever
+The form is that of Azure Document Intelligence (`analyzeResult`); `docling` puts a DoclingDocument
+into it. It comes from a network: whatever
 is missing or odd is left out, and an answer without any text is refused. Knows no address.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trivium.errors import FileEmpty
+from trivium.extract import docling
 from trivium.extract.composer import NOWHERE, Composer, line_of
 from trivium.extract.images import USUAL_DPI, image_type
 from trivium.ports import Blob
@@ -20,11 +22,13 @@ MAX_CELLS = 1_000_000  # of one table
 _RUNNING = frozenset({"pageHeader", "pageFooter", "pageNumber"})
 _HEADINGS = {"title": 1, "sectionHeading": 2}
 _MARKS = (":selected:", ":unselected:")  # check boxes
-_POINTS = {"inch": 72.0, "pixel": 72.0 / USUAL_DPI}
+_POINTS = {"inch": 72.0, "pixel": 72.0 / USUAL_DPI, "point": 1.0}
 
 
 def extraction_of(result: Mapping[str, Any], blob: Blob) -> Extraction:
     """Raises FileEmpty where there is no text in it."""
+    if result.get("schema_name") == docling.SCHEMA:
+        result = docling.analysed(result)
     out = Composer(blob.name)
     pages = [page for page in _list(result, "pages") if isinstance(page.get("pageNumber"), int)]
     scales = {page["pageNumber"]: _POINTS.get(page.get("unit", ""), 72.0) for page in pages}
@@ -36,7 +40,7 @@ def extraction_of(result: Mapping[str, Any], blob: Blob) -> Extraction:
             continue
         role, text = part.get("role", ""), _text(part)
         if role in _HEADINGS:
-            out.heading(_HEADINGS[role], text, place)
+            out.heading(_HEADINGS[role] + _count(part, "deeper"), text, place)
             title = title or (text if role == "title" else "")
         elif role not in _RUNNING:
             kind: ElementKind = "list_item" if text.startswith(("· ", "• ")) else "paragraph"

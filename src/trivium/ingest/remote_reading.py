@@ -13,6 +13,7 @@ from trivium.errors import FormatUnknown, ModelError, ReadError
 from trivium.extract.analysed import extraction_of
 from trivium.extract.detect import reader_name
 from trivium.extract.images import image_type
+from trivium.models.docling import Docling
 from trivium.models.document_intelligence import MOST_BYTES, DocumentIntelligence
 from trivium.ports import Blob, Reader
 from trivium.types import Extraction
@@ -39,7 +40,7 @@ class RemotelyRead:
 class RemoteReading:
     """Reads PDF and pictures by the service, everything else as the reader it is given does."""
 
-    def __init__(self, read: Reader, service: DocumentIntelligence) -> None:
+    def __init__(self, read: Reader, service: DocumentIntelligence | Docling) -> None:
         self._read = read
         self._service = service
         self._reader = reader_name(RemotelyRead(service.name))

@@ -23,11 +23,13 @@ from trivium.ingest.large import Plan
 from trivium.ingest.reading import FACTORY, extractors
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
+from trivium.models import docling
 from trivium.models.bedrock.client import BedrockClient, BedrockEndpoint
 from trivium.models.bedrock.embedder import BedrockEmbedder
 from trivium.models.bedrock.generator import BedrockGenerator
 from trivium.models.bedrock.reranker import BedrockReranker
 from trivium.models.cross_encoder import CrossEncoder
+from trivium.models.docling import Docling
 from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint, is_bedrock
 from trivium.models.generator import RemoteGenerator
@@ -242,7 +244,7 @@ def reader_for(settings: Settings, generator: Generator | None, read: Reader) ->
     return Describing(read, generator, reader_name(images))
 
 
-def remote_reader_for(settings: Settings) -> DocumentIntelligence:
+def remote_reader_for(settings: Settings) -> DocumentIntelligence | Docling:
     s = settings
     there = Endpoint(
         "read",
@@ -253,7 +255,8 @@ def remote_reader_for(settings: Settings) -> DocumentIntelligence:
         s.read_seconds,
         s.read_seconds * _PATIENCE,
     )
-    return DocumentIntelligence(Client(there, max_bytes=settings.read_memory))
+    client = Client(there, max_bytes=settings.read_memory)
+    return Docling(client) if s.read_model == docling.NAME else DocumentIntelligence(client)
 
 
 def readers_for(settings: Settings) -> int:

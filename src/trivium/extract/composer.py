@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from trivium.errors import FileEmpty, FileTooLarge
+from trivium.extract.headers import names_of
 from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.text.languages import detect_language
@@ -109,11 +110,18 @@ class Composer:
         return True
 
     def table(
-        self, rows: Iterable[Sequence[str]], *, has_header: bool = True, place: Place = NOWHERE
+        self,
+        rows: Iterable[Sequence[str]],
+        *,
+        has_header: bool | None = None,
+        place: Place = NOWHERE,
     ) -> None:
-        """A small table inside a text: one element, a line for every row."""
-        lines = [line for line in map(line_of, rows) if line]
-        header = cut_header(lines[0]) if has_header and len(lines) > 1 else ""
+        """A small table inside a text: one element, a line for every row. Without word from its
+        file the rows themselves tell whether the first has names."""
+        kept = [row for row in rows if line_of(row)]
+        lines = [line_of(row) for row in kept]
+        names = [] if has_header is False else names_of(kept, certain=has_header is True)
+        header = cut_header(line_of(names))
         self.add("table", "\n".join(lines), header=header, place=place)
 
     def finish(

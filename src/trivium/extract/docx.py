@@ -36,7 +36,7 @@ _WHITE = {"tab": "\t", "cr": "\n", "noBreakHyphen": "‑", "softHyphen": ""}
 class DocxExtractor:
     """Takes zip archives with a Word document inside."""
 
-    version = "docx/2"
+    version = "docx/3"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)

@@ -47,7 +47,7 @@ _DATES = (
 class HtmlExtractor:
     """Takes files that begin as HTML does, and texts named so."""
 
-    version = "html/2"
+    version = "html/3"
 
     def accepts(self, blob: Blob) -> bool:
         if _BEGINNING.match(_narrow(blob.data[:_HEAD_BYTES])):

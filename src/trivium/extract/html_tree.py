@@ -19,6 +19,7 @@ MAX_DEPTH = 150  # three calls a level; libxml2 itself stops at 256
 # A main part with less than this share of a page's text is not what it claims to be.
 MIN_MAIN_SHARE = 0.3
 MIN_MENU_ITEMS = 15  # fewer links may well be the content: see also
+MAX_SPAN = 50  # columns or rows that a cell may fill
 MAX_TABLE_CELL = 1000  # characters; longer cells hold a layout, not data
 
 _INVISIBLE = frozenset(
@@ -164,14 +165,27 @@ class TreeReader:
         if caption is not None:
             self._out.add("paragraph", inline_text(caption), place=self._place)
         rows = []
+        taken: dict[int, int] = {}  # columns that a cell above fills, for so many rows more
         for row in table.iter("tr"):
             cells: list[str] = []
+            left = {column: more - 1 for column, more in taken.items() if more > 1}
             for cell in row.iter("td", "th"):
-                cells.append(inline_text(cell))
-                span = cell.get("colspan") or "1"
-                cells.extend([""] * (min(int(span), 50) - 1 if span.isdecimal() else 0))
+                while len(cells) in taken:
+                    cells.append("")
+                start, wide = len(cells), _span(cell, "colspan")
+                cells += [inline_text(cell), *[""] * (wide - 1)]
+                if (high := _span(cell, "rowspan")) > 1:
+                    left |= dict.fromkeys(range(start, start + wide), high - 1)
+            taken = left
             rows.append(cells)
-        self._out.table(rows, place=self._place)
+        first = next(table.iter("tr"), None)
+        named = first is not None and all(cell.tag == "th" for cell in first.iter("td", "th"))
+        self._out.table(rows, has_header=True if named else None, place=self._place)
+
+
+def _span(cell: _Element, name: str) -> int:
+    span = cell.get(name) or "1"
+    return min(max(int(span[:9]), 1), MAX_SPAN) if span.isdecimal() else 1
 
 
 def is_data(table: _Element) -> bool:

@@ -44,7 +44,7 @@ _BULLET = re.compile(r"[•·▪●○◦–-]\s+")
 class DocExtractor:
     """Takes compound files with a Word document in them."""
 
-    version = "doc/1"
+    version = "doc/2"
 
     def accepts(self, blob: Blob) -> bool:
         return has_stream(blob, "WordDocument")
@@ -161,7 +161,7 @@ def _properties(data: bytes) -> dict[int, str]:
 class XlsExtractor:
     """Takes compound files with a workbook in them."""
 
-    version = "xls/2"
+    version = "xls/3"
 
     def accepts(self, blob: Blob) -> bool:
         if blob.data.startswith(_BARE_WORKBOOK):

@@ -168,7 +168,7 @@ class _Reader:
             elif tokens[position].type == "inline":
                 rows[-1].append(visible_text(tokens[position]))
             position += 1
-        self.out.table(rows)
+        self.out.table(rows, has_header=True)
         return position
 
 

@@ -35,7 +35,7 @@ MAX_SPACES = 100
 class OdfExtractor:
     """Takes zip archives that name an OpenDocument type, or have its content."""
 
-    version = "odf/2"
+    version = "odf/3"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)

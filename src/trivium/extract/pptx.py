@@ -25,7 +25,7 @@ SLIDE_LEVEL = 2
 class PptxExtractor:
     """Takes zip archives with a presentation inside."""
 
-    version = "pptx/2"
+    version = "pptx/3"
 
     def accepts(self, blob: Blob) -> bool:
         return _MAIN in member_names(blob)

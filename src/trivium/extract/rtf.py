@@ -28,7 +28,7 @@ _HEADING = re.compile(r"(?:heading|überschrift|titre) (\d)", re.IGNORECASE)
 class RtfExtractor:
     """Takes what begins as RTF does."""
 
-    version = "rtf/2"
+    version = "rtf/3"
 
     def accepts(self, blob: Blob) -> bool:
         return blob.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{\\rtf")

@@ -5,22 +5,16 @@ Every reader of tables (CSV, XLSX, XLS, ODS) brings rows of strings; knows nothi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from trivium.errors import FileTooLarge
 from trivium.extract.composer import Composer, cut_header, line_of
+from trivium.extract.headers import columns, goes_on, is_figure, is_year, joined
 from trivium.types import Place
 
 MAX_COLUMNS = 16_384  # Excel's own limit
 MAX_CELLS = 20_000_000
 MAX_HEADER_CELL = 100  # longer ones are prose
-
-_FIGURE = re.compile(
-    r"[-+(]?\s*[$€£¥]?\s*[-+]?\d[\d.,'\s ]*(?:[eE][-+]?\d+)?\s*[%€$£)]?"
-    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+Z?)?|\d{1,2}:\d\d(?::\d\d)?|TRUE|FALSE"
-)
-_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 class SheetWriter:
@@ -31,9 +25,11 @@ class SheetWriter:
         self._name = name
         self._sheet = sheet
         self._header = ""
+        self._names: Sequence[str] = ()  # the header's cells
         self._columns: set[int] = set()  # that the header names
         self._margin = 0
         self._candidate: tuple[int, Sequence[str]] | None = None
+        self._over: Sequence[str] = ()  # the row above the candidate: names over several columns
         self._fresh = True  # at the top of a block of rows
         self._cells = 0
         self.rows = 0
@@ -55,16 +51,23 @@ class SheetWriter:
 
     def _row(self, number: int, cells: Sequence[str], filled: list[str]) -> None:
         if self._candidate is not None:
+            if not self._over and goes_on(self._candidate[1], cells):
+                above, self._over = self._candidate
+                self._candidate = (number, cells)
+                self._margin = min(columns(self._over) | columns(cells))
+                self._add(above, self._over, "")
+                return
             self._settle(cells)
         if self._fresh and len(filled) > 1:
             self._fresh = False
             if _could_head(cells, filled):
                 self._candidate = (number, cells)
                 return
-            if not _columns(cells) <= self._columns:  # another table, without a header of its own
+            if not columns(cells) <= self._columns:  # another table, without a header of its own
                 self._header = ""
         elif self._fresh and len(filled) == 1:  # a title above the table, wherever it stands
-            self._add(number, cells if _FIGURE.fullmatch(filled[0].strip()) else filled, "")
+            self._margin = 0
+            self._add(number, cells if is_figure(filled[0]) else filled, "")
             return
         self._add(number, cells, self._header)
 
@@ -73,32 +76,36 @@ class SheetWriter:
         assert self._candidate is not None
         number, cells = self._candidate
         self._candidate = None
+        names, self._over = (joined(self._over, cells) if self._over else cells), ()
         # Below the first block only figures under words make a header: else it is a gap.
-        figures = any(_FIGURE.fullmatch(cell.strip()) for cell in following)
-        if self._header and not figures and _columns(cells) <= self._columns:
+        figures = any(is_figure(cell) for cell in following)
+        if self._header and not figures and columns(cells) <= self._columns:
             self._add(number, cells, self._header)
             return
-        self._columns = _columns(cells)
+        self._names, self._columns = names, columns(names)
         # A column of labels need not have a name: the row below tells where the table begins.
-        self._margin = min(self._columns | _columns(following))
-        self._header = cut_header(line_of(cells[self._margin :]))
+        self._margin = min(self._columns | columns(following))
+        self._header = cut_header(line_of(names[self._margin :]))
         self._add(number, cells, "")
 
     def _end_block(self) -> None:
         if self._candidate is not None:
             number, cells = self._candidate
             self._candidate = None
+            self._over = ()
             self._add(number, cells, self._header)
         self._fresh = True
 
     def _add(self, number: int, cells: Sequence[str], header: str) -> None:
         place = Place(sheet=self._sheet, rows=(number, number) if number else None)
-        # Columns left of the table hold nothing in it. What stands there all the same joins the
-        # first cell: the others stay under their names.
-        shown = cells[self._margin :]
-        if any(cells[: self._margin]):
-            first = " ".join([*cells[: self._margin], *shown[:1]])
-            shown = [first, *shown[1:]]
+        shown, first = cells[self._margin :], min(columns(cells))
+        if first < self._margin and shown[0].strip():
+            # The table begins further left than its first rows said.
+            self._margin, shown = first, cells[first:]
+            self._header = cut_header(line_of(self._names[first:])) if self._header else ""
+            header = self._header if header else ""
+        elif first < self._margin:  # a label further left: the others stay under their names
+            shown = [" ".join(cells[: self._margin]), *shown[1:]]
         if self._out.add("row", line_of(shown), header=header, place=place):
             self.rows += 1
 
@@ -116,11 +123,7 @@ def _could_head(cells: Sequence[str], filled: list[str]) -> bool:
     """Words, all different, none of them prose; or two years or more beside a column of labels."""
     if len(set(filled)) != len(filled) or any(len(cell) > MAX_HEADER_CELL for cell in filled):
         return False
-    figures = [cell for cell in filled if _FIGURE.fullmatch(cell.strip())]
+    figures = [cell for cell in filled if is_figure(cell)]
     if len(figures) < 2 or figures[0] is cells[0]:
         return not figures
-    return all(_YEAR.fullmatch(cell.strip()) for cell in figures)
-
-
-def _columns(cells: Sequence[str]) -> set[int]:
-    return {at for at, cell in enumerate(cells) if cell.strip()}
+    return all(is_year(cell) for cell in figures)

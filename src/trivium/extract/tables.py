@@ -29,7 +29,7 @@ MIN_NAMELESS_ROWS = 3  # prose with a comma in every line is seldom that regular
 class TableExtractor:
     """Takes texts named as tables, and nameless ones whose rows all have the same cells."""
 
-    version = "tables/2"
+    version = "tables/3"
 
     def accepts(self, blob: Blob) -> bool:
         if binary_kind(blob.data):

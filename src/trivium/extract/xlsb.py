@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class XlsbExtractor:
     """Takes zip archives with a binary workbook inside."""
 
-    version = "xlsb/1"
+    version = "xlsb/2"
 
     def accepts(self, blob: Blob) -> bool:
         return "xl/workbook.bin" in member_names(blob)

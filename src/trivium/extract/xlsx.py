@@ -33,7 +33,7 @@ MAX_STRINGS = 5_000_000
 class XlsxExtractor:
     """Takes zip archives with a workbook inside."""
 
-    version = "xlsx/2"
+    version = "xlsx/3"
 
     def accepts(self, blob: Blob) -> bool:
         return _MAIN in member_names(blob)

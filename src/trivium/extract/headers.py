@@ -1,0 +1,77 @@
+"""Tells the names of a table's columns from its data. Knows rows of strings, nothing of files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+_FIGURE = re.compile(
+    r"[-+(]?\s*[$€£¥]?\s*[-+]?\d[\d.,'\s ]*(?:[eE][-+]?\d+)?\s*[%€$£)]?"
+    r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+Z?)?|\d{1,2}:\d\d(?::\d\d)?|TRUE|FALSE"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+Row = Sequence[str]
+
+
+def is_figure(cell: str) -> bool:
+    """Whether a cell holds a number, a date, a time or a truth."""
+    return _FIGURE.fullmatch(cell.strip()) is not None
+
+
+def is_year(cell: str) -> bool:
+    return _YEAR.fullmatch(cell.strip()) is not None
+
+
+def columns(row: Row) -> set[int]:
+    """Where something stands."""
+    return {at for at, cell in enumerate(row) if cell.strip()}
+
+
+def is_data(row: Row) -> bool:
+    """Whether a row is figures, or figures behind a label: no names. Years name columns, and so do
+    numbers that count them."""
+    filled = [cell.strip() for cell in row if cell.strip()]
+    figures = [cell for cell in filled if is_figure(cell)]
+    if not figures or len(figures) < len(filled) - 1 or not (row[0].strip() or len(row) == 1):
+        return False
+    if len(figures) > 1 and all(cell.isdecimal() for cell in figures):
+        counted = all(int(b) - int(a) == 1 for a, b in pairwise(figures))
+        return not counted and not all(map(is_year, figures))
+    return not is_year(figures[0])
+
+
+def goes_on(above: Row, below: Row) -> bool:
+    """Whether a row has the second half of the names: `Europe` over `2022` and `2023`. It names
+    columns that the row above leaves open, by years or by names that come again."""
+    upper, lower = columns(above), columns(below)
+    names = [below[at].strip() for at in sorted(lower)]
+    if not upper or lower <= upper or is_data(names):
+        return False
+    figures = [name for name in names if is_figure(name)]
+    if not all(map(is_year, figures)):
+        return False
+    spread = max(lower) > max(upper) or any(b - a > 1 for a, b in pairwise(sorted(upper)))
+    return spread and (len(figures) > 1 or len(set(names)) < len(names))
+
+
+def joined(above: Row, below: Row) -> list[str]:
+    """The names of two rows as one: a name above stands over all columns up to the next."""
+    names, over = [], ""
+    for at in range(max(len(above), len(below))):
+        upper = above[at].strip() if at < len(above) else ""
+        lower = below[at].strip() if at < len(below) else ""
+        over = upper or over
+        names.append(" ".join(filter(None, (over if lower or upper else "", lower))))
+    return names
+
+
+def names_of(rows: Sequence[Row], *, certain: bool = False) -> list[str]:
+    """The names of the columns of a whole table; empty when it begins with data. `certain`: its
+    file says that the first row has them."""
+    if len(rows) < 2 or (not certain and is_data(rows[0])):
+        return []
+    if len(rows) > 2 and goes_on(rows[0], rows[1]):
+        return joined(rows[0], rows[1])
+    return list(rows[0])

@@ -29,6 +29,9 @@ _FIGURE = re.compile(
     rf"[(–—−-]*(?:{_MONEY}\s*)?(?=\D*\d)[\d.,'’±%()+\-–—−/:*†‡<>~]+[€£¥]?(?:x|bps|pts|\(\w{{1,2}}\))?"
     r"|[$€£¥(]*\s*[-–—−]+\s*[)%]*"
 )
+# Thousands parted by a blank, as much of Europe writes them.
+_GROUPED = re.compile(r"[(–—−-]*\d{1,3}(?: \d{3})+(?:[.,]\d+)?[)%]*")
+BLANK = 0.45  # sizes of the font: columns of figures stand further apart than words
 _LETTERED = re.compile(r"N/?A|nm|NM|n\.m\.|(?:US\$|USD|EUR)\s*[\d.,()-]+")
 _OPENING = re.compile(rf"{_MONEY}|\(|{_MONEY}\s*\(")  # belongs to the figure on its right
 _CLOSING = re.compile(r"[)%]+")  # belongs to the figure on its left
@@ -61,7 +64,7 @@ def _cell(words: list[Word]) -> Cell:
     left, right = words[0].left, words[0].right
     if len(words) > 1:
         left, right = min([w.left for w in words]), max([w.right for w in words])
-    return Cell(words, left, right, text, is_figure(text))
+    return Cell(words, left, right, text, is_figure(text) or _is_grouped(words))
 
 
 def _text(words: list[Word]) -> str:
@@ -69,6 +72,16 @@ def _text(words: list[Word]) -> str:
     if len(words) == 1:
         return clean(words[0].text)
     return _INSIDE_FIGURE.sub("", clean(join_words(words)))
+
+
+def _is_grouped(words: list[Word]) -> bool:
+    """Whether several words are one number: no pattern alone tells 12 345 from two columns."""
+    return (
+        len(words) > 1
+        and words[-1].text[:1].isdigit()
+        and all(b.left - a.right < BLANK * b.style.size for a, b in pairwise(words))
+        and _GROUPED.fullmatch(clean(join_words(words))) is not None
+    )
 
 
 def is_figure(text: str) -> bool:
@@ -129,13 +142,21 @@ def _figures_apart(cell: Cell) -> list[Cell]:
     pieces: list[list[Word]] = [[]]
     for word in cell.words:
         whole = pieces[-1]
-        ends = whole and not word.glued and is_figure(_text(whole))
-        if ends and not _CLOSING.fullmatch(word.text):
+        ends = whole and not word.glued and _cell(whole).figure
+        if ends and not _CLOSING.fullmatch(word.text) and not _continues(whole, word):
             pieces.append([])
         pieces[-1].append(word)
     found = [_cell(piece) for piece in pieces]
     alone = all(piece.figure or _OPENING.fullmatch(piece.text) for piece in found)
     return found if len(found) > 1 and alone else [cell]
+
+
+def _continues(figure: list[Word], word: Word) -> bool:
+    """Whether a word belongs to the figure before it: its next thousand, or one more of a list."""
+    listed = (
+        figure[-1].text.endswith(",") and word.left - figure[-1].right < BLANK * word.style.size
+    )
+    return listed or _is_grouped([*figure, word])
 
 
 @dataclass(slots=True)

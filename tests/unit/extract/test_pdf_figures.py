@@ -67,3 +67,23 @@ def test_columns_that_stand_close_stay_apart() -> None:
     made = page(["Units", "Total"], rows, [400, 400 + width("9120", "Times-Roman", SIZE)])
     read = PdfExtractor().extract(Blob(made.name, made.data))
     assert "North | 12 | 345" in read.text
+
+
+def test_years_at_the_top_of_every_page_are_names_not_page_numbers() -> None:
+    sheets = []
+    for number in range(4):
+        sheet = Sheet()
+        for x, year in ((300, "2023"), (400, "2022")):
+            sheet.put(x, 60, year, "Times-Bold")
+        for row in range(10):
+            y = 80 + 14 * row
+            sheet.put(72, y, f"Item {chr(65 + row)} of part {'abcd'[number]}")
+            sheet.put(300, y, f"{100 * number + row}")
+            sheet.put(400, y, f"{200 * number + row}")
+        sheet.put(300, 760, f"{number + 1}")
+        sheets.append(sheet)
+    read = PdfExtractor().extract(Blob("years.pdf", build(sheets)))
+    headers = [element.header for element in read.elements if element.kind == "table"]
+    assert headers == ["– | 2023 | 2022"] * 4
+    assert read.text.count("2023") == 4
+    assert not any(line in "1234" for line in read.text.split("\n") if line)

@@ -145,12 +145,16 @@ class _Repetition:
             return len({other.page for other in alike})
         here = self._numbers[outer.page]
         same = {outer.page}
+        # A number alone must count the pages: the same on each is a year over a column.
+        counts = _PAGE_NUMBER.match(outer.text) is not None
         for other in alike:
             there = self._numbers[other.page]
-            if all(
-                a == b or a - here == b - there
-                for a, b in zip(outer.numbers, other.numbers, strict=True)
-            ) and _same_place(outer.fragment, other.fragment, words=len(outer.key) > 6):
+            pairs = list(zip(outer.numbers, other.numbers, strict=True))
+            if (
+                all(a == b or a - here == b - there for a, b in pairs)
+                and (not counts or any(a - here == b - there for a, b in pairs))
+                and _same_place(outer.fragment, other.fragment, words=len(outer.key) > 6)
+            ):
                 same.add(other.page)
         return len(same)
 

@@ -9,6 +9,7 @@ import csv
 import json
 import random
 import tarfile
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -48,7 +49,10 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--data", "DATA/retrieval/chunking_evaluation"),
     ),
     "bench.contextual": ("--data", "DATA/retrieval"),
-    "bench.extraction": ("--papers", "DATA/documents/papers"),
+    "bench.extraction": (
+        *("--papers", "DATA/documents/papers", "--reports", "1"),
+        *("--peers", "DATA/peers/python"),
+    ),
     "bench.adding unchanged": ("--documents", "8", "--data", "DATA"),
     "bench.adding edited": ("--pages", "2", "--data", "DATA"),
     "bench.adding many": (
@@ -82,7 +86,28 @@ def write_data(folder: Path) -> Path:
     _paper(folder / "documents" / "papers", chance)
     with tarfile.open(_MODEL) as archive:
         archive.extractall(folder / "model", filter="data")
+    _peers(folder / "peers")
     return folder
+
+
+def _peers(folder: Path) -> None:
+    """An interpreter with the two calls that are made of kreuzberg and markitdown: they themselves
+    are installed for a comparison only."""
+    folder.mkdir(parents=True)
+    (folder / "kreuzberg.py").write_text(
+        "from types import SimpleNamespace\n"
+        "def extract_file_sync(path):\n"
+        "    return SimpleNamespace(content=open(path, encoding='latin-1').read())\n"
+    )
+    (folder / "markitdown.py").write_text(
+        "from types import SimpleNamespace\n"
+        "class MarkItDown:\n"
+        "    def convert(self, path):\n"
+        "        return SimpleNamespace(text_content=open(path, encoding='latin-1').read())\n"
+    )
+    program = folder / "python"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}" exec "{sys.executable}" "$@"\n')
+    program.chmod(0o755)
 
 
 def _sentence(chance: random.Random) -> str:

@@ -87,3 +87,23 @@ def test_years_at_the_top_of_every_page_are_names_not_page_numbers() -> None:
     assert headers == ["– | 2023 | 2022"] * 4
     assert read.text.count("2023") == 4
     assert not any(line in "1234" for line in read.text.split("\n") if line)
+
+
+@pytest.mark.parametrize("below", [80, 95])
+def test_names_at_the_top_of_every_page_stay_over_their_columns(below: float) -> None:
+    columns = (72.0, 300.0, 400.0)
+    sheets = []
+    for part in "abcde":
+        sheet = Sheet()
+        sheet.put(72, 30, "Statement of account", size=8)
+        for x, name in zip(columns, ("Description", "Amount", "Balance carried"), strict=True):
+            sheet.put(x, 60, name, "Times-Bold")
+        for row in range(10):
+            cells = (f"Item {chr(65 + row)} of {part}", f"{ord(part) + row}", f"{7 * row}")
+            for x, cell in zip(columns, cells, strict=True):
+                sheet.put(x, below + 14 * row, cell)
+        sheets.append(sheet)
+    read = PdfExtractor().extract(Blob("statement.pdf", build(sheets)))
+    headers = [element.header for element in read.elements if element.kind == "table"]
+    assert headers == ["Description | Amount | Balance carried"] * 5
+    assert read.text.count("Statement of account") == 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from trivium.extract.pdf.characters import clean
-from trivium.extract.pdf.headings import KNOWN, NUMBER, bare
+from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
 from trivium.extract.pdf.marks import Block, Line
 from trivium.extract.pdf.typography import Typography, join_lines
 
@@ -79,6 +79,7 @@ def find_title(lines: list[Line], typography: Typography, declared: str) -> tupl
         index
         for index, line in enumerate(page)
         if sum(c.isalpha() for c in line.text) >= 4
+        and not is_parted(line, 2)
         and not _NO_TITLE.match(line.text)
         and not KNOWN.match(line.text)
     ][:40]

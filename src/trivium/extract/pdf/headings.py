@@ -84,7 +84,7 @@ class HeadingRules:
         if KNOWN.match(text):
             return (spaced or self._distinct(line, text)) and not _in_table(line, below)
         number = NUMBER.match(text)
-        if len(line.cells) > (1 if number is None else 2) and _parted(line):
+        if len(line.cells) > (1 if number is None else 2) and is_parted(line):
             return False
         if number is not None:
             return self._numbered(line, text, number["number"], below, spaced=spaced)
@@ -159,7 +159,7 @@ class HeadingRules:
             and line.bold == above.bold
             and line.italic == above.italic
         )
-        if not same or NUMBER.match(text) or KNOWN.match(above.text) or _parted(line):
+        if not same or NUMBER.match(text) or KNOWN.match(above.text) or is_parted(line):
             return False
         reach = 1.3 if KNOWN.match(text) else 1.6
         close = line.base - above.base < reach * max(line.size, above.size)
@@ -175,10 +175,10 @@ def _in_table(line: Line, below: Line | None) -> bool:
     return sum(gap > 1.5 * below.size for gap in gaps) >= 2
 
 
-def _parted(line: Line) -> bool:
+def is_parted(line: Line, times: int = 1) -> bool:
     """Whether wide white parts the line, other than behind its number: then it is a row."""
     cells = line.cells[1:] if NUMBER.match(f"{line.cells[0].text} A") else line.cells
-    return any(b.left - a.right > 1.5 * b.size for a, b in pairwise(cells))
+    return sum(b.left - a.right > 1.5 * b.size for a, b in pairwise(cells)) >= times
 
 
 def bare(text: str) -> str:

@@ -24,6 +24,7 @@ ALIKE = 6  # so many rows from the edge that all repeat are a form or a copied l
 SMALL = 0.93  # of the size of the page's text
 LARGE = 1.3  # a line set larger must be a title
 MAX_DIGITS = 4  # of a line's number
+CELL = 8.0  # sizes of the font that a cell is wide at most; a line of a column is wider
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBER = re.compile(r"\d+")
 _ROMAN = re.compile(r"[ivxlc]{1,7}")
@@ -251,14 +252,21 @@ def _in_table(fragment: Fragment, fragments: list[Fragment]) -> bool:
     row = [f for f in fragments if abs(f.middle - middle) < 4]
     if len(row) < 2:
         return False
-    others = [f for f in fragments if 4 <= abs(f.middle - middle) < 4 * fragment.size]
-    if not others:
-        return False
+    cells = sorted(row, key=lambda f: f.left)[1:]
+    reach = 4 * fragment.size
+    above = [f for f in fragments if 4 <= middle - f.middle < reach]
+    below = [f for f in fragments if 4 <= f.middle - middle < reach]
+    return any(_aligned(cells, side, middle) for side in (above, below) if side)
+
+
+def _aligned(cells: list[Fragment], others: list[Fragment], middle: float) -> bool:
+    """Whether one of the cells shares an edge or its middle with one of the nearest row."""
     nearest = min(abs(f.middle - middle) for f in others)
     next_row = [f for f in others if abs(f.middle - middle) < nearest + 4]
-    cells = sorted(row, key=lambda f: f.left)[1:]
     return len(next_row) > 1 and any(
-        abs(a.right - b.right) < 6 or abs(a.left + a.right - b.left - b.right) < 8
+        abs(a.right - b.right) < 6
+        or abs(a.left + a.right - b.left - b.right) < 8
+        or (abs(a.left - b.left) < 3 and b.width < CELL * b.size)
         for a in cells
         for b in sorted(next_row, key=lambda f: f.left)[1:]
     )

@@ -296,14 +296,23 @@ def _top(rows: list[_Row], start: int, end: int, floor: int) -> int:
         line, below = rows[top - 1].line, rows[top].line
         if line.column is not below.column or below.first or line.page != below.page:
             break
-        if below.base - line.base > 2.0 * max(line.size, below.size):
+        over = top == start and _stands_over(rows[top - 1], rows[start])
+        reach = FARTHEST if over else 2.0
+        if below.base - line.base > reach * max(line.size, below.size):
             break
         names = line.left > max(left + 0.15 * (edge - left), edge - 8 * line.size)
         unit = bool(_UNIT.fullmatch(line.text))
-        if len(line.text) > 90 or not (names or unit):
+        if len(line.text) > 90 or not (names or unit or over):
             break
         top -= 1
     return top
+
+
+def _stands_over(names: _Row, row: _Row) -> bool:
+    """Whether a row has a name over each cell but the first of another."""
+    return len(names.cells) == len(row.cells) > 2 and all(
+        not a.figure and _below(a, b) for a, b in zip(names.cells[1:], row.cells[1:], strict=True)
+    )
 
 
 def _is_table(rows: list[_Row], start: int, end: int) -> bool:

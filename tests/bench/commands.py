@@ -8,8 +8,8 @@ from __future__ import annotations
 import csv
 import json
 import random
-import tarfile
 import sys
+import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -84,7 +84,7 @@ class Answerer:
     def __init__(
         self,
         search: Callable[[SearchRequest], Results],
-        store: Backend,
+        backend: Backend,
         embedder: Embedder,
         generator: Generator | None,
         count: Callable[[str], int],
@@ -97,7 +97,7 @@ class Answerer:
         self._embedder = embedder
         self._generator = generator
         self._count = count
-        self._store = store
+        self._backend = backend
         self._judge = embedder if fitted else None
 
     def answer(self, inquiry: Inquiry) -> Events[AnswerEvent, None, None]:
@@ -107,7 +107,7 @@ class Answerer:
                 f" {LONGEST_QUERY:,} are the most."
             )
         where = inquiry.request.where
-        measure = Words(partial(self._store.signals.rarities, where=where))
+        measure = Words(partial(self._backend.signals.rarities, where=where))
         draft = _Draft(perf_counter(), inquiry.question, measure)
         yield from self._search(inquiry, draft)
         # By the best alone: a passage that holds the answer may rank below one that doesn't.

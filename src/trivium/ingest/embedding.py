@@ -51,9 +51,9 @@ class Embedding:
     """One thread at a time asks it."""
 
     def __init__(
-        self, store: Backend, embedder: Embedder, token_embedder: TokenEmbedder | None = None
+        self, backend: Backend, embedder: Embedder, token_embedder: TokenEmbedder | None = None
     ) -> None:
-        self._store = store
+        self._backend = backend
         self._embedder = embedder
         self._token_embedder = token_embedder  # the embedder, where token vectors are to be kept
         self._recent: deque[tuple[str, Made]] = deque(maxlen=_UNSTORED)  # with their senders
@@ -77,7 +77,7 @@ class Embedding:
         """`texts` by the hash that their vectors are kept under. What a token sends is embedded
         anew, unless that token sent it before: a vector that is there already would save time, and
         so confirm that a hidden document holds the same passage. The owner sees every document."""
-        made = Made(dict(self._store.models.known(self.model, list(texts), sender)))
+        made = Made(dict(self._backend.models.known(self.model, list(texts), sender)))
         for of, recent in self._recent:
             if sender in ("", of):
                 made.vectors |= {h: recent.vectors[h] for h in texts if h in recent.vectors}

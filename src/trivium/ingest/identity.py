@@ -28,17 +28,17 @@ class Renaming:
     audience: str
     metadata: Metadata
 
-    def apply(self, store: Backend) -> Outcome:
+    def apply(self, backend: Backend) -> Outcome:
         # Another copy may have taken its place since this was decided: then it is one more name.
-        held = store.documents.find(self.old, self.document.collection)
+        held = backend.documents.find(self.old, self.document.collection)
         fate = Fate.MOVED if held and held.id == self.document.id else Fate.DUPLICATE
-        after = store.writer.rename(self.document.id, self.old, self.item.uri)
+        after = backend.writer.rename(self.document.id, self.old, self.item.uri)
         wanted = (self.category, self.audience, dict(self.metadata))
         if wanted != (after.category, after.audience, dict(after.metadata)):
-            store.writer.relabel(
+            backend.writer.relabel(
                 after.id, category=self.category, audience=self.audience, metadata=self.metadata
             )
-            after = store.documents.find(self.item.uri, after.collection) or after
+            after = backend.documents.find(self.item.uri, after.collection) or after
         return Outcome(self.item.uri, fate, after, None, self.item.size, self.item.enclosed)
 
 
@@ -49,14 +49,14 @@ class Naming:
     item: SourceItem
     document: Document
 
-    def apply(self, store: Backend) -> Outcome:
-        after = store.writer.add_name(self.document.id, self.item.uri)
+    def apply(self, backend: Backend) -> Outcome:
+        after = backend.writer.add_name(self.document.id, self.item.uri)
         item = self.item
         return Outcome(item.uri, Fate.DUPLICATE, after, None, item.size, item.enclosed)
 
 
 def recognise(
-    store: Backend,
+    backend: Backend,
     alike: Iterable[Document],
     item: SourceItem,
     digest: str,
@@ -84,7 +84,7 @@ def recognise(
             and is_current(document.seen_fingerprint)
             and (category, audience) == (document.category, document.audience)
             and dict(metadata) == dict(document.metadata)
-            and not store.documents.within(document.uri, document.collection)
+            and not backend.documents.within(document.uri, document.collection)
         ):
             copy = Naming(item, document)
     return copy

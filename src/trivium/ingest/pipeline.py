@@ -57,14 +57,14 @@ class Pipeline:
 
     def __init__(
         self,
-        store: Backend,
+        backend: Backend,
         embedding: Embedding,
         *,
         readers: int = 2,
         ledger: Ledger | None = None,
         on_note: Callable[[str], None] = lambda note: None,
     ) -> None:
-        self._store = store
+        self._backend = backend
         self._embedding = embedding
         self._ledger = ledger or Ledger(None)
         self._on_note = on_note
@@ -244,7 +244,7 @@ class Pipeline:
         if isinstance(found, Outcome):
             return found, []
         if isinstance(found, Renaming | Naming):
-            return found.apply(self._store), []
+            return found.apply(self._backend), []
         if isinstance(found, Relabelling):
             return self._relabel(found), []
         flight.prepared = found
@@ -325,9 +325,9 @@ class Pipeline:
         half = [one for one in processed if one.vectors is None]
         vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
         if vectors:
-            self._store.models.keep(self._embedding.model, vectors)
+            self._backend.models.keep(self._embedding.model, vectors)
         outcomes = []
-        documents = self._store.writer.put(processed, self._embedding.model)
+        documents = self._backend.writer.put(processed, self._embedding.model)
         for flight, document, why in zip(flights, documents, reasons, strict=False):
             item, fate = flight.offer.item, flight.fate
             if flight.ready.before is None and document.uri != item.uri:
@@ -346,7 +346,7 @@ class Pipeline:
     def _relabel(self, asked: Relabelling) -> Outcome:
         item, before = asked.item, asked.document
         category, audience, metadata = asked.category, asked.audience, asked.metadata
-        self._store.writer.relabel(
+        self._backend.writer.relabel(
             before.id, category=category, audience=audience, metadata=metadata
         )
         after = replace(before, category=category, audience=audience, metadata=metadata)

@@ -110,7 +110,7 @@ class Preparation:
 class Preparer:
     def __init__(
         self,
-        store: Backend,
+        backend: Backend,
         chunker: Chunker,
         read: Reader,
         extractors: Sequence[Extractor],
@@ -119,7 +119,7 @@ class Preparer:
         summariser: Summariser | None = None,
         keep_originals: bool = True,
     ) -> None:
-        self._store = store
+        self._backend = backend
         self._keep_originals = keep_originals
         self._chunker = chunker
         self._read = read
@@ -171,14 +171,14 @@ class Preparer:
         if not left:
             return
         with Steps.together([one.steps for one in left], Step.REGISTER):
-            known = self._store.documents.find_all(
+            known = self._backend.documents.find_all(
                 [one.item.uri for one in left], labels.collection
             )
             for one in left:
                 one.before = known.get(one.item.uri)
             new = [one.digest for one in left if one.before is None and one.blob and not one.anew]
             alike: dict[str, list[Document]] = defaultdict(list)
-            for document in self._store.documents.alike(new, labels.collection) if new else ():
+            for document in self._backend.documents.alike(new, labels.collection) if new else ():
                 alike[document.seen_hash].append(document)
         unsettled = [one for one in left if not one.anew]
         self._each(unsettled, Step.REGISTER, lambda one: self._recall(one, labels, alike))
@@ -196,7 +196,7 @@ class Preparer:
         if before is None:
             if one.blob is not None:  # without any, its source says what it is
                 same = alike.get(digest, ())
-                one.found = recognise(self._store, same, item, digest, labels, self._is_current)
+                one.found = recognise(self._backend, same, item, digest, labels, self._is_current)
         elif before.seen_hash == digest and (
             before.content_hash != digest or self._is_current(before.seen_fingerprint)
         ):
@@ -277,13 +277,13 @@ class Preparer:
         if not self._keep_originals or one.blob is None:
             return ""
         one.steps.enter(Step.ARCHIVE)
-        return self._store.originals.keep(one.blob.data)
+        return self._backend.originals.keep(one.blob.data)
 
     def _rearchive(self, before: Document, one: Preparation) -> None:
         """An original that was lost comes back with its file."""
         is_its_own = before.original and before.content_hash == one.digest  # or it was restored
         if self._keep_originals and one.blob is not None and is_its_own:
-            self._store.originals.put_back(before.original, one.blob.data)
+            self._backend.originals.put_back(before.original, one.blob.data)
 
     def _summary(self, one: Preparation, sender: str) -> tuple[str, str]:
         """And who said so of these bytes. Of one chunk it would be a repetition, and a conversation
@@ -294,7 +294,7 @@ class Preparer:
         fresh, by = self._summarised(self._summariser, extraction, one.digest, sender)
         if before is None or not self._is_current(before.fingerprint):
             return fresh, by
-        kept = steady(fresh, chunks, self._store.documents.summarised(before.id))
+        kept = steady(fresh, chunks, self._backend.documents.summarised(before.id))
         return kept, by if kept == fresh else ""
 
     def _summarised(
@@ -302,7 +302,7 @@ class Preparer:
     ) -> tuple[str, str]:
         """What was said of the same bytes of this sender before is not asked for again. Where a
         language model is away, the document's own words serve."""
-        known = self._store.documents.summary(digest, summariser.fingerprint, sender)
+        known = self._backend.documents.summary(digest, summariser.fingerprint, sender)
         if known is not None:
             return known, summariser.fingerprint
         own = ExtractiveSummariser()

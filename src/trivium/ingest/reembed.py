@@ -43,7 +43,7 @@ class Progress:
 class Reembedder:
     def __init__(
         self,
-        store: Backend,
+        backend: Backend,
         embedder: Embedder,
         settings: Mapping[str, str],
         *,
@@ -51,7 +51,7 @@ class Reembedder:
         on_progress: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
         """`settings` say how to load the embedder, for the manifest."""
-        self._store = store
+        self._backend = backend
         self._embedder = embedder
         self._settings = settings
         self._token_embedder = token_embedder
@@ -63,32 +63,32 @@ class Reembedder:
     def run(self, waiting: Waiting | None = None) -> Progress:
         """Raises ModelUnavailable where the model fails, ReembedStopped where it was given up."""
         model = self._embedder.fingerprint
-        with self._store.leases.hold(REEMBEDDING, _DOING, waiting=waiting):
-            if self._store.models.manifest().model == model:
-                self._store.models.abandon()  # whatever else was begun
+        with self._backend.leases.hold(REEMBEDDING, _DOING, waiting=waiting):
+            if self._backend.models.manifest().model == model:
+                self._backend.models.abandon()  # whatever else was begun
             else:
-                self._store.models.begin(model, self._settings)
+                self._backend.models.begin(model, self._settings)
                 self._change(model, waiting)
-            self._store.models.drop_others()
+            self._backend.models.drop_others()
         return self._tell(switched=True)
 
     def _change(self, model: str, waiting: Waiting | None) -> None:
         for _ in range(ROUNDS):
             if not self._embed_lacking():
                 break
-        self._store.models.prepare(model)
-        with self._store.writer.writing(waiting):
+        self._backend.models.prepare(model)
+        with self._backend.writer.writing(waiting):
             self._embed_lacking()
-            self._store.models.switch(model)
+            self._backend.models.switch(model)
 
     def _embed_lacking(self) -> int:
         """Embed what has no vector of the model; how many passages that were comes back."""
         model = self._embedder.fingerprint
-        lacking = self._store.models.count_unembedded(model)
+        lacking = self._backend.models.count_unembedded(model)
         self._total = self._done + lacking
         self._tell()
         last: ChunkId = 0
-        while batch := self._store.models.unembedded(model, last, BATCH):
+        while batch := self._backend.models.unembedded(model, last, BATCH):
             self._done += self._embed(batch)
             last = batch[-1].id
             self._tell()
@@ -101,7 +101,7 @@ class Reembedder:
             vectors, packed = self._token_embedder.embed_with_tokens(given)
         else:
             vectors, packed = self._embedder.embed_documents(given), [b""] * len(given)
-        self._store.models.keep_beside(
+        self._backend.models.keep_beside(
             self._embedder.fingerprint,
             dict(zip(texts, vectors, strict=True)),
             {hash_: one for hash_, one in zip(texts, packed, strict=True) if one},

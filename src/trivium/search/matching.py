@@ -17,7 +17,7 @@ from trivium.search.gather import Candidate
 from trivium.search.match import Fits, Signs, behind, falling
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
-from trivium.search.signals import Asked
+from trivium.search.signals import ReadyQuery
 from trivium.types import ChunkId, Signal
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ class Matching:
 
     def __init__(
         self,
-        store: Backend,
+        backend: Backend,
         embedder: Embedder,
         request: SearchRequest,
         fits: Fits,
-        asked: Sequence[Asked],
+        asked: Sequence[ReadyQuery],
         progress: Progress,
     ) -> None:
-        self._store = store
+        self._backend = backend
         self._embedder = embedder
         self._request = request
         self._fits = fits
@@ -48,7 +48,7 @@ class Matching:
             return []
         asked = self._asked[at]
         chunks = [c.found for c in candidates]
-        rarities = partial(self._store.signals.rarities, where=self._request.where)
+        rarities = partial(self._backend.signals.rarities, where=self._request.where)
         shares = coverage(asked.words, chunks, rarities, asked.missing)
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
@@ -62,7 +62,9 @@ class Matching:
             replace(c, match=m, signs=s) for c, m, s in zip(candidates, matches, signs, strict=True)
         ]
 
-    def _similar(self, asked: Asked, candidates: Sequence[Candidate]) -> Mapping[ChunkId, float]:
+    def _similar(
+        self, asked: ReadyQuery, candidates: Sequence[Candidate]
+    ) -> Mapping[ChunkId, float]:
         """How similar each is to the query itself; nothing where meaning was not searched."""
         if self._fits.meaning is None or Signal.VECTOR not in self._request.signal_weights():
             return {}
@@ -76,11 +78,11 @@ class Matching:
         missing = [c.found.id for c in candidates if c.found.id not in known]
         vector = self._vector(asked) if missing else None
         if vector is not None:
-            kept = self._store.signals.vectors(missing, self._request.where)
+            kept = self._backend.signals.vectors(missing, self._request.where)
             known |= {i: float(v @ vector) for i, v in kept.items() if len(v) == len(vector)}
         return known
 
-    def _vector(self, asked: Asked) -> Vector | None:
+    def _vector(self, asked: ReadyQuery) -> Vector | None:
         vectors = self._progress.vectors
         meaning = asked.words.meaning
         if meaning not in vectors and asked.meaning in vectors:

@@ -26,7 +26,7 @@ from trivium.search.prefer import plain
 from trivium.search.progress import Progress
 from trivium.search.request import Rerank, SearchRequest
 from trivium.search.rerank import blend, judge
-from trivium.search.signals import Asked, Signals
+from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
 from trivium.search.suggest import suggest
 from trivium.text.query import parse
@@ -76,19 +76,19 @@ class Searcher:
 
     def __init__(
         self,
-        store: Backend,
+        backend: Backend,
         embedder: Embedder,
         generator: Generator | None = None,
         reranker: Reranker | None = None,
         grasp: Callable[[], float | None] = lambda: None,
     ) -> None:
         """`grasp`: how well the model tells the library's passages apart, if that is known."""
-        self._store = store
+        self._backend = backend
         self._embedder = embedder
         self._generator = generator
         self._reranker = reranker
         self._grasp = grasp
-        self._signals = Signals(store, embedder)
+        self._signals = Signals(backend, embedder)
 
     @property
     def model(self) -> str:
@@ -101,7 +101,7 @@ class Searcher:
         if request.evidence is not None:
             request = replace(request, evidence=request.evidence.in_library(self._grasp()))
         progress = Progress()
-        self._store.signals.refresh()
+        self._backend.signals.refresh()
         progress.clock.lap("refresh")
         prepared = [self._prepare(request, _parsed(text), progress) for text in request.queries]
         answers, candidates = self._find(request, prepared, progress)
@@ -126,7 +126,7 @@ class Searcher:
         self, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
     ) -> Results:
         """Documents or passages like this one, by meaning alone."""
-        candidates, progress = similar(self._store, like, where, limit, by)
+        candidates, progress = similar(self._backend, like, where, limit, by)
         title = like.title if isinstance(like, Document) else like.document.title
         return Results(
             queries=(f"like {title}",),
@@ -138,20 +138,20 @@ class Searcher:
 
     def suggest(self, typed: str, limit: int, where: Where) -> tuple[Suggestion, ...]:
         """How what someone types may go on, or what its last word was meant to be."""
-        return suggest(self._store, typed, limit, where, self._lexicon)
+        return suggest(self._backend, typed, limit, where, self._lexicon)
 
     def hear(self, request: SearchRequest) -> Heard:
         """What every signal answers to one query, down to the request's depth; nothing is left out
         by a weight or a threshold yet."""
         request.check()
         progress = Progress()
-        self._store.signals.refresh()
+        self._backend.signals.refresh()
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
         asked = self._asked(request, query, corrected, progress)
         lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
-        held = self._store.documents.chunks(ids, request.where)
+        held = self._backend.documents.chunks(ids, request.where)
         documents = {chunk.id: chunk.document.uri for chunk in held}
         for signal, hits in lists.items():  # what was removed meanwhile is not to be found
             lists[signal] = [hit for hit in hits if hit.chunk_id in documents]
@@ -161,13 +161,13 @@ class Searcher:
         """What the reranker says of these passages, however long it takes. Raises ModelError."""
         if self._reranker is None:
             raise ModelUnavailable(_NO_RERANKER)
-        passages = self._store.documents.chunks(ids, where)
+        passages = self._backend.documents.chunks(ids, where)
         scores = _within(self._reranker, where).scores(query, passages)
         return {passage.id: score for passage, score in zip(passages, scores, strict=True)}
 
     def _prepare(
         self, request: SearchRequest, query: Query, progress: Progress
-    ) -> tuple[Asked, Analysis]:
+    ) -> tuple[ReadyQuery, Analysis]:
         """What is made of a query before any signal is asked."""
         corrected = self._corrected(request, query)
         analysis = decide(request, query, corrected)
@@ -180,10 +180,10 @@ class Searcher:
 
     def _asked(
         self, request: SearchRequest, query: Query, corrected: Corrected, progress: Progress
-    ) -> Asked:
+    ) -> ReadyQuery:
         """Without what it requires, and a note, where no passage holds all of that."""
         words = corrected.query
-        asked = Asked(query, words, words.meaning, corrected.missing, request.every_word)
+        asked = ReadyQuery(query, words, words.meaning, corrected.missing, request.every_word)
         if not words.required:
             return asked
         try:
@@ -200,8 +200,8 @@ class Searcher:
             return Corrected(query)
         # All that the caller may see: a filter does not make a word unknown.
         seen = request.where.access
-        spellings = partial(self._store.signals.spellings, where=seen)
-        languages = partial(self._store.documents.counts, "language", seen)
+        spellings = partial(self._backend.signals.spellings, where=seen)
+        languages = partial(self._backend.documents.counts, "language", seen)
         corrected = correct(query, spellings, self._lexicon, languages)
         if not request.correct:
             return corrected.as_typed(query)
@@ -217,7 +217,9 @@ class Searcher:
                 return self._embedder.knows
         return None
 
-    def _with_hypothesis(self, asked: Asked, analysis: Analysis) -> tuple[Asked, Analysis]:
+    def _with_hypothesis(
+        self, asked: ReadyQuery, analysis: Analysis
+    ) -> tuple[ReadyQuery, Analysis]:
         if self._generator is None:
             return asked, replace(analysis, notes=(*analysis.notes, _NO_GENERATOR))
         written = hypothesise(self._generator, asked.meaning)
@@ -229,7 +231,7 @@ class Searcher:
     def _find(
         self,
         request: SearchRequest,
-        prepared: Sequence[tuple[Asked, Analysis]],
+        prepared: Sequence[tuple[ReadyQuery, Analysis]],
         progress: Progress,
     ) -> tuple[list[_Answer], list[Candidate]]:
         """Candidates, best first; deeper where one page needs it, anew where documents changed."""
@@ -241,7 +243,7 @@ class Searcher:
                 request,
                 [asked.query for asked, _ in prepared],
                 [answer.fused for answer in answers],
-                lambda ids: self._store.documents.chunks(ids, request.where),
+                lambda ids: self._backend.documents.chunks(ids, request.where),
                 self._matcher(request, prepared, progress),
             )
             progress.clock.lap("fetch")
@@ -249,7 +251,7 @@ class Searcher:
                 attempts -= 1
                 if not attempts:
                     raise LibraryBusy(_KEPT_CHANGING, fix="Try again.")
-                self._store.signals.refresh()
+                self._backend.signals.refresh()
                 progress.clock.lap("refresh")
                 continue
             exhausted = all(answer.complete for answer in answers) or depth >= _DEEPEST
@@ -260,7 +262,7 @@ class Searcher:
     def _answer(
         self,
         request: SearchRequest,
-        asked: Asked,
+        asked: ReadyQuery,
         analysis: Analysis,
         depth: int,
         most: int | None,
@@ -274,7 +276,7 @@ class Searcher:
             ids = list({hit.chunk_id for hits in lists.values() for hit in hits})
             held = {
                 chunk.id: chunk.document.id
-                for chunk in self._store.documents.chunks(ids, request.where)
+                for chunk in self._backend.documents.chunks(ids, request.where)
             }
             lists = by_document(lists, held)
         analysis, fused = join(request, analysis, lists, most)
@@ -284,13 +286,13 @@ class Searcher:
     def _matcher(
         self,
         request: SearchRequest,
-        prepared: Sequence[tuple[Asked, Analysis]],
+        prepared: Sequence[tuple[ReadyQuery, Analysis]],
         progress: Progress,
     ) -> Matcher:
         if request.match is None:
             return by_rule([asked.query for asked, _ in prepared])
         asked = [one for one, _ in prepared]
-        return Matching(self._store, self._embedder, request, request.match, asked, progress)
+        return Matching(self._backend, self._embedder, request, request.match, asked, progress)
 
     def _reranked(
         self,
@@ -333,7 +335,7 @@ class Searcher:
         around: Mapping[ChunkId, Neighbours] = {}
         if request.expand:
             ids = [candidate.found.id for candidate in candidates]
-            around = self._store.documents.around(ids, 1, 1, request.where)
+            around = self._backend.documents.around(ids, 1, 1, request.where)
             progress.clock.lap("expand")
         return tuple(
             _result(rank, candidate, around.get(candidate.found.id))

@@ -24,7 +24,7 @@ _NOT_EVERY_WORD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReadyQuery:
     """One query, made ready for the signals."""
 
     query: Query  # as typed
@@ -38,7 +38,7 @@ class Asked:
         """As typed, with what the words require as corrected."""
         return replace(self.query, required=self.words.required)
 
-    def without_required(self) -> Asked:
+    def without_required(self) -> ReadyQuery:
         return replace(self, words=replace(self.words, required=()))
 
 
@@ -69,15 +69,15 @@ class _Damaged:
 class Signals:
     """Threads may share it."""
 
-    def __init__(self, store: Backend, embedder: Embedder) -> None:
-        self._store = store
+    def __init__(self, backend: Backend, embedder: Embedder) -> None:
+        self._backend = backend
         self._embedder = embedder
         # Keyword and trigram run beside the vector signal: tantivy and faiss release the GIL.
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="trivium-signal")
 
     def ask(
         self,
-        asked: Asked,
+        asked: ReadyQuery,
         wanted: Iterable[Signal],
         where: Where,
         depth: int,
@@ -90,7 +90,7 @@ class Signals:
 
         def ask(signal: Signal, probe: Probe) -> list[Hit]:
             started = perf_counter()
-            hits = self._store.signals.search(signal, probe, where, depth)
+            hits = self._backend.signals.search(signal, probe, where, depth)
             progress.clock.note(signal.value, perf_counter() - started)
             return hits
 
@@ -127,7 +127,7 @@ class Signals:
 
     def any_holds(self, query: Query, where: Where) -> bool:
         """Whether a chunk within the filter holds all that the query requires."""
-        return bool(self._store.signals.search(Signal.KEYWORD, Probe(query), where, 1))
+        return bool(self._backend.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
     def _embed(self, meaning: str, progress: Progress, *, alone: bool) -> Vector | None:
         """None, and a note, without a model; an error where no other signal could answer."""

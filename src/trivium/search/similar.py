@@ -35,15 +35,15 @@ _ATTEMPTS = 8  # deeper, or anew because documents changed
 
 
 def similar(
-    store: Backend, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
+    backend: Backend, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
 ) -> tuple[list[Candidate], Progress]:
     """The nearest, best first. Raises NotEmbedded where `like` has no vector."""
     request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
     request.check()
     progress = Progress()
-    model = store.models.manifest().model
-    vector = _vector_of(store, like, where.access)
-    if store.models.manifest().model != model:
+    model = backend.models.manifest().model
+    vector = _vector_of(backend, like, where.access)
+    if backend.models.manifest().model != model:
         raise ModelChanged("The library's model changed while documents were compared.")
     within = where
     if isinstance(like, Document):
@@ -51,8 +51,8 @@ def similar(
         within = where.narrowed(other)
     depth = max(_FIRST_DEPTH, 2 * limit)
     for _ in range(_ATTEMPTS):
-        store.signals.refresh()
-        found = _nearest(store, vector, model, within, depth, request)
+        backend.signals.refresh()
+        found = _nearest(backend, vector, model, within, depth, request)
         progress.clock.lap("vector")
         own = like.id if isinstance(like, StoredChunk) else None
         candidates = [c for c in found or () if c.found.id != own]
@@ -63,25 +63,25 @@ def similar(
 
 
 def _nearest(
-    store: Backend, vector: Vector, model: str, where: Where, depth: int, request: SearchRequest
+    backend: Backend, vector: Vector, model: str, where: Where, depth: int, request: SearchRequest
 ) -> list[Candidate] | None:
     query = Query("")
-    hits = store.signals.search(Signal.VECTOR, Probe(query, vector, model=model), where, depth)
+    hits = backend.signals.search(Signal.VECTOR, Probe(query, vector, model=model), where, depth)
     fused = [
         Fused(hit.chunk_id, hit.score, {Signal.VECTOR: SignalPart(rank, hit.score, 1.0, hit.score)})
         for rank, hit in enumerate(hits, start=1)
     ]
-    return gather(request, [query], [fused], lambda ids: store.documents.chunks(ids, where))
+    return gather(request, [query], [fused], lambda ids: backend.documents.chunks(ids, where))
 
 
-def _vector_of(store: Backend, like: Document | StoredChunk, where: Where) -> Vector:
+def _vector_of(backend: Backend, like: Document | StoredChunk, where: Where) -> Vector:
     import numpy as np
 
     if isinstance(like, StoredChunk):
         ids, name = [like.id], f"Passage {like.chunk.index} of {like.document.title}"
     else:
-        ids, name = [chunk.id for chunk in store.documents.passages(like.id, where)], like.title
-    held = list(store.signals.vectors(ids, where).values())
+        ids, name = [chunk.id for chunk in backend.documents.passages(like.id, where)], like.title
+    held = list(backend.signals.vectors(ids, where).values())
     if not held:
         raise NotEmbedded(f"{name} has no vector yet.")
     mean = np.mean(np.stack(held), axis=0)

@@ -27,7 +27,7 @@ _CONSIDERED = 4  # completions for each one that is wanted; each costs a search 
 
 
 def suggest(
-    store: Backend,
+    backend: Backend,
     typed: str,
     limit: int,
     where: Where,
@@ -41,11 +41,11 @@ def suggest(
         return ()
     word, before = split[-1], typed[: len(typed) - len(found[0])]
     begun = found[0][0] if found[0].startswith(("-", "+")) else ""
-    store.signals.refresh()
-    proposed: Sequence[Spelled] = store.signals.completions(word, where, _CONSIDERED * limit)
+    backend.signals.refresh()
+    proposed: Sequence[Spelled] = backend.signals.completions(word, where, _CONSIDERED * limit)
     kind: Literal["completion", "spelling"] = "completion" if proposed else "spelling"
-    proposed = proposed or _meant(store, word, where, lexicon)
-    fitting = proposed if begun == "-" else _beside(store, before, proposed, where)
+    proposed = proposed or _meant(backend, word, where, lexicon)
+    fitting = proposed if begun == "-" else _beside(backend, before, proposed, where)
     return tuple(
         Suggestion(f"{before}{begun}{' '.join(one.words)}", kind, one.chunks)
         for one in islice(fitting, limit)
@@ -53,20 +53,20 @@ def suggest(
 
 
 def _meant(
-    store: Backend, word: str, where: Where, lexicon: Callable[[], Taught | None]
+    backend: Backend, word: str, where: Where, lexicon: Callable[[], Taught | None]
 ) -> Sequence[Spelled]:
     """What a search would take the word for: two words, another form, or a correction."""
-    spellings = partial(store.signals.spellings, where=where.access)
-    languages = partial(store.documents.counts, "language", where.access)
+    spellings = partial(backend.signals.spellings, where=where.access)
+    languages = partial(backend.documents.counts, "language", where.access)
     corrected = correct(parse(word), spellings, lexicon, languages)
     meant = {tuple(words(one.meant)) for one in corrected.corrections}
-    near = store.signals.spellings([word], where)[word]
+    near = backend.signals.spellings([word], where)[word]
     held = {one.words for one in near[:1] if one.inflected or len(one.words) > 1}
     return [one for one in near if one.words in meant | held]
 
 
 def _beside(
-    store: Backend, before: str, proposed: Sequence[Spelled], where: Where
+    backend: Backend, before: str, proposed: Sequence[Spelled], where: Where
 ) -> list[Spelled]:
     """Those that some passage holds together with a topic word typed before; all, if there is
     none."""
@@ -77,6 +77,6 @@ def _beside(
     def together(one: Spelled) -> bool:
         last = Term(one.words[0]) if len(one.words) == 1 else Phrase(one.words)
         query = Query(before, clauses=((last,), topics), every_word=True)
-        return bool(store.signals.search(Signal.KEYWORD, Probe(query), where, 1))
+        return bool(backend.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
     return [one for one in proposed if together(one)]

@@ -1,4 +1,4 @@
-"""What the routes for the owner are asked and answer, as types: tokens, sources, evaluations."""
+"""What the routes for the owner are asked, as types: tokens and sources."""
 
 from __future__ import annotations
 
@@ -48,33 +48,6 @@ class TokenBody(_Typed):
         return self
 
 
-class TokenAnswer(_Typed):
-    id: str
-    name: str
-    audiences: list[str] | None = Field(description="Beside `all`; null: every one.")
-    collections: list[str] | None
-    rights: list[str]
-    created_at: str
-    expires_at: str = Field(description="Empty: never.")
-
-
-class NewTokenAnswer(TokenAnswer):
-    token: str = Field(description="Send it as `Authorization: Bearer`. It is not shown again.")
-    needed: bool = Field(
-        description="Whether this server asks for tokens; one that was started without any does so"
-        " from its next start on."
-    )
-
-
-class TokensAnswer(_Typed):
-    tokens: list[TokenAnswer]
-    needed: bool = Field(description="Whether this server asks for tokens now.")
-
-
-class RevokedAnswer(_Typed):
-    revoked: str
-
-
 class SourceBody(_Typed):
     """A folder of the server's machine, and what to say of the documents in it."""
 
@@ -90,28 +63,3 @@ class SourceBody(_Typed):
     ignore: list[Annotated[str, Field(max_length=1000)]] = Field(
         [], max_length=MOST_NAMES, description="Rules as in a .gitignore file."
     )
-
-
-class SourceAnswer(_Typed):
-    id: str
-    kind: str
-    path: str
-    collection: str
-    category: str | None
-    audience: str | None
-    ignore: list[str]
-    added_at: str
-    there: bool = Field(description="Whether the folder is there now.")
-    state: str = Field(
-        description="watching, vanished, empty or problem; empty: not yet, or another process of"
-        " this server follows it."
-    )
-    message: str
-
-
-class SourcesAnswer(_Typed):
-    sources: list[SourceAnswer]
-
-
-class ForgottenSourceAnswer(_Typed):
-    removed: str

@@ -1,4 +1,4 @@
-"""What the routes about questions and conversations are asked and answer, as types."""
+"""What the routes about questions are asked, as types."""
 
 from __future__ import annotations
 
@@ -61,77 +61,3 @@ class QueryBody(Filtered):
         description="Go on with one that the library keeps, or begin it.",
     )
     limit: int | None = Field(None, ge=1, le=MOST_PASSAGES, description="Passages to read.")
-
-
-class CitationAnswer(_Typed):
-    number: int = Field(description="By which the text names it: [1].")
-    chunk: int
-    document: int
-    index: int = Field(description="Of the passage in its document, from 0.")
-    title: str
-    uri: str
-    collection: str
-    headings: list[str]
-    pages: list[int]
-    paragraph: int | None
-    link: str
-    text: str
-
-
-class StatementAnswer(_Typed):
-    text: str
-    citations: list[int]
-    supported: bool = Field(description="Whether what it cites bears it out.")
-    why: str
-    support: float
-
-
-class StepAnswer(_Typed):
-    name: str
-    detail: str
-    seconds: float
-
-
-class UsageAnswer(_Typed):
-    prompt: int
-    answer: int
-
-
-class AskedAnswer(_Typed):
-    """The whole answer: what the event `done` holds."""
-
-    question: str
-    asked: str = Field(description="As it was searched for: a follow-up stands alone here.")
-    kind: str = Field(description="written, extracted or refused.")
-    text: str = Field(description="With marks such as [1].")
-    citations: list[CitationAnswer] = Field(description="Those that the text names.")
-    passages: list[CitationAnswer] = Field(description="All that were found and read.")
-    statements: list[StatementAnswer]
-    steps: list[StepAnswer]
-    usage: UsageAnswer
-    notes: list[str]
-    complete: bool
-    model: str = Field(description="Who wrote it; empty: nobody.")
-    conversation: str
-    timings_ms: dict[str, float]
-    took_ms: float
-
-
-class ConversationAnswer(_Typed):
-    name: str
-    turns: int
-    began: str
-    last: str
-
-
-class ConversationsAnswer(_Typed):
-    conversations: list[ConversationAnswer]
-
-
-class TurnsAnswer(_Typed):
-    name: str
-    turns: list[TurnSaid]
-
-
-class ForgottenAnswer(_Typed):
-    forgotten: int = Field(description="Turns that went.")

@@ -18,8 +18,8 @@ from trivium.library import Library
 from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
 from trivium.options import Filters, SearchOptions
-from trivium.plain import heading
 from trivium.results import Result
+from trivium.shapes import heading
 from trivium.types import Document, StoredChunk
 
 # Characters of one answer: some 6,000 tokens, a part of any assistant's window.

@@ -1,13 +1,18 @@
-"""What the tools take and give, as types: the schemas that assistants read are made of them."""
+"""What the tools take and give, as types: the schemas that assistants read are made of them.
+
+What they give is `Told` like all that callers get, but cut to what an assistant needs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from trivium.search.prefer import MOST
-from trivium.types import Granularity, MetaScalar, Mode
+from trivium.types import Granularity, MetaScalar, Mode, Told, says
 
 Cursor = Annotated[
     str, Field(max_length=20, description="`next_cursor` of the answer before; empty: from the top")
@@ -95,31 +100,34 @@ class RemoveDocumentInput(_Shape):
 # --- out
 
 
-class Found(_Shape):
+@dataclass(frozen=True, kw_only=True)
+class Found(Told):
     rank: int
-    match: float = Field(description="0..1, how likely it is to be relevant")
-    weak: bool = Field(description="It fits badly: only the nearest there is.")
+    match: float = field(metadata=says("0..1, how likely it is to be relevant"))
+    weak: bool = field(metadata=says("It fits badly: only the nearest there is."))
     document: int
     title: str
     uri: str
     collection: str
-    index: int = Field(description="Of the passage in its document; get_passage takes it.")
+    index: int = field(metadata=says("Of the passage in its document; get_passage takes it."))
     heading: str
-    pages: list[int]
+    pages: Sequence[int]
     text: str
-    truncated: bool = Field(description="The passage is longer; get_passage gives all of it.")
-    signals: list[str]
+    truncated: bool = field(metadata=says("The passage is longer; get_passage gives all of it."))
+    signals: Sequence[str]
 
 
-class SearchOutput(_Shape):
-    results: list[Found]
-    weak: bool = Field(description="Nothing fits well; the results are only the nearest.")
-    suggestion: str = Field(description="The query as it was probably meant; empty: as typed.")
-    notes: list[str]
+@dataclass(frozen=True, kw_only=True)
+class SearchOutput(Told):
+    results: Sequence[Found]
+    weak: bool = field(metadata=says("Nothing fits well; the results are only the nearest."))
+    suggestion: str = field(metadata=says("The query as it was probably meant; empty: as typed."))
+    notes: Sequence[str]
     next_cursor: str | None
 
 
-class DocumentShape(_Shape):
+@dataclass(frozen=True, kw_only=True)
+class DocumentShape(Told):
     id: int
     title: str
     uri: str
@@ -129,47 +137,57 @@ class DocumentShape(_Shape):
     language: str
     passages: int
     updated_at: str
-    metadata: dict[str, MetaScalar | list[MetaScalar]]
+    metadata: Mapping[str, MetaScalar | Sequence[MetaScalar]]
 
 
-class GetDocumentOutput(_Shape):
+@dataclass(frozen=True)
+class GetDocumentOutput(Told):
     document: DocumentShape
     text: str
-    next_cursor: str | None = Field(description="Where the text goes on; null: that was all.")
+    next_cursor: str | None = field(metadata=says("Where the text goes on; null: that was all."))
 
 
-class PassageShape(_Shape):
+@dataclass(frozen=True, kw_only=True)
+class PassageShape(Told):
     index: int
     heading: str
-    pages: list[int]
+    pages: Sequence[int]
     text: str
 
 
-class GetPassageOutput(_Shape):
+@dataclass(frozen=True)
+class GetPassageOutput(Told):
     document: DocumentShape
-    passages: list[PassageShape] = Field(description="In order; the one asked for among them.")
+    passages: Sequence[PassageShape] = field(
+        metadata=says("In order; the one asked for among them.")
+    )
     truncated: bool
 
 
-class CollectionShape(_Shape):
+@dataclass(frozen=True, kw_only=True)
+class CollectionShape(Told):
     name: str
     documents: int
     passages: int
 
 
-class ListCollectionsOutput(_Shape):
-    collections: list[CollectionShape]
+@dataclass(frozen=True)
+class ListCollectionsOutput(Told):
+    collections: Sequence[CollectionShape]
 
 
-class ListDocumentsOutput(_Shape):
-    documents: list[DocumentShape]
+@dataclass(frozen=True)
+class ListDocumentsOutput(Told):
+    documents: Sequence[DocumentShape]
     next_cursor: str | None
 
 
-class AddDocumentOutput(_Shape):
-    fate: str = Field(description="added, updated, unchanged, ...")
+@dataclass(frozen=True)
+class AddDocumentOutput(Told):
+    fate: str = field(metadata=says("added, updated, unchanged, ..."))
     document: DocumentShape
 
 
-class RemoveDocumentOutput(_Shape):
+@dataclass(frozen=True)
+class RemoveDocumentOutput(Told):
     removed: DocumentShape

@@ -45,15 +45,16 @@ def as_json(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _reader(shape: type) -> Callable[[Any], dict[str, Any]]:
+def _reader(shape: Any) -> Callable[[Any], dict[str, Any]]:
     if not issubclass(shape, Told):
         raise TypeError(f"{shape.__name__} is not for callers.")
     # Compiled, as dataclasses make their own methods: `getattr` by name takes twice as long, and
     # ten results have 70 of these.
+    names = _names(shape)
     read: Callable[[Any], dict[str, Any]] = eval(
-        f"lambda of: {{{', '.join(f'{name!r}: of.{name}' for name in _names(shape))}}}"
+        f"lambda of: {{{', '.join(f'{name!r}: of.{name}' for name in names)}}}"
     )
-    optional = [one.name for one in fields(cast(Any, shape)) if one.default is None]
+    optional = [one.name for one in fields(shape) if one.default is None]
     if not optional:
         return read
 
@@ -67,8 +68,9 @@ def _reader(shape: type) -> Callable[[Any], dict[str, Any]]:
     return read_what_applies
 
 
-def _names(shape: type) -> list[str]:
-    return [one.name for one in fields(cast(Any, shape))]
+@cache
+def _names(shape: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(shape))
 
 
 class _Part(Told):
@@ -76,7 +78,7 @@ class _Part(Told):
 
     @classmethod
     def of(cls, thing: object) -> Self:
-        return cls(**{name: getattr(thing, name) for name in _names(cls)})
+        return cls(**{name: getattr(thing, name) for name in _names(cast(Any, cls))})
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ def test_one_sentence_says_what_the_weights_say(
     for share in re.findall(r"Meaning counts (\d+)%", " ".join(found.analysis.notes)):
         assert told["meaning"] == share
     shown = ResultsAnswer.of(found).analysis
-    assert shown is not None and shown.decided == found.analysis.decided
+    assert shown is not None
+    assert shown.decided == found.analysis.decided
 
 
 def test_the_reason_is_the_one_that_moved_the_weights(sample_library: Path) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from starlette.responses import JSONResponse
 
 from trivium.answers import Conversation, Turn
+from trivium.evaluate.judged_sets import JudgedSet
+from trivium.evaluate.saved import EvaluationAnswer, WholeEvaluation
 from trivium.results import Suggestion
 from trivium.shapes import (
     ChunkAnswer,
@@ -231,3 +233,39 @@ class SourcesAnswer(Told):
 @dataclass(frozen=True)
 class ForgottenSourceAnswer(Told):
     removed: str
+
+
+@dataclass(frozen=True)
+class SetsAnswer(Told):
+    sets: Sequence[JudgedSet]
+
+
+@dataclass(frozen=True)
+class RunAnswer(Told):
+    id: str
+    evaluation: EvaluationAnswer
+
+
+@dataclass(frozen=True)
+class RunsAnswer(Told):
+    runs: Sequence[RunAnswer] = field(metadata=says("The newest first."))
+
+
+@dataclass(frozen=True)
+class WholeRunAnswer(Told):
+    id: str
+    evaluation: WholeEvaluation
+
+
+@dataclass(frozen=True)
+class JudgmentAnswer(Told):
+    document: int | None = field(metadata=says("Null: it is no longer there."))
+    uri: str
+    grade: int | None
+
+
+@dataclass(frozen=True)
+class JudgmentsAnswer(Told):
+    name: str
+    query: str
+    judgments: Sequence[JudgmentAnswer]

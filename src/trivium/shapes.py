@@ -12,16 +12,9 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast, dataclass_transform
 
-from trivium.results import (
-    Boost,
-    Correction,
-    PreferencePart,
-    QueryPart,
-    RerankPart,
-    SignalPart,
-)
+from trivium.results import Boost, Correction, PreferencePart, QueryPart, RerankPart, SignalPart
 from trivium.types import Combine, MetaScalar, Signal, Told, says
 
 if TYPE_CHECKING:
@@ -73,7 +66,20 @@ def _names(shape: Any) -> tuple[str, ...]:
     return tuple(one.name for one in fields(shape))
 
 
-class _Part(Told):
+def said(description: str) -> Any:
+    """A field with its description."""
+    return field(metadata=says(description))
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(said,))
+class Shape(Told):
+    """Makes a dataclass of each class below it."""
+
+    def __init_subclass__(cls, *, frozen: bool = True, kw_only: bool = False) -> None:
+        dataclass(frozen=frozen, kw_only=kw_only)(cls)
+
+
+class _Part(Shape):
     """Tells some fields of a thing, by their names."""
 
     @classmethod
@@ -81,28 +87,26 @@ class _Part(Told):
         return cls(**{name: getattr(thing, name) for name in _names(cast(Any, cls))})
 
 
-@dataclass(frozen=True)
 class DocumentAnswer(_Part):
     id: int
     uri: str
     title: str
     collection: str
     category: str
-    audience: str = field(metadata=says("Who may see it: `all`, or a label."))
+    audience: str = said("Who may see it: `all`, or a label.")
     media_type: str
     language: str
     content_hash: str
-    size: int = field(metadata=says("Bytes of the file."))
-    interpretation: int = field(metadata=says("Number of the active one."))
-    fingerprint: str = field(metadata=says("Of the pipeline that read it."))
+    size: int = said("Bytes of the file.")
+    interpretation: int = said("Number of the active one.")
+    fingerprint: str = said("Of the pipeline that read it.")
     chunks: int
     added_at: str
     updated_at: str
     metadata: Mapping[str, MetaScalar | tuple[MetaScalar, ...]]
-    names: tuple[str, ...] = field(metadata=says("Other uris under which the same bytes were met."))
+    names: tuple[str, ...] = said("Other uris under which the same bytes were met.")
 
 
-@dataclass(frozen=True)
 class InterpretationAnswer(_Part):
     number: int
     active: bool
@@ -120,36 +124,31 @@ class InterpretationAnswer(_Part):
     restored_from: int | None
     timings: Mapping[str, float]
     metadata: Mapping[str, MetaScalar | tuple[MetaScalar, ...]]
-    audience: str | None = field(
-        metadata=says(
-            "Its label when it was last active; null: not known, so only for tokens of all"
-            " audiences."
-        )
+    audience: str | None = said(
+        "Its label when it was last active; null: not known, so only for tokens of all audiences."
     )
 
 
-@dataclass(frozen=True)
 class JobAnswer(_Part):
     id: int
     kind: str
     what: str
-    state: str = field(metadata=says("queued, running, done, failed or cancelled."))
+    state: str = said("queued, running, done, failed or cancelled.")
     priority: int
     created_at: str
     started_at: str
     ended_at: str
     tasks: int
     size: int
-    ended: int = field(metadata=says("Tasks that are done, failed or cancelled."))
+    ended: int = said("Tasks that are done, failed or cancelled.")
     ended_size: int
     failed: int
     rate: float
     seconds_left: float | None
     notes: tuple[str, ...]
-    lasting: bool = field(metadata=says("Another process can go on with it."))
+    lasting: bool = said("Another process can go on with it.")
 
 
-@dataclass(frozen=True)
 class TaskAnswer(_Part):
     id: int
     job: int
@@ -167,15 +166,14 @@ class TaskAnswer(_Part):
     seconds: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class TokenAnswer(Told):
+class TokenAnswer(Shape):
     id: str
     name: str
-    audiences: Sequence[str] | None = field(metadata=says("Beside `all`; null: every one."))
+    audiences: Sequence[str] | None = said("Beside `all`; null: every one.")
     collections: Sequence[str] | None
     rights: Sequence[str]
     created_at: str
-    expires_at: str = field(metadata=says("Empty: never."))
+    expires_at: str = said("Empty: never.")
 
     @classmethod
     def of(cls, token: AccessToken, /, **more: Any) -> Self:
@@ -195,10 +193,9 @@ class TokenAnswer(Told):
 # results have 260 of them
 
 
-@dataclass(slots=True)
-class ChunkAnswer(Told):
+class ChunkAnswer(Shape, frozen=False):
     id: int
-    index: int = field(metadata=says("Position in its document, from 0."))
+    index: int = said("Position in its document, from 0.")
     text: str
     heading: str
     section: str
@@ -229,8 +226,7 @@ def heading(found: StoredChunk) -> str:
     return " › ".join(found.chunk.headings)
 
 
-@dataclass(slots=True)
-class FoundIn(Told):
+class FoundIn(Shape, frozen=False):
     """The document of a result."""
 
     id: int
@@ -245,20 +241,18 @@ class FoundIn(Told):
         return cls(d.id, d.title, d.uri, d.collection, d.category, d.interpretation)
 
 
-@dataclass(frozen=True, slots=True)
-class Around(Told):
+class Around(Shape):
     before: str
     after: str
 
 
-@dataclass(slots=True)
-class ResultAnswer(Told):
+class ResultAnswer(Shape, frozen=False):
     __pydantic_config__ = _MAY_LACK
 
     rank: int
     score: float
-    match: float = field(metadata=says("0..1, how likely it is to be relevant."))
-    weak: bool = field(metadata=says("It matches less than `search.floor`."))
+    match: float = said("0..1, how likely it is to be relevant.")
+    weak: bool = said("It matches less than `search.floor`.")
     document: FoundIn
     chunk: ChunkAnswer
     signals: Mapping[Signal, SignalPart]
@@ -287,7 +281,6 @@ class ResultAnswer(Told):
         )
 
 
-@dataclass(frozen=True)
 class AnalysisAnswer(_Part):
     weights: Mapping[Signal, float]
     fusion: str
@@ -303,21 +296,19 @@ class AnalysisAnswer(_Part):
     notes: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysedQuery(Told):
+class AnalysedQuery(Shape):
     text: str
     analysis: AnalysisAnswer
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultsAnswer(Told):
+class ResultsAnswer(Shape, kw_only=True):
     __pydantic_config__ = _MAY_LACK
 
     query: str
     analysis: AnalysisAnswer | None = None
     queries: Sequence[AnalysedQuery] | None = None
     combine: Combine | None
-    weak: bool = field(metadata=says("Nothing fits well; the results are only the nearest."))
+    weak: bool = said("Nothing fits well; the results are only the nearest.")
     took_ms: float
     timings_ms: Mapping[str, float] | None = None
     results: Sequence[ResultAnswer]

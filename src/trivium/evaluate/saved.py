@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,8 +16,7 @@ from trivium.errors import RunInvalid
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import Evaluation, Run
 from trivium.evaluate.statistics import EQUAL, Difference, Interval, compare
-from trivium.shapes import to_json
-from trivium.types import Told, says
+from trivium.shapes import Shape, said, to_json
 
 FORMAT = "trivium-evaluation/1"
 _KEPT = {
@@ -66,8 +65,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluationAnswer(Told):
+class EvaluationAnswer(Shape, kw_only=True):
     """The figures of one evaluation, by way of searching and measure."""
 
     format: str
@@ -77,9 +75,7 @@ class EvaluationAnswer(Told):
     documents: int
     queries: int
     runs: Mapping[str, Mapping[str, float]]
-    intervals: Mapping[str, Mapping[str, Sequence[float]]] = field(
-        metadata=says("95 %: low and high.")
-    )
+    intervals: Mapping[str, Mapping[str, Sequence[float]]] = said("95 %: low and high.")
     latency_ms: Mapping[str, Mapping[str, float]]
     settings: Mapping[str, str]
     notes: Sequence[str]
@@ -105,14 +101,11 @@ class EvaluationAnswer(Told):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class WholeEvaluation(EvaluationAnswer):
+class WholeEvaluation(EvaluationAnswer, kw_only=True):
     """With the values of every query: what is saved."""
 
-    texts: Mapping[str, str] = field(metadata=says("Of the queries, by id."))
-    each: Mapping[str, Mapping[str, Mapping[str, float]]] = field(
-        metadata=says("By run, measure and query.")
-    )
+    texts: Mapping[str, str] = said("Of the queries, by id.")
+    each: Mapping[str, Mapping[str, Mapping[str, float]]] = said("By run, measure and query.")
 
     @classmethod
     def of(cls, found: Evaluation, **more: Any) -> Self:
@@ -239,8 +232,7 @@ def _notes(found: Evaluation, before: Saved, common: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-@dataclass(frozen=True)
-class ChangeAnswer(Told):
+class ChangeAnswer(Shape):
     query: str
     text: str
     ours: float
@@ -252,17 +244,16 @@ class ChangeAnswer(Told):
         return cls(**asdict(change), gain=round(change.gain, 5))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ComparisonAnswer(Told):
+class ComparisonAnswer(Shape, kw_only=True):
     """What a run gained over an earlier one, on the queries that both asked."""
 
     dataset: str
     queries: int
-    differences: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(
-        metadata=says("By run and measure: gain, interval, p, wins, losses, ties, real.")
+    differences: Mapping[str, Mapping[str, Mapping[str, Any]]] = said(
+        "By run and measure: gain, interval, p, wins, losses, ties, real."
     )
     greatest: Mapping[str, Mapping[str, Sequence[ChangeAnswer]]]
-    settings: Mapping[str, Mapping[str, str]] = field(metadata=says("Those that differ."))
+    settings: Mapping[str, Mapping[str, str]] = said("Those that differ.")
     notes: Sequence[str]
 
     @classmethod
@@ -292,11 +283,8 @@ class ComparisonAnswer(Told):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class WholeComparison(ComparisonAnswer):
-    changes: Mapping[str, Sequence[ChangeAnswer]] = field(
-        metadata=says("Every query, greatest win first.")
-    )
+class WholeComparison(ComparisonAnswer, kw_only=True):
+    changes: Mapping[str, Sequence[ChangeAnswer]] = said("Every query, greatest win first.")
 
     @classmethod
     def of(cls, found: Comparison, **more: Any) -> Self:

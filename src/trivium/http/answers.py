@@ -4,7 +4,6 @@ of `shapes`, and sent like them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from starlette.responses import JSONResponse
 
@@ -18,11 +17,13 @@ from trivium.shapes import (
     InterpretationAnswer,
     JobAnswer,
     ResultsAnswer,
+    Shape,
     TaskAnswer,
     TokenAnswer,
+    said,
     to_json,
 )
-from trivium.types import Collection, Told, says
+from trivium.types import Collection
 
 
 class Answered(JSONResponse):
@@ -33,180 +34,147 @@ class Answered(JSONResponse):
         return text.encode()
 
 
-@dataclass(frozen=True)
-class DocumentsAnswer(Told):
+class DocumentsAnswer(Shape):
     documents: Sequence[DocumentAnswer]
-    next_cursor: str | None = field(metadata=says("For the next page; null: there is none."))
+    next_cursor: str | None = said("For the next page; null: there is none.")
 
 
-@dataclass(frozen=True)
-class PassagesAnswer(Told):
+class PassagesAnswer(Shape):
     document: int
     passages: Sequence[ChunkAnswer]
     next_cursor: str | None
 
 
-@dataclass(frozen=True)
-class PassageAnswer(Told):
+class PassageAnswer(Shape):
     document: DocumentAnswer
     passage: ChunkAnswer
     before: Sequence[ChunkAnswer]
     after: Sequence[ChunkAnswer]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchAnswer(ResultsAnswer):
-    suggestion: str = field(metadata=says("The query as it was probably meant; empty: as typed."))
+class SearchAnswer(ResultsAnswer, kw_only=True):
+    suggestion: str = said("The query as it was probably meant; empty: as typed.")
 
 
-@dataclass(frozen=True)
-class CollectionsAnswer(Told):
+class CollectionsAnswer(Shape):
     collections: Sequence[Collection]
 
 
-@dataclass(frozen=True)
-class SuggestAnswer(Told):
+class SuggestAnswer(Shape):
     suggestions: Sequence[Suggestion]
 
 
-@dataclass(frozen=True)
-class HistoryAnswer(Told):
+class HistoryAnswer(Shape):
     document: int
     interpretations: Sequence[InterpretationAnswer]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DiffAnswer(Told):
+class DiffAnswer(Shape, kw_only=True):
     document: int
     old: int
     new: int
-    facts: Mapping[str, tuple[object, object]] = field(
-        metadata=says("What is said of them, where it differs.")
-    )
-    lines: Sequence[str] = field(metadata=says("Of the text, as a unified diff."))
+    facts: Mapping[str, tuple[object, object]] = said("What is said of them, where it differs.")
+    lines: Sequence[str] = said("Of the text, as a unified diff.")
     added: int
     removed: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallerAnswer(Told):
+class CallerAnswer(Shape, kw_only=True):
     name: str
-    audiences: Sequence[str] | None = field(metadata=says("Beside `all`; null: every one."))
-    collections: Sequence[str] | None = field(metadata=says("Null: every one."))
+    audiences: Sequence[str] | None = said("Beside `all`; null: every one.")
+    collections: Sequence[str] | None = said("Null: every one.")
     rights: Sequence[str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SettingAnswer(Told):
+class SettingAnswer(Shape, kw_only=True):
     name: str
     value: str
     default: str
-    origin: str = field(
-        metadata=says("default, the file's path, environment, command line, preset.")
-    )
-    variable: str = field(metadata=says("The environment variable that would set it."))
+    origin: str = said("default, the file's path, environment, command line, preset.")
+    variable: str = said("The environment variable that would set it.")
     help: str
 
 
-@dataclass(frozen=True)
-class SettingsAnswer(Told):
-    file: str = field(metadata=says("Where settings may be written down."))
+class SettingsAnswer(Shape):
+    file: str = said("Where settings may be written down.")
     settings: Sequence[SettingAnswer]
 
 
-@dataclass(frozen=True)
-class PresetsAnswer(Told):
+class PresetsAnswer(Shape):
     presets: Mapping[str, Mapping[str, str]]
 
 
-@dataclass(frozen=True)
-class RemovedAnswer(Told):
+class RemovedAnswer(Shape):
     removed: DocumentAnswer
 
 
-@dataclass(frozen=True)
-class HealthAnswer(Told):
+class HealthAnswer(Shape):
     status: str
     version: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class OutcomeAnswer(Told):
+class OutcomeAnswer(Shape, kw_only=True):
     uri: str
-    fate: str = field(metadata=says("added, updated, relabelled, unchanged, failed, ..."))
+    fate: str = said("added, updated, relabelled, unchanged, failed, ...")
     document: DocumentAnswer | None
-    code: str = field(metadata=says("Of what failed; else empty."))
+    code: str = said("Of what failed; else empty.")
     message: str
 
 
-@dataclass(frozen=True)
-class AddedAnswer(Told):
-    outcomes: Sequence[OutcomeAnswer] = field(metadata=says("Of the file, and of those within it."))
+class AddedAnswer(Shape):
+    outcomes: Sequence[OutcomeAnswer] = said("Of the file, and of those within it.")
     chunks: int
     notes: Sequence[str]
 
 
-@dataclass(frozen=True)
-class TakenAnswer(Told):
-    job: JobAnswer = field(metadata=says("Follow it at /v1/jobs/{id}/events."))
+class TakenAnswer(Shape):
+    job: JobAnswer = said("Follow it at /v1/jobs/{id}/events.")
 
 
-@dataclass(frozen=True)
-class JobsAnswer(Told):
+class JobsAnswer(Shape):
     jobs: Sequence[JobAnswer]
 
 
-@dataclass(frozen=True)
-class TasksAnswer(Told):
+class TasksAnswer(Shape):
     tasks: Sequence[TaskAnswer]
     next_cursor: str | None
 
 
-@dataclass(frozen=True)
-class ConversationsAnswer(Told):
+class ConversationsAnswer(Shape):
     conversations: Sequence[Conversation]
 
 
-@dataclass(frozen=True)
-class TurnsAnswer(Told):
+class TurnsAnswer(Shape):
     name: str
     turns: Sequence[Turn]
 
 
-@dataclass(frozen=True)
-class ForgottenAnswer(Told):
-    forgotten: int = field(metadata=says("Turns that went."))
+class ForgottenAnswer(Shape):
+    forgotten: int = said("Turns that went.")
 
 
-@dataclass(frozen=True)
-class _New(Told):
-    token: str = field(metadata=says("Send it as `Authorization: Bearer`. It is not shown again."))
-    needed: bool = field(
-        metadata=says(
-            "Whether this server asks for tokens; one that was started without any does so from"
-            " its next start on."
-        )
+class _New(Shape):
+    token: str = said("Send it as `Authorization: Bearer`. It is not shown again.")
+    needed: bool = said(
+        "Whether this server asks for tokens; one that was started without any does so from"
+        " its next start on."
     )
 
 
-@dataclass(frozen=True)
 class NewTokenAnswer(TokenAnswer, _New):
     """A token, and what is said of it once."""
 
 
-@dataclass(frozen=True)
-class TokensAnswer(Told):
+class TokensAnswer(Shape):
     tokens: Sequence[TokenAnswer]
-    needed: bool = field(metadata=says("Whether this server asks for tokens now."))
+    needed: bool = said("Whether this server asks for tokens now.")
 
 
-@dataclass(frozen=True)
-class RevokedAnswer(Told):
+class RevokedAnswer(Shape):
     revoked: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class SourceAnswer(Told):
+class SourceAnswer(Shape, kw_only=True):
     id: str
     path: str
     collection: str
@@ -215,57 +183,47 @@ class SourceAnswer(Told):
     ignore: Sequence[str]
     added_at: str
     kind: str
-    there: bool = field(metadata=says("Whether the folder is there now."))
-    state: str = field(
-        metadata=says(
-            "watching, vanished, empty or problem; empty: not yet, or another process of this"
-            " server follows it."
-        )
+    there: bool = said("Whether the folder is there now.")
+    state: str = said(
+        "watching, vanished, empty or problem; empty: not yet, or another process of this"
+        " server follows it."
     )
     message: str
 
 
-@dataclass(frozen=True)
-class SourcesAnswer(Told):
+class SourcesAnswer(Shape):
     sources: Sequence[SourceAnswer]
 
 
-@dataclass(frozen=True)
-class ForgottenSourceAnswer(Told):
+class ForgottenSourceAnswer(Shape):
     removed: str
 
 
-@dataclass(frozen=True)
-class SetsAnswer(Told):
+class SetsAnswer(Shape):
     sets: Sequence[JudgedSet]
 
 
-@dataclass(frozen=True)
-class RunAnswer(Told):
+class RunAnswer(Shape):
     id: str
     evaluation: EvaluationAnswer
 
 
-@dataclass(frozen=True)
-class RunsAnswer(Told):
-    runs: Sequence[RunAnswer] = field(metadata=says("The newest first."))
+class RunsAnswer(Shape):
+    runs: Sequence[RunAnswer] = said("The newest first.")
 
 
-@dataclass(frozen=True)
-class WholeRunAnswer(Told):
+class WholeRunAnswer(Shape):
     id: str
     evaluation: WholeEvaluation
 
 
-@dataclass(frozen=True)
-class JudgmentAnswer(Told):
-    document: int | None = field(metadata=says("Null: it is no longer there."))
+class JudgmentAnswer(Shape):
+    document: int | None = said("Null: it is no longer there.")
     uri: str
     grade: int | None
 
 
-@dataclass(frozen=True)
-class JudgmentsAnswer(Told):
+class JudgmentsAnswer(Shape):
     name: str
     query: str
     judgments: Sequence[JudgmentAnswer]

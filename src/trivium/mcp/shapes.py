@@ -1,18 +1,18 @@
 """What the tools take and give, as types: the schemas that assistants read are made of them.
 
-What they give is `Told` like all that callers get, but cut to what an assistant needs.
+What they give is a `Shape` like all that callers get, but cut to what an assistant needs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from trivium.search.prefer import MOST
-from trivium.types import Granularity, MetaScalar, Mode, Told, says
+from trivium.shapes import Shape, said
+from trivium.types import Granularity, MetaScalar, Mode
 
 Cursor = Annotated[
     str, Field(max_length=20, description="`next_cursor` of the answer before; empty: from the top")
@@ -100,34 +100,31 @@ class RemoveDocumentInput(_Shape):
 # --- out
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found(Told):
+class Found(Shape, kw_only=True):
     rank: int
-    match: float = field(metadata=says("0..1, how likely it is to be relevant"))
-    weak: bool = field(metadata=says("It fits badly: only the nearest there is."))
+    match: float = said("0..1, how likely it is to be relevant")
+    weak: bool = said("It fits badly: only the nearest there is.")
     document: int
     title: str
     uri: str
     collection: str
-    index: int = field(metadata=says("Of the passage in its document; get_passage takes it."))
+    index: int = said("Of the passage in its document; get_passage takes it.")
     heading: str
     pages: Sequence[int]
     text: str
-    truncated: bool = field(metadata=says("The passage is longer; get_passage gives all of it."))
+    truncated: bool = said("The passage is longer; get_passage gives all of it.")
     signals: Sequence[str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchOutput(Told):
+class SearchOutput(Shape, kw_only=True):
     results: Sequence[Found]
-    weak: bool = field(metadata=says("Nothing fits well; the results are only the nearest."))
-    suggestion: str = field(metadata=says("The query as it was probably meant; empty: as typed."))
+    weak: bool = said("Nothing fits well; the results are only the nearest.")
+    suggestion: str = said("The query as it was probably meant; empty: as typed.")
     notes: Sequence[str]
     next_cursor: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentShape(Told):
+class DocumentShape(Shape, kw_only=True):
     id: int
     title: str
     uri: str
@@ -140,54 +137,44 @@ class DocumentShape(Told):
     metadata: Mapping[str, MetaScalar | Sequence[MetaScalar]]
 
 
-@dataclass(frozen=True)
-class GetDocumentOutput(Told):
+class GetDocumentOutput(Shape):
     document: DocumentShape
     text: str
-    next_cursor: str | None = field(metadata=says("Where the text goes on; null: that was all."))
+    next_cursor: str | None = said("Where the text goes on; null: that was all.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PassageShape(Told):
+class PassageShape(Shape, kw_only=True):
     index: int
     heading: str
     pages: Sequence[int]
     text: str
 
 
-@dataclass(frozen=True)
-class GetPassageOutput(Told):
+class GetPassageOutput(Shape):
     document: DocumentShape
-    passages: Sequence[PassageShape] = field(
-        metadata=says("In order; the one asked for among them.")
-    )
+    passages: Sequence[PassageShape] = said("In order; the one asked for among them.")
     truncated: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class CollectionShape(Told):
+class CollectionShape(Shape, kw_only=True):
     name: str
     documents: int
     passages: int
 
 
-@dataclass(frozen=True)
-class ListCollectionsOutput(Told):
+class ListCollectionsOutput(Shape):
     collections: Sequence[CollectionShape]
 
 
-@dataclass(frozen=True)
-class ListDocumentsOutput(Told):
+class ListDocumentsOutput(Shape):
     documents: Sequence[DocumentShape]
     next_cursor: str | None
 
 
-@dataclass(frozen=True)
-class AddDocumentOutput(Told):
-    fate: str = field(metadata=says("added, updated, unchanged, ..."))
+class AddDocumentOutput(Shape):
+    fate: str = said("added, updated, unchanged, ...")
     document: DocumentShape
 
 
-@dataclass(frozen=True)
-class RemoveDocumentOutput(Told):
+class RemoveDocumentOutput(Shape):
     removed: DocumentShape

@@ -25,8 +25,8 @@ from trivium.http.answers import (
     WholeRunAnswer,
 )
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.judged import JudgmentBody, RunBody, SyntheticBody
 from trivium.http.problems import responses
+from trivium.http.requests import JudgmentBody, RunBody, SyntheticBody
 from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
 from trivium.library import Library
 from trivium.search.run import LONGEST_QUERY

@@ -95,10 +95,9 @@ async def tasks(
         partial(server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1)
     )
     more = str(first + limit) if len(found) > limit else None
-    told = [TaskAnswer.of(task) for task in found[:limit]]
     if not is_owner(caller):  # how long a step took depends on documents that they may not see
-        told = [replace(one, seconds={}) for one in told]
-    return Answered(TasksAnswer(told, more))
+        found = [replace(task, seconds={}) for task in found]
+    return Answered(TasksAnswer([TaskAnswer.of(task) for task in found[:limit]], more))
 
 
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))

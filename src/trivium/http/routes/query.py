@@ -15,7 +15,7 @@ from trivium.answers import Answer, AnswerEvent, Done, Turn
 from trivium.http.answers import Answered, ConversationsAnswer, ForgottenAnswer, TurnsAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
-from trivium.http.said import LONGEST_NAME, QueryBody
+from trivium.http.requests import LONGEST_NAME, QueryBody
 from trivium.http.streaming import Tell, described, stream
 from trivium.types import Told
 

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Path
 
 from trivium.http.answers import Answered, ForgottenSourceAnswer, SourceAnswer, SourcesAnswer
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.owned import SourceBody
 from trivium.http.problems import responses
+from trivium.http.requests import SourceBody
 from trivium.work import WatchedFolder
 
 router = APIRouter(prefix="/v1", tags=["sources"])

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path
 
 from trivium.http.answers import Answered, NewTokenAnswer, RevokedAnswer, TokensAnswer
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.owned import TokenBody
 from trivium.http.problems import responses
+from trivium.http.requests import TokenBody
 from trivium.shapes import TokenAnswer
 
 router = APIRouter(prefix="/v1", tags=["tokens"])

@@ -1,9 +1,9 @@
-"""What callers are told of the library's things, as dataclasses: the JSON of the terminal and of
-the HTTP API, and what OpenAPI says of it, come from these.
+"""What callers are told, as dataclasses: the terminal's `--json`, the HTTP API's answers and the
+schemas of OpenAPI and MCP come from the same classes.
 
-A thing that callers may know all of is its own shape: `answers.Answer`, `types.Collection` and
-whatever else is `Told`. The classes here name what callers may know of the others. A field whose
-default is None is left out of the JSON where it does not apply.
+Where callers may know all of a noun, it is its own shape (`answers.Answer`, `types.Collection` and
+every other `Told`). For the rest, a class here lists the fields that callers get. A field whose
+default is None is left out of the JSON while it is None. Knows nothing of pydantic.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAY_LACK: Mapping[str, object] = {"extra": "forbid"}
 
 def to_json(payload: object, **layout: Any) -> str:
     """Plain values and what callers may be told, as text; `layout` as for `json.dumps`."""
-    # Nothing of ours holds itself: not to look for that saves a tenth.
+    # None of our values contains itself, so nothing looks for that: a tenth less time.
     return json.dumps(payload, default=as_json, check_circular=False, **layout)
 
 
@@ -41,8 +41,8 @@ def as_json(value: Any) -> dict[str, Any]:
 def _reader(shape: Any) -> Callable[[Any], dict[str, Any]]:
     if not issubclass(shape, Told):
         raise TypeError(f"{shape.__name__} is not for callers.")
-    # Compiled, as dataclasses make their own methods: `getattr` by name takes twice as long, and
-    # ten results have 70 of these.
+    # Compiled, as dataclasses make their own methods: with `getattr` by name the JSON of ten
+    # results takes 381 µs instead of 318.
     names = _names(shape)
     read: Callable[[Any], dict[str, Any]] = eval(
         f"lambda of: {{{', '.join(f'{name!r}: of.{name}' for name in names)}}}"
@@ -189,8 +189,7 @@ class TokenAnswer(Shape):
         )
 
 
-# --- results: not frozen, because a frozen field takes .28 µs to fill instead of .08, and ten
-# results have 260 of them
+# --- results. What there are many of isn't frozen: ten frozen results take 112 µs to make, these 48.
 
 
 class ChunkAnswer(Shape, frozen=False):

@@ -40,9 +40,9 @@ EVERYONE = "all"  # the audience label that every caller may see
 
 
 class Told:
-    """Base of the dataclasses that callers get as JSON: every field, by its name. OpenAPI and MCP
-    make their schemas of them (`__pydantic_config__` is pydantic's name), so a field has its
-    description in its metadata. Whatever is not for callers has no place in one."""
+    """Base of the dataclasses that callers get as JSON, every field under its own name: keep private
+    fields out. OpenAPI and MCP make their schemas from them; pydantic reads the description in a
+    field's metadata, and this configuration."""
 
     __slots__ = ()
     __pydantic_config__: ClassVar[Mapping[str, object]] = {

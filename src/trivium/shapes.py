@@ -189,7 +189,7 @@ class TokenAnswer(Shape):
         )
 
 
-# --- results. What there are many of isn't frozen: ten frozen results take 112 µs to make, these 48.
+# --- results. The parts aren't frozen: ten frozen results take 112 µs to make, these take 48.
 
 
 class ChunkAnswer(Shape, frozen=False):

@@ -40,7 +40,7 @@ EVERYONE = "all"  # the audience label that every caller may see
 
 
 class Told:
-    """Base of the dataclasses that callers get as JSON, every field under its own name: keep private
+    """Base of the dataclasses that callers get as JSON, every field under its name: keep private
     fields out. OpenAPI and MCP make their schemas from them; pydantic reads the description in a
     field's metadata, and this configuration."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
-from trivium.types import ChunkId, DocumentId
+from trivium.types import ChunkId, DocumentId, Told, says
 
 
 class AnswerKind(StrEnum):
@@ -22,7 +22,7 @@ class AnswerKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Told):
     """A question that was asked before, and what was answered, without its marks."""
 
     question: str
@@ -41,7 +41,7 @@ class KeptTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Told):
     """A kept conversation, as far as a caller may see it."""
 
     name: str
@@ -51,13 +51,13 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(Told):
     """A passage under the number by which an answer names it."""
 
-    number: int  # from 1
+    number: int = field(metadata=says("By which the text names it: [1]."))
     chunk: ChunkId
     document: DocumentId
-    index: int  # of the passage in its document, from 0
+    index: int = field(metadata=says("Of the passage in its document, from 0."))
     title: str
     uri: str
     collection: str
@@ -69,18 +69,18 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Told):
     """One sentence of an answer, and whether the passages it cites bear it out."""
 
     text: str  # without marks
     citations: tuple[int, ...]
-    supported: bool
+    supported: bool = field(metadata=says("Whether what it cites bears it out."))
     why: str  # in a few words
     support: float = 0.0  # 0..1, of its words and its meaning in what it cites
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(Told):
     """Something that was done on the way to an answer."""
 
     name: str  # rewrite, search, read, write, extract, check
@@ -89,14 +89,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class Token(Told):
     """The next piece of the answer's text. Joined, they are `Answer.text`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Told):
     """Tokens that the language model took, all its calls together; 0 where nobody counted."""
 
     prompt: int = 0
@@ -107,19 +107,21 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Told):
+    """The whole answer: what the event `done` holds."""
+
     question: str  # as asked
-    asked: str  # as searched for: a follow-up stands on its own here
-    kind: AnswerKind
-    text: str  # with marks: [1]
-    citations: tuple[Citation, ...]  # those that the text names, by number
-    passages: tuple[Citation, ...]  # all that were found and read, by number
+    asked: str = field(metadata=says("As it was searched for: a follow-up stands alone here."))
+    kind: AnswerKind = field(metadata=says("written, extracted or refused."))
+    text: str = field(metadata=says("With marks such as [1]."))
+    citations: tuple[Citation, ...] = field(metadata=says("Those that the text names."))
+    passages: tuple[Citation, ...] = field(metadata=says("All that were found and read."))
     statements: tuple[Statement, ...]
     steps: tuple[Step, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # what a person should know: left out, cut off, unknown marks
     complete: bool = True  # the model came to an end by itself
-    model: str = ""  # who wrote it; empty: nobody
+    model: str = field(default="", metadata=says("Who wrote it; empty: nobody."))
     conversation: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)  # of the search
     took_ms: float = 0.0
@@ -140,7 +142,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Done(Told):
     """The last event: the whole answer."""
 
     answer: Answer

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, overload
 
-from trivium.types import Combine, Signal, StoredChunk
+from trivium.types import Combine, Signal, StoredChunk, Told, says
 
 
 @dataclass(frozen=True, slots=True)
-class SignalPart:
+class SignalPart(Told):
     """What one signal gave to one result."""
 
     rank: int  # from 1
@@ -20,7 +20,7 @@ class SignalPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Boost:
+class Boost(Told):
     """A sign in a query of what kind of answer it wants, and what it counts."""
 
     name: str
@@ -34,7 +34,7 @@ class Boost:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class Correction(Told):
     """A word that no visible chunk holds, and the one that was probably meant."""
 
     typed: str
@@ -44,12 +44,14 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Told):
     """What someone who types may want to type."""
 
     text: str  # all of it
-    kind: Literal["completion", "spelling"]
-    chunks: int  # that hold its last word, counted up to a hundred
+    kind: Literal["completion", "spelling"] = field(
+        metadata=says("`completion` of the last word, or another `spelling` of it.")
+    )
+    chunks: int = field(metadata=says("That hold the word, counted up to 100."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,14 @@ class Analysis:
     by_answers: bool = False  # the signals' answers moved the weights: the query's lean is not all
     hypothesis: str = ""  # a passage that a language model wrote, embedded with the query
 
+    @property
+    def keyword(self) -> int | None:
+        """Of 100, what words should count."""
+        return None if self.semantic is None else 100 - self.semantic
+
 
 @dataclass(frozen=True, slots=True)
-class QueryPart:
+class QueryPart(Told):
     """What one of several queries gave to a result."""
 
     match: float  # 0..1; the result's score is combined from these
@@ -80,7 +87,7 @@ class QueryPart:
 
 
 @dataclass(frozen=True, slots=True)
-class RerankPart:
+class RerankPart(Told):
     """What reranking made of a result: its score is the sum of the last three."""
 
     judged: float  # by the reranker, 0..1
@@ -91,7 +98,7 @@ class RerankPart:
 
 
 @dataclass(frozen=True, slots=True)
-class PreferencePart:
+class PreferencePart(Told):
     """What the caller's preference added to a score, or took from it."""
 
     name: str  # `recent (3 days)`, or the boost as it was given

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from trivium.conditions import OWNER as OWNER
 from trivium.conditions import AllOf as AllOf
@@ -37,6 +37,23 @@ MetaValue: TypeAlias = MetaScalar | tuple[MetaScalar, ...]
 Metadata: TypeAlias = Mapping[str, MetaValue]
 
 EVERYONE = "all"  # the audience label that every caller may see
+
+
+class Told:
+    """Base of the dataclasses that callers get as JSON, every field under its name: keep private
+    fields out. OpenAPI and MCP make their schemas from them; pydantic reads the description in a
+    field's metadata, and this configuration."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Mapping[str, object]] = {
+        "extra": "forbid",
+        "json_schema_serialization_defaults_required": True,
+    }
+
+
+def says(description: str) -> Mapping[str, str]:
+    """The metadata of a field, as schemas show it."""
+    return {"description": description}
 
 
 class Signal(StrEnum):
@@ -288,7 +305,7 @@ Label: TypeAlias = Literal["collection", "category", "type", "language"]
 
 
 @dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Told):
     """A named part of a library, as far as a caller may see it."""
 
     name: str

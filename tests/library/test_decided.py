@@ -9,7 +9,7 @@ import pytest
 from trivium import Library
 from trivium.config import load
 from trivium.options import SearchOptions
-from trivium.plain import results_as_json
+from trivium.shapes import ResultsAnswer
 from trivium.types import Signal
 
 QUERIES = [
@@ -46,7 +46,9 @@ def test_one_sentence_says_what_the_weights_say(
     # Whatever else is said of a share of meaning is that share.
     for share in re.findall(r"Meaning counts (\d+)%", " ".join(found.analysis.notes)):
         assert told["meaning"] == share
-    assert results_as_json(found)["analysis"]["decided"] == found.analysis.decided  # type: ignore[index]
+    shown = ResultsAnswer.of(found).analysis
+    assert shown is not None
+    assert shown.decided == found.analysis.decided
 
 
 def test_the_reason_is_the_one_that_moved_the_weights(sample_library: Path) -> None:

@@ -1,5 +1,6 @@
 """Recency and boosts on the sample documents with the real model."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,8 @@ from trivium import Library
 from trivium.config import load
 from trivium.errors import BadSetting
 from trivium.options import SearchOptions
-from trivium.plain import results_as_json
 from trivium.results import Result
+from trivium.shapes import ResultsAnswer, to_json
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +65,8 @@ def test_a_boost_brings_its_documents_to_the_top(samples: Library) -> None:
 
 def test_the_same_in_json(samples: Library) -> None:
     options = SearchOptions(limit=1, boosts={"type:markdown": 2})
-    told = results_as_json(samples.search("crown", options=options))
-    (result,) = told["results"]  # type: ignore[misc]
+    told = to_json(ResultsAnswer.of(samples.search("crown", options=options)))
+    (result,) = json.loads(told)["results"]
     assert [part["name"] for part in result["preferences"]] == ["type:markdown"]
 
 

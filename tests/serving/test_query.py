@@ -17,7 +17,7 @@ from tests.serving.shelf import client
 from trivium.config import Settings
 from trivium.http.app import create_app
 from trivium.library import Library
-from trivium.plain import answer_as_json
+from trivium.shapes import to_json
 from trivium.testing.samples import sample
 
 FOG = sample("fog.md", "Fog is a cloud that touches the ground. It lifts by noon.", title="Fog")
@@ -161,7 +161,7 @@ def test_without_a_model_the_documents_own_sentences(library: Library) -> None:
     assert (done["kind"], done["model"]) == ("extracted", "")
     assert any("generate.url" in note for note in done["notes"])
     assert done["citations"]
-    direct = json.loads(json.dumps(answer_as_json(library.ask(question))))
+    direct = json.loads(to_json(library.ask(question)))
     assert {k: done[k] for k in ("text", "citations", "passages", "statements", "notes")} == {
         k: direct[k] for k in ("text", "citations", "passages", "statements", "notes")
     }, "as whoever asks in Python"

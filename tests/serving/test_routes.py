@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 from starlette.testclient import TestClient
 from tests.serving.shelf import SECRET, VAULTED, client
 
 from trivium.config import Settings
 from trivium.library import Library
 from trivium.options import Filters
-from trivium.plain import results_as_json
+from trivium.shapes import ResultsAnswer, to_json
 
 
 def test_a_search_is_the_library_s_own(owner: TestClient, library: Library) -> None:
     body = {"query": "crown", "limit": 2, "where": "collection:rules", "explain": True}
     told = owner.post("/v1/search", json=body).json()
-    direct = results_as_json(library.search("crown", 2, filters=Filters(where="collection:rules")))
+    found = library.search("crown", 2, filters=Filters(where="collection:rules"))
+    direct = json.loads(to_json(ResultsAnswer.of(found)))
     assert told["results"] == direct["results"]
     assert told["analysis"] == direct["analysis"]
     assert set(told["timings_ms"]) == set(direct["timings_ms"])

@@ -180,10 +180,10 @@ def _say_removed(shell: Shell, uris: list[str]) -> None:
 
 
 def _say_queued(shell: Shell, job: Job) -> None:
-    from trivium.plain import job_as_json
+    from trivium.shapes import JobAnswer
 
     if shell.json:
-        shell.emit({"job": job_as_json(job)})
+        shell.emit({"job": JobAnswer.of(job)})
     else:
         shell.say(f"Job {job.id}: {job.tasks:,} documents wait; `trivium jobs run` works them off.")
 

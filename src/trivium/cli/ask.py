@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -135,14 +133,14 @@ def _answer(shell: Shell, asking: _Asking, question: str, as_lines: bool) -> Ans
     events = asking.events(question)
     for event in events:
         if as_lines:
-            click.echo(json.dumps(_line(event), ensure_ascii=True))
+            shell.emit_line(_line(event))
         elif isinstance(event, Token) and not shell.json:
             click.echo(printable(event.text), nl=False)
         elif isinstance(event, Step) and not shell.json and shell.err.is_terminal:
             _tell_step(shell, event)
         if isinstance(event, Done):
             if shell.json:
-                shell.emit(asdict(event.answer))
+                shell.emit(event.answer)
             elif not as_lines:
                 click.echo("")
                 _show_below(shell, event.answer)
@@ -151,7 +149,9 @@ def _answer(shell: Shell, asking: _Asking, question: str, as_lines: bool) -> Ans
 
 
 def _line(event: AnswerEvent) -> dict[str, object]:
-    return {"event": type(event).__name__.lower(), **asdict(event)}
+    from trivium.shapes import as_json
+
+    return {"event": type(event).__name__.lower(), **as_json(event)}
 
 
 def _tell_step(shell: Shell, step: object) -> None:

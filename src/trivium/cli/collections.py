@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 
 import click
 
@@ -35,7 +35,7 @@ def collections_command(shell: Shell, audiences: tuple[str, ...]) -> None:
     with shell.library() as library:
         found = library.documents.collections(where(Filters(audiences=audiences or None)))
     if shell.json:
-        listed = [asdict(one) | {"chunker": one.chunker or strategy} for one in found]
+        listed = [replace(one, chunker=one.chunker or strategy) for one in found]
         shell.emit({"collections": listed})
         return
     if not found:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
@@ -40,7 +38,7 @@ def conversations_command(
         if name is None:
             listed = library.conversations.all(within)
             if shell.json:
-                shell.emit({"conversations": [asdict(one) for one in listed]})
+                shell.emit({"conversations": listed})
             elif listed:
                 rows = [(one.name, str(one.turns), one.began, one.last) for one in listed]
                 shell.table(("name", ">turns", "began", "last"), rows)
@@ -57,7 +55,7 @@ def conversations_command(
             return
         turns = library.conversations.get(name, within)
     if shell.json:
-        shell.emit({"name": name, "turns": [asdict(turn) for turn in turns]})
+        shell.emit({"name": name, "turns": turns})
         return
     for turn in turns:
         shell.say(printable(f"? {turn.question}"), printable(turn.answer), "")

@@ -136,13 +136,13 @@ def find(library: Library, name: str) -> Document:
 
 
 def _shown_as_json(shown: Shown) -> dict[str, object]:
-    from trivium.plain import chunk_as_json
+    from trivium.shapes import ChunkAnswer
 
     return {
         "document": document_as_json(shown.document),
         "interpretation": asdict(shown.interpretation),
         "text": shown.text,
-        "chunks": [chunk_as_json(passage) for passage in shown.passages],
+        "chunks": [ChunkAnswer.of(passage) for passage in shown.passages],
     }
 
 
@@ -179,7 +179,7 @@ def _show_summary(shell: Shell, shown: Shown) -> None:
 def _show_chunks(shell: Shell, shown: Shown) -> None:
     from rich.text import Text
 
-    from trivium.plain import heading
+    from trivium.shapes import heading
 
     for passage in shown.passages:
         chunk = passage.chunk

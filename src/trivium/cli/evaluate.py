@@ -95,6 +95,7 @@ def eval_command(
     from trivium.evaluate import saved
     from trivium.evaluate.run import evaluate
     from trivium.evaluate.trec_run import write_run
+    from trivium.shapes import as_json
 
     files = judged_files(shell, folder, queries, qrels, corpus, part)
     before = saved.load(against) if against else None  # a wrong file is said before the work
@@ -121,9 +122,9 @@ def eval_command(
 
             report.write_text(page(found, comparison), encoding="utf-8")
     if shell.json:
-        payload = saved.as_json(found)
+        payload = as_json(saved.EvaluationAnswer.of(found))
         if comparison:
-            payload["against"] = saved.comparison_json(comparison)
+            payload["against"] = saved.ComparisonAnswer.of(comparison)
         shell.emit(payload)
         return
     _show(shell, found)

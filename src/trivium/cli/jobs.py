@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
-from trivium.plain import job_as_json, task_as_json
+from trivium.shapes import JobAnswer, TaskAnswer
 
 if TYPE_CHECKING:
     from trivium.library import Library
@@ -40,7 +40,7 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
     with shell.library() as library:
         found = library.jobs.all(limit=limit)
     if shell.json:
-        shell.emit({"jobs": [job_as_json(job) for job in found]})
+        shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
     elif not found:
         shell.note("There is no job; `trivium add PATH` makes one.")
     else:
@@ -69,8 +69,8 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
         tasks = library.jobs.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
         fates = library.jobs.fates(job)
     if shell.json:
-        told = [task_as_json(task) for task in tasks]
-        shell.emit({"job": job_as_json(found), "fates": dict(fates), "tasks": told})
+        told = [TaskAnswer.of(task) for task in tasks]
+        shell.emit({"job": JobAnswer.of(found), "fates": dict(fates), "tasks": told})
         return
     shell.say(
         printable(f"Job {found.id}: {found.what} ({found.state}), {_done(found)} {found.unit}")
@@ -111,7 +111,7 @@ def watch_command(shell: Shell, job: int | None) -> None:
         left = [job] if job is not None else [j.id for j in reversed(library.jobs.all(ended=False))]
         for number in left:
             for seen in library.jobs.follow(number):
-                shell.emit_line(job_as_json(seen))
+                shell.emit_line(JobAnswer.of(seen))
 
 
 @jobs_command.command("cancel")
@@ -234,7 +234,7 @@ def _say_idle(shell: Shell, found: list[Job]) -> None:
 
 def _tell(shell: Shell, found: list[Job]) -> None:
     if shell.json:
-        shell.emit({"jobs": [job_as_json(job) for job in found]})
+        shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
         return
     for job in found:
         shell.say(f"Job {job.id}: {job.state}, {_done(job)} {job.unit} done")

@@ -6,7 +6,6 @@ error. Knows nothing of searching. rich is imported only when a person is to rea
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -82,12 +81,16 @@ class Shell:
 
     def emit(self, payload: object) -> None:
         """Print a result for a program."""
+        from trivium.shapes import to_json
+
         wide = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "") == "utf8"
-        click.echo(json.dumps(payload, ensure_ascii=not wide, indent=2))
+        click.echo(to_json(payload, ensure_ascii=not wide, indent=2))
 
     def emit_line(self, payload: object) -> None:
         """One of several results, as they come, each on a line of its own."""
-        click.echo(json.dumps(payload))
+        from trivium.shapes import to_json
+
+        click.echo(to_json(payload))
         sys.stdout.flush()
 
     def fail(self, code: str, message: str, fix: str = "") -> None:

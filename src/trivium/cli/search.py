@@ -242,9 +242,9 @@ def search_command(
     with shell.library() as library:
         results = library.search(queries, options=options, filters=filters)
     if shell.json:
-        from trivium.plain import results_as_json
+        from trivium.shapes import ResultsAnswer
 
-        shell.emit(results_as_json(results))
+        shell.emit(ResultsAnswer.of(results))
         return
     from trivium.cli.results import show_results
 

@@ -53,9 +53,9 @@ def similar_command(
             filters=Filters(audiences=audiences or None, where=where),
         )
     if shell.json:
-        from trivium.plain import results_as_json
+        from trivium.shapes import ResultsAnswer
 
-        shell.emit(results_as_json(results))
+        shell.emit(ResultsAnswer.of(results))
         return
     from trivium.cli.results import show_results
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from trivium.cli.output import Shell, pass_shell, shared_options
-from trivium.plain import token_as_json
+from trivium.shapes import TokenAnswer, as_json
 
 if TYPE_CHECKING:
     from trivium.access import AccessToken
@@ -85,7 +86,7 @@ def create_command(
             name=name,
         )
     if shell.json:
-        shell.emit({"token": text, **token_as_json(kept)})
+        shell.emit({"token": text, **as_json(TokenAnswer.of(kept))})
         return
     shell.say(text)
     shell.note("Keep it: it is not shown again. Send it as `Authorization: Bearer TOKEN`.")
@@ -99,7 +100,7 @@ def list_command(shell: Shell) -> None:
     with shell.library() as library:
         found = library.tokens.all()
     if shell.json:
-        shell.emit({"tokens": [token_as_json(token) for token in found]})
+        shell.emit({"tokens": [TokenAnswer.of(token) for token in found]})
         return
     if not found:
         shell.note("There is no token; `trivium token create` makes one.")
@@ -109,18 +110,17 @@ def list_command(shell: Shell) -> None:
 
 
 def _row(token: AccessToken) -> tuple[str, ...]:
-    told = token_as_json(token)
+    told = TokenAnswer.of(token)
 
-    def listed(name: str, otherwise: str) -> str:
-        values = told[name]
-        return otherwise if values is None else ", ".join(values)  # type: ignore[arg-type]
+    def listed(values: Sequence[str] | None) -> str:
+        return "(every one)" if values is None else ", ".join(values)
 
     return (
         token.id,
         token.name,
-        listed("audiences", "(every one)") or "all",
-        listed("collections", "(every one)"),
-        listed("rights", ""),
+        listed(told.audiences) or "all",
+        listed(told.collections),
+        listed(told.rights),
         token.created_at,
         token.expires_at or "never",
     )

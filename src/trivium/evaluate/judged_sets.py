@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -24,19 +24,20 @@ from trivium.evaluate.run import Evaluation
 from trivium.evaluate.synthetic import Synthetic, write_synthetic
 from trivium.evaluate.topics import read_judgments, read_queries
 from trivium.ports import Shelf
+from trivium.types import Told, says
 
 RUNS = "runs"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # no way, no dot: it becomes a folder
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedSet:
+class JudgedSet(Told):
     name: str
     queries: int
-    judged: int  # documents, of all queries
+    judged: int = field(metadata=says("Documents that were judged, of all queries."))
     relevant: int
-    synthetic: bool  # no person asked or judged any of it
-    runs: int  # saved evaluations
+    synthetic: bool = field(metadata=says("No person asked or judged any of it."))
+    runs: int = field(metadata=says("Evaluations that are saved."))
 
 
 @dataclass(frozen=True, slots=True)

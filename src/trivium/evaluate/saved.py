@@ -7,14 +7,16 @@ made or shown.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from trivium.errors import RunInvalid
 from trivium.evaluate.metrics import MAIN
 from trivium.evaluate.run import Evaluation, Run
 from trivium.evaluate.statistics import EQUAL, Difference, Interval, compare
+from trivium.shapes import Shape, said, to_json
 
 FORMAT = "trivium-evaluation/1"
 _KEPT = {
@@ -63,29 +65,51 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
 
-def as_json(found: Evaluation) -> dict[str, Any]:
-    """The figures: what `--json` prints, and what is saved."""
-    return {
-        "format": FORMAT,
-        "version": found.version,
-        "dataset": found.dataset,
-        "synthetic": found.synthetic,
-        "documents": found.documents,
-        "queries": len(found.queries),
-        "runs": {name: run.means for name, run in found.runs.items()},
-        "intervals": {
-            name: {measure: [i.low, i.high] for measure, i in run.intervals.items()}
-            for name, run in found.runs.items()
-        },
-        "latency_ms": {name: run.latency_ms for name, run in found.runs.items()},
-        "settings": found.settings,
-        "notes": list(found.notes),
-    }
+class EvaluationAnswer(Shape, kw_only=True):
+    """The figures of one evaluation, by way of searching and measure."""
+
+    format: str
+    version: str
+    dataset: str
+    synthetic: bool
+    documents: int
+    queries: int
+    runs: Mapping[str, Mapping[str, float]]
+    intervals: Mapping[str, Mapping[str, Sequence[float]]] = said("95 %: low and high.")
+    latency_ms: Mapping[str, Mapping[str, float]]
+    settings: Mapping[str, str]
+    notes: Sequence[str]
+
+    @classmethod
+    def of(cls, found: Evaluation, **more: Any) -> Self:
+        return cls(
+            format=FORMAT,
+            version=found.version,
+            dataset=found.dataset,
+            synthetic=found.synthetic,
+            documents=found.documents,
+            queries=len(found.queries),
+            runs={name: run.means for name, run in found.runs.items()},
+            intervals={
+                name: {measure: [i.low, i.high] for measure, i in run.intervals.items()}
+                for name, run in found.runs.items()
+            },
+            latency_ms={name: run.latency_ms for name, run in found.runs.items()},
+            settings=found.settings,
+            notes=found.notes,
+            **more,
+        )
 
 
-def whole_json(found: Evaluation) -> dict[str, Any]:
-    """With the values of every query."""
-    return as_json(found) | {"texts": found.queries, "each": _each(found)}
+class WholeEvaluation(EvaluationAnswer, kw_only=True):
+    """With the values of every query: what is saved."""
+
+    texts: Mapping[str, str] = said("Of the queries, by id.")
+    each: Mapping[str, Mapping[str, Mapping[str, float]]] = said("By run, measure and query.")
+
+    @classmethod
+    def of(cls, found: Evaluation, **more: Any) -> Self:
+        return super().of(found, texts=found.queries, each=_each(found), **more)
 
 
 def _each(found: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
@@ -99,8 +123,8 @@ def _each(found: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def save(path: Path, found: Evaluation) -> None:
-    payload = whole_json(found)
-    path.write_text(json.dumps(payload, ensure_ascii=False, indent=1), encoding="utf-8")
+    payload = WholeEvaluation.of(found)
+    path.write_text(to_json(payload, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def load(path: Path) -> Saved:
@@ -208,29 +232,61 @@ def _notes(found: Evaluation, before: Saved, common: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def comparison_json(found: Comparison) -> dict[str, Any]:
-    greatest = {
-        name: {
-            "wins": [_change_json(c) for c in changes[:SHOWN] if c.gain > 0],
-            "losses": [_change_json(c) for c in changes[: -SHOWN - 1 : -1] if c.gain < 0],
-        }
-        for name, changes in found.changes.items()
-    }
-    return {
-        "dataset": found.dataset,
-        "queries": found.common,
-        "differences": {
+class ChangeAnswer(Shape):
+    query: str
+    text: str
+    ours: float
+    theirs: float
+    gain: float
+
+    @classmethod
+    def of(cls, change: Change) -> Self:
+        return cls(**asdict(change), gain=round(change.gain, 5))
+
+
+class ComparisonAnswer(Shape, kw_only=True):
+    """What a run gained over an earlier one, on the queries that both asked."""
+
+    dataset: str
+    queries: int
+    differences: Mapping[str, Mapping[str, Mapping[str, Any]]] = said(
+        "By run and measure: gain, interval, p, wins, losses, ties, real."
+    )
+    greatest: Mapping[str, Mapping[str, Sequence[ChangeAnswer]]]
+    settings: Mapping[str, Mapping[str, str]] = said("Those that differ.")
+    notes: Sequence[str]
+
+    @classmethod
+    def of(cls, found: Comparison, **more: Any) -> Self:
+        greatest = {
             name: {
-                measure: asdict(d) | {"interval": [d.interval.low, d.interval.high], "real": d.real}
-                for measure, d in measures.items()
+                "wins": [ChangeAnswer.of(c) for c in changes[:SHOWN] if c.gain > 0],
+                "losses": [ChangeAnswer.of(c) for c in changes[: -SHOWN - 1 : -1] if c.gain < 0],
             }
-            for name, measures in found.differences.items()
-        },
-        "greatest": greatest,
-        "settings": {name: {"before": a, "now": b} for name, (a, b) in found.settings.items()},
-        "notes": list(found.notes),
-    }
+            for name, changes in found.changes.items()
+        }
+        return cls(
+            dataset=found.dataset,
+            queries=found.common,
+            differences={
+                name: {
+                    measure: asdict(d)
+                    | {"interval": [d.interval.low, d.interval.high], "real": d.real}
+                    for measure, d in measures.items()
+                }
+                for name, measures in found.differences.items()
+            },
+            greatest=greatest,
+            settings={name: {"before": a, "now": b} for name, (a, b) in found.settings.items()},
+            notes=found.notes,
+            **more,
+        )
 
 
-def _change_json(change: Change) -> dict[str, Any]:
-    return asdict(change) | {"gain": round(change.gain, 5)}
+class WholeComparison(ComparisonAnswer, kw_only=True):
+    changes: Mapping[str, Sequence[ChangeAnswer]] = said("Every query, greatest win first.")
+
+    @classmethod
+    def of(cls, found: Comparison, **more: Any) -> Self:
+        changes = {way: [ChangeAnswer.of(one) for one in of] for way, of in found.changes.items()}
+        return super().of(found, changes=changes, **more)

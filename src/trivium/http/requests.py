@@ -8,8 +8,17 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    model_validator,
+)
 
+from trivium.access import Right
 from trivium.options import Filters, SearchOptions
 from trivium.search.prefer import MOST
 from trivium.search.run import LONGEST_QUERY
@@ -18,6 +27,11 @@ from trivium.types import Combine, Granularity, MetaScalar, Mode, Signal
 
 MOST_RESULTS = 100  # of one request
 MOST_NAMES = 50  # values of one field of a filter
+MOST_TURNS = 20  # of a history: a model's window holds fewer
+MOST_PASSAGES = 20
+LONGEST_SAID = 20_000  # characters of an answer in a history
+LONGEST_NAME = 150  # of a conversation; the library puts the token's id before it
+MOST_SYNTHETIC = 1_000  # queries made in one request
 
 
 def _listed(value: Any) -> Any:
@@ -39,8 +53,13 @@ Names = Annotated[
     Field(default=None),
 ]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+_Text = Annotated[str, Field(min_length=1, max_length=200)]
 Label = Annotated[str | None, Field(min_length=1, max_length=200)]
 Limit = Annotated[int | None, Field(default=None, ge=1, le=MOST_RESULTS)]
+ConversationName = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME), NotBlank]
+SetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+RunName = Literal["vector", "keyword", "trigram", "hybrid", "reranked"]
+EVERY: tuple[RunName, ...] = ("vector", "keyword", "trigram", "hybrid", "reranked")
 
 
 class _Body(BaseModel):
@@ -150,3 +169,137 @@ class AddUrlBody(_Body):
     category: Label = None
     audience: Label = None
     metadata: dict[_Name, MetaScalar | list[MetaScalar]] | None = Field(None, max_length=MOST_NAMES)
+
+
+# --- questions
+
+
+class TurnSaid(_Body):
+    """A question that was asked before, and what was answered."""
+
+    question: str = Field(max_length=LONGEST_QUERY)
+    answer: str = Field(max_length=LONGEST_SAID)
+
+
+class QueryBody(Filtered):
+    """One question. It is searched for with reranking, the text around each passage and, where a
+    language model is set up, a guessed answer."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"question": "who raised the drowned crown?"},
+                {
+                    "question": "and where?",
+                    "history": [
+                        {"question": "who raised the drowned crown?", "answer": "Divers did."}
+                    ],
+                    "where": "type:markdown",
+                    "stream": False,
+                },
+            ]
+        },
+    )
+
+    question: str = Field(min_length=1, max_length=LONGEST_QUERY)
+    stream: StrictBool = Field(
+        True, description="As server-sent events; false: the whole answer in one piece."
+    )
+    history: list[TurnSaid] = Field(
+        [], max_length=MOST_TURNS, description="What was said before, the oldest first."
+    )
+    conversation: ConversationName | None = Field(
+        None,
+        description="Go on with one that the library keeps, or begin it.",
+    )
+    limit: int | None = Field(None, ge=1, le=MOST_PASSAGES, description="Passages to read.")
+
+
+# --- for the owner: tokens, sources, evaluations
+
+
+class TokenBody(_Body):
+    """What a new token may see and do. Without audiences: what is for `all`, nothing else."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"name": "den", "audiences": ["player"], "collections": ["rules"], "expires": "30d"}
+            ]
+        },
+    )
+
+    name: str = Field("", max_length=200, description="Whose it is, for people.")
+    audiences: list[_Text] = Field(
+        [], max_length=MOST_NAMES, description="Labels its holder has beside `all`."
+    )
+    all_audiences: StrictBool = Field(
+        False, description="Every label there is or will be; `audiences` is left out then."
+    )
+    collections: list[_Text] | None = Field(
+        None, max_length=MOST_NAMES, description="The only ones it is for; null: every one."
+    )
+    rights: list[Right] = Field([Right.SEARCH], min_length=1, max_length=len(Right))
+    expires: str = Field("", max_length=20, description="After 12h, 30d, 8w; empty: never.")
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> TokenBody:
+        if self.audiences and self.all_audiences:
+            raise ValueError("`audiences` and `all_audiences` cannot be mixed")
+        return self
+
+
+class SourceBody(_Body):
+    """A folder of the server's machine, and what to say of the documents in it."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"path": "/home/ann/notes", "collection": "notes"}]},
+    )
+
+    path: str = Field(min_length=1, max_length=4000)
+    collection: _Text = "default"
+    category: _Text | None = None
+    audience: _Text | None = Field(None, description="Null: as each document says.")
+    ignore: list[Annotated[str, Field(max_length=1000)]] = Field(
+        [], max_length=MOST_NAMES, description="Rules as in a .gitignore file."
+    )
+
+
+class SyntheticBody(_Body):
+    """A set of queries that are made from the library's own documents."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"name": "synthetic", "queries": 100}]}
+    )
+
+    name: SetName
+    queries: int = Field(100, ge=1, le=MOST_SYNTHETIC)
+    seed: int = Field(0, ge=0, le=2**31)
+
+
+class RunBody(_Body):
+    """Which ways of searching to measure."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"only": ["hybrid", "reranked"]}]}
+    )
+
+    only: list[RunName] = Field(list(EVERY), min_length=1, max_length=len(EVERY))
+
+
+class JudgmentBody(_Body):
+    """What a person says of one document for one query."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"query": "drowned crown", "document": 2, "grade": 1}]},
+    )
+
+    query: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY), NotBlank]
+    document: int = Field(ge=1, le=2**53)
+    grade: Annotated[int, Field(ge=0, le=2)] | None = Field(
+        description="0 not relevant, 1 relevant, 2 exactly that; null: looked at and skipped."
+    )

@@ -6,7 +6,6 @@ Knows nothing of what is told.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,8 @@ from trivium.errors import ServerBusy, TriviumError
 from trivium.http.asked import Server
 from trivium.http.gate import Gate
 from trivium.http.problems import Fault, told
+from trivium.shapes import to_json
+from trivium.types import Told
 
 log = logging.getLogger("trivium.serve")
 
@@ -38,7 +39,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 MEDIA_TYPE = "text/event-stream"
 
 # The name of an event and what it says. Raises Gone once nobody listens.
-Tell: TypeAlias = Callable[[str, Mapping[str, Any]], None]
+Tell: TypeAlias = Callable[[str, Mapping[str, Any] | Told], None]
 
 
 class Gone(Exception):
@@ -111,10 +112,10 @@ class _Line:
     told: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)  # None: that was all
     gone: Event = field(default_factory=Event)
 
-    def tell(self, name: str, data: Mapping[str, Any]) -> None:
+    def tell(self, name: str, data: Mapping[str, Any] | Told) -> None:
         if self.gone.is_set():
             raise Gone
-        said = event(name, json.dumps(data))
+        said = event(name, to_json(data))
         self._loop.call_soon_threadsafe(self.told.put_nowait, said)
 
     def end(self, task: asyncio.Task[None]) -> None:
@@ -177,4 +178,4 @@ def failure(error: BaseException, request: Request) -> str:
     if not isinstance(error, TriviumError):
         log.error("a stream failed", exc_info=error)
         error = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")
-    return event("error", json.dumps(told(error, request.scope)))
+    return event("error", to_json(told(error, request.scope)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trivium.plain import heading
 from trivium.results import Result
+from trivium.shapes import heading
 from trivium.types import MetaScalar
 
 

@@ -15,7 +15,7 @@ import mcp_types as types
 from anyio import to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from trivium import __version__
 from trivium.access import Caller
@@ -23,6 +23,7 @@ from trivium.errors import TriviumError, as_input_error
 from trivium.library import Library
 from trivium.mcp.tools import READING, WRITING, Tool
 from trivium.text.values import clean_text
+from trivium.types import Told
 
 log = logging.getLogger("trivium.mcp")
 
@@ -30,12 +31,13 @@ _INSTRUCTIONS = """A library of the user's own documents, searched by meaning, w
 Search first; read around a passage before you rely on it; cite title and page. What you cannot see
 here does not exist for this caller."""
 _MOST_REASON = 2_000
+_OUTPUTS = {tool.output: TypeAdapter(tool.output) for tool in (*READING, *WRITING)}
 
 WhoCalls = Callable[[Any], Caller]  # of the SDK's request context
-Run = Callable[[Callable[[], BaseModel]], Awaitable[BaseModel]]
+Run = Callable[[Callable[[], Told]], Awaitable[Told]]
 
 
-async def _in_a_thread(call: Callable[[], BaseModel]) -> BaseModel:
+async def _in_a_thread(call: Callable[[], Told]) -> Told:
     return await to_thread.run_sync(call)
 
 
@@ -88,7 +90,7 @@ def _described(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=tool.input.model_json_schema(),
-        output_schema=tool.output.model_json_schema(),
+        output_schema=_OUTPUTS[tool.output].json_schema(),
         annotations=types.ToolAnnotations(
             read_only_hint=not tool.writes,
             destructive_hint=tool.destroys,
@@ -98,11 +100,12 @@ def _described(tool: Tool) -> types.Tool:
     )
 
 
-def _answered(answer: BaseModel) -> types.CallToolResult:
+def _answered(answer: Told) -> types.CallToolResult:
     """Structured, and once more as text for assistants that read only that."""
+    told = _OUTPUTS[type(answer)]
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=answer.model_dump_json())],
-        structured_content=answer.model_dump(mode="json"),
+        content=[types.TextContent(type="text", text=told.dump_json(answer).decode())],
+        structured_content=told.dump_python(answer, mode="json"),
     )
 
 

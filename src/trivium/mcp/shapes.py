@@ -1,12 +1,17 @@
-"""What the tools take and give, as types: the schemas that assistants read are made of them."""
+"""What the tools take and give, as types: the schemas that assistants read are made of them.
+
+What they give is a `Shape` like all that callers get, but cut to what an assistant needs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from trivium.search.prefer import MOST
+from trivium.shapes import Shape, said
 from trivium.types import Granularity, MetaScalar, Mode
 
 Cursor = Annotated[
@@ -95,31 +100,31 @@ class RemoveDocumentInput(_Shape):
 # --- out
 
 
-class Found(_Shape):
+class Found(Shape, kw_only=True):
     rank: int
-    match: float = Field(description="0..1, how likely it is to be relevant")
-    weak: bool = Field(description="It fits badly: only the nearest there is.")
+    match: float = said("0..1, how likely it is to be relevant")
+    weak: bool = said("It fits badly: only the nearest there is.")
     document: int
     title: str
     uri: str
     collection: str
-    index: int = Field(description="Of the passage in its document; get_passage takes it.")
+    index: int = said("Of the passage in its document; get_passage takes it.")
     heading: str
-    pages: list[int]
+    pages: Sequence[int]
     text: str
-    truncated: bool = Field(description="The passage is longer; get_passage gives all of it.")
-    signals: list[str]
+    truncated: bool = said("The passage is longer; get_passage gives all of it.")
+    signals: Sequence[str]
 
 
-class SearchOutput(_Shape):
-    results: list[Found]
-    weak: bool = Field(description="Nothing fits well; the results are only the nearest.")
-    suggestion: str = Field(description="The query as it was probably meant; empty: as typed.")
-    notes: list[str]
+class SearchOutput(Shape, kw_only=True):
+    results: Sequence[Found]
+    weak: bool = said("Nothing fits well; the results are only the nearest.")
+    suggestion: str = said("The query as it was probably meant; empty: as typed.")
+    notes: Sequence[str]
     next_cursor: str | None
 
 
-class DocumentShape(_Shape):
+class DocumentShape(Shape, kw_only=True):
     id: int
     title: str
     uri: str
@@ -129,47 +134,47 @@ class DocumentShape(_Shape):
     language: str
     passages: int
     updated_at: str
-    metadata: dict[str, MetaScalar | list[MetaScalar]]
+    metadata: Mapping[str, MetaScalar | Sequence[MetaScalar]]
 
 
-class GetDocumentOutput(_Shape):
+class GetDocumentOutput(Shape):
     document: DocumentShape
     text: str
-    next_cursor: str | None = Field(description="Where the text goes on; null: that was all.")
+    next_cursor: str | None = said("Where the text goes on; null: that was all.")
 
 
-class PassageShape(_Shape):
+class PassageShape(Shape, kw_only=True):
     index: int
     heading: str
-    pages: list[int]
+    pages: Sequence[int]
     text: str
 
 
-class GetPassageOutput(_Shape):
+class GetPassageOutput(Shape):
     document: DocumentShape
-    passages: list[PassageShape] = Field(description="In order; the one asked for among them.")
+    passages: Sequence[PassageShape] = said("In order; the one asked for among them.")
     truncated: bool
 
 
-class CollectionShape(_Shape):
+class CollectionShape(Shape, kw_only=True):
     name: str
     documents: int
     passages: int
 
 
-class ListCollectionsOutput(_Shape):
-    collections: list[CollectionShape]
+class ListCollectionsOutput(Shape):
+    collections: Sequence[CollectionShape]
 
 
-class ListDocumentsOutput(_Shape):
-    documents: list[DocumentShape]
+class ListDocumentsOutput(Shape):
+    documents: Sequence[DocumentShape]
     next_cursor: str | None
 
 
-class AddDocumentOutput(_Shape):
-    fate: str = Field(description="added, updated, unchanged, ...")
+class AddDocumentOutput(Shape):
+    fate: str = said("added, updated, unchanged, ...")
     document: DocumentShape
 
 
-class RemoveDocumentOutput(_Shape):
+class RemoveDocumentOutput(Shape):
     removed: DocumentShape

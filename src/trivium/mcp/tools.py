@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from trivium.access import Caller, Right
 from trivium.errors import BadSetting
@@ -18,9 +18,9 @@ from trivium.library import Library
 from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
 from trivium.options import Filters, SearchOptions
-from trivium.plain import heading
 from trivium.results import Result
-from trivium.types import Document, StoredChunk
+from trivium.shapes import heading
+from trivium.types import Document, StoredChunk, Told
 
 # Characters of one answer: some 6,000 tokens, a part of any assistant's window.
 MOST_TEXT = 24_000
@@ -28,6 +28,7 @@ MOST_PASSAGE = 2_000  # of one result; a chunk of 400 tokens has 1,600
 _DEEPEST_RESULT = 10_000  # of a search: each page ranks all results before it again
 _MOST_FIELDS = 50  # of a document's metadata
 _MOST_VALUE = 500
+_DOCUMENT = TypeAdapter(shapes.DocumentShape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,14 @@ class Tool:
     title: str
     description: str
     input: type[BaseModel]
-    output: type[BaseModel]
+    output: type[Told]
     right: Right
-    do: Callable[[Library, Caller, BaseModel], BaseModel]
+    do: Callable[[Library, Caller, BaseModel], Told]
     writes: bool = False
     destroys: bool = False
 
 
-def _search(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+def _search(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.SearchInput)
     first = _number(asked.cursor, _DEEPEST_RESULT)
     found = library.search(
@@ -99,7 +100,7 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
     )
 
 
-def _get_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+def _get_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.GetDocumentInput)
     within, first = caller.within(), _number(asked.cursor)
     document = library.documents.get(asked.id, within)
@@ -112,7 +113,7 @@ def _get_document(library: Library, caller: Caller, asked: BaseModel) -> BaseMod
     )
 
 
-def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.GetPassageInput)
     found, near = library.documents.passage(
         asked.document,
@@ -130,7 +131,7 @@ def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> BaseMode
     )
 
 
-def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> Told:
     found = library.documents.collections(caller.within())
     return shapes.ListCollectionsOutput(
         collections=[
@@ -140,7 +141,7 @@ def _list_collections(library: Library, caller: Caller, asked: BaseModel) -> Bas
     )
 
 
-def _list_documents(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+def _list_documents(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.ListDocumentsInput)
     found = library.documents.all(
         caller.within(), where=asked.where, after=_number(asked.cursor), limit=asked.limit + 1
@@ -149,7 +150,7 @@ def _list_documents(library: Library, caller: Caller, asked: BaseModel) -> BaseM
     room = MOST_TEXT
     for document in found[: asked.limit]:
         told = _document(document)
-        room -= len(told.model_dump_json())
+        room -= len(_DOCUMENT.dump_json(told))
         if room < 0 and listed:
             break
         listed.append(told)
@@ -199,13 +200,13 @@ def _number(cursor: str, most: int = 2**53) -> int:
     return int(cursor)
 
 
-def _remove_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+def _remove_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.RemoveDocumentInput)
     (gone,) = library.remove([asked.id], within=caller.within())
     return shapes.RemoveDocumentOutput(removed=_document(gone))
 
 
-def _add_document(library: Library, caller: Caller, asked: BaseModel) -> BaseModel:
+def _add_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.AddDocumentInput)
     name = asked.name if "." in asked.name else f"{asked.name}.md"
     report = library.uploads.receive(

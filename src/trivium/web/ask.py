@@ -21,7 +21,7 @@ from trivium.answer.statements import pieces
 from trivium.answers import Answer, AnswerEvent, Citation, Done, Statement, Step, Token, Turn
 from trivium.errors import ConversationNotFound, RequestInvalid
 from trivium.http.asked import Here, Reader, Server
-from trivium.http.said import LONGEST_NAME, TurnSaid
+from trivium.http.requests import LONGEST_NAME, TurnSaid
 from trivium.http.streaming import Tell, stream
 from trivium.options import Filters
 from trivium.search.run import LONGEST_QUERY

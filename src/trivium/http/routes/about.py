@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import PlainTextResponse
 
 from trivium import __version__
 from trivium.config import config_file, described, names, shown
-from trivium.http.answers import CallerAnswer, HealthAnswer, PresetsAnswer, SettingsAnswer
+from trivium.http.answers import (
+    Answered,
+    CallerAnswer,
+    HealthAnswer,
+    PresetsAnswer,
+    SettingAnswer,
+    SettingsAnswer,
+)
 from trivium.http.asked import Anyone, Here, Owner
 from trivium.http.problems import responses
 from trivium.presets import PRESETS
@@ -17,54 +24,54 @@ health = APIRouter(tags=["health"])
 
 
 @router.get("/caller", response_model=CallerAnswer, responses=responses())
-async def caller(caller: Anyone) -> JSONResponse:
+async def caller(caller: Anyone) -> Answered:
     """Who the server takes you for: what your token may see and do."""
-    return JSONResponse(
-        {
-            "name": caller.name,
-            "audiences": None if caller.audiences is None else sorted(caller.audiences),
-            "collections": None if caller.collections is None else sorted(caller.collections),
-            "rights": sorted(caller.rights),
-        }
+    return Answered(
+        CallerAnswer(
+            name=caller.name,
+            audiences=None if caller.audiences is None else sorted(caller.audiences),
+            collections=None if caller.collections is None else sorted(caller.collections),
+            rights=sorted(caller.rights),
+        )
     )
 
 
 @router.get("/settings", response_model=SettingsAnswer, responses=responses())
-async def settings(server: Here, caller: Owner) -> JSONResponse:
+async def settings(server: Here, caller: Owner) -> Answered:
     """Every setting in force, and where its value comes from. Keys are no settings, so none is
     here."""
     told = [
-        {
-            "name": name,
-            "value": shown(getattr(server.settings, names()[name])),
-            "default": default,
-            "origin": server.origins.get(name, "default"),
-            "variable": variable,
-            "help": help_,
-        }
+        SettingAnswer(
+            name=name,
+            value=shown(getattr(server.settings, names()[name])),
+            default=default,
+            origin=server.origins.get(name, "default"),
+            variable=variable,
+            help=help_,
+        )
         for name, default, variable, help_ in described()
     ]
-    return JSONResponse({"file": str(config_file()), "settings": told})
+    return Answered(SettingsAnswer(str(config_file()), told))
 
 
 @router.get("/presets", response_model=PresetsAnswer, responses=responses())
-async def presets(caller: Anyone) -> JSONResponse:
+async def presets(caller: Anyone) -> Answered:
     """The settings of known systems, by name."""
-    return JSONResponse({"presets": {name: dict(sets) for name, sets in PRESETS.items()}})
+    return Answered(PresetsAnswer({name: dict(sets) for name, sets in PRESETS.items()}))
 
 
 @health.get("/healthz", response_model=HealthAnswer)
-async def healthz() -> JSONResponse:
+async def healthz() -> Answered:
     """The process is alive."""
-    return JSONResponse({"status": "ok", "version": __version__})
+    return Answered(HealthAnswer("ok", __version__))
 
 
 @health.get("/readyz", response_model=HealthAnswer, responses={503: responses()[503]})
-async def readyz(server: Here) -> JSONResponse:
+async def readyz(server: Here) -> Answered:
     """The library can be read."""
     await server.read(server.library.upkeep.check_there)
     await server.read(server.library.models.manifest)
-    return JSONResponse({"status": "ready", "version": __version__})
+    return Answered(HealthAnswer("ready", __version__))
 
 
 @health.get("/metrics", response_class=PlainTextResponse, responses=responses())

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 
 from trivium.errors import RequestInvalid
 from trivium.http.answers import (
+    Answered,
     DiffAnswer,
-    DocumentAnswer,
     DocumentsAnswer,
     HistoryAnswer,
     PassageAnswer,
@@ -26,7 +26,7 @@ from trivium.http.requests import MOST_RESULTS, RestoreBody
 from trivium.http.routes.search import answer
 from trivium.library import Library
 from trivium.options import Filters
-from trivium.plain import chunk_as_json, document_as_json, interpretation_as_json
+from trivium.shapes import ChunkAnswer, DocumentAnswer, InterpretationAnswer
 from trivium.text.filters import LONGEST
 from trivium.types import Document, Granularity, Where
 
@@ -44,7 +44,7 @@ Filter = Annotated[str, Query(max_length=LONGEST, description="Such as `year>=20
 @router.get("/documents", response_model=DocumentsAnswer, responses=responses())
 async def documents(
     server: Here, caller: Reader, where: Filter = "", cursor: Cursor = "", limit: PageLimit = 50
-) -> JSONResponse:
+) -> Answered:
     """The documents, by id, a page at a time."""
     call = partial(
         server.library.documents.all,
@@ -56,12 +56,8 @@ async def documents(
     found = await server.read(call)
     more = len(found) > limit
     listed = found[:limit]
-    return JSONResponse(
-        {
-            "documents": [document_as_json(one) for one in listed],
-            "next_cursor": str(listed[-1].id) if more else None,
-        }
-    )
+    told = [DocumentAnswer.of(one) for one in listed]
+    return Answered(DocumentsAnswer(told, str(listed[-1].id) if more else None))
 
 
 def after(cursor: str) -> int:
@@ -77,10 +73,10 @@ def after(cursor: str) -> int:
 
 
 @router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
-async def document(server: Here, caller: Reader, id: Id) -> JSONResponse:  # noqa: A002
+async def document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
     """One document, without its text."""
     found = await server.read(partial(server.library.documents.get, id, caller.within()))
-    return JSONResponse(document_as_json(found))
+    return Answered(DocumentAnswer.of(found))
 
 
 @router.get(
@@ -112,18 +108,13 @@ async def passages(
     id: Id,  # noqa: A002
     cursor: Cursor = "",
     limit: PageLimit = 50,
-) -> JSONResponse:
+) -> Answered:
     """What a document was cut into, in order, a page at a time."""
     first = after(cursor)
     found = await server.read(partial(server.library.documents.passages, id, caller.within()))
     more = len(found) > first + limit
-    return JSONResponse(
-        {
-            "document": id,
-            "passages": [chunk_as_json(one) for one in found[first : first + limit]],
-            "next_cursor": str(first + limit) if more else None,
-        }
-    )
+    told = [ChunkAnswer.of(one) for one in found[first : first + limit]]
+    return Answered(PassagesAnswer(id, told, str(first + limit) if more else None))
 
 
 @router.get(
@@ -135,7 +126,7 @@ async def passage(
     id: Id,  # noqa: A002
     index: Annotated[int, Path(ge=0, le=2**31)],
     around: Annotated[int, Query(ge=0, le=_MOST_AROUND, description="Neighbours each side.")] = 0,
-) -> JSONResponse:
+) -> Answered:
     """One passage, counted from 0, with those around it."""
     call = partial(
         server.library.documents.passage,
@@ -146,13 +137,13 @@ async def passage(
         within=caller.within(),
     )
     found, neighbours = await server.read(call)
-    return JSONResponse(
-        {
-            "document": document_as_json(found.document),
-            "passage": chunk_as_json(found),
-            "before": [chunk_as_json(one) for one in neighbours.before],
-            "after": [chunk_as_json(one) for one in neighbours.after],
-        }
+    return Answered(
+        PassageAnswer(
+            DocumentAnswer.of(found.document),
+            ChunkAnswer.of(found),
+            before=[ChunkAnswer.of(one) for one in neighbours.before],
+            after=[ChunkAnswer.of(one) for one in neighbours.after],
+        )
     )
 
 
@@ -166,7 +157,7 @@ async def similar(
     where: Filter = "",
     limit: PageLimit = 10,
     explain: bool = False,
-) -> JSONResponse:
+) -> Answered:
     """Documents like this one; with the number of a passage, passages like that."""
     call = partial(
         server.library.similar,
@@ -177,17 +168,16 @@ async def similar(
         filters=Filters(where=where),
         within=caller.within(),
     )
-    return JSONResponse(answer(await server.read(call), explain=explain))
+    return Answered(answer(await server.read(call), explain=explain))
 
 
 @router.get(
     "/documents/{id}/interpretations", response_model=HistoryAnswer, responses=responses(404)
 )
-async def interpretations(server: Here, caller: Reader, id: Id) -> JSONResponse:  # noqa: A002
+async def interpretations(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
     """Every interpretation that is kept, by number; the last is the active one."""
     found = await server.read(partial(server.library.history.of, id, caller.within()))
-    told = [interpretation_as_json(one) for one in found]
-    return JSONResponse({"document": id, "interpretations": told})
+    return Answered(HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found]))
 
 
 @router.get("/documents/{id}/diff", response_model=DiffAnswer, responses=responses(404))
@@ -197,38 +187,38 @@ async def diff(
     id: Id,  # noqa: A002
     old: Number = None,
     new: Number = None,
-) -> JSONResponse:
+) -> Answered:
     """What tells two interpretations apart; without numbers, the last two."""
     found = await server.read(partial(server.library.history.diff, id, old, new, caller.within()))
-    return JSONResponse(
-        {
-            "document": id,
-            "old": found.old.number,
-            "new": found.new.number,
-            "facts": {name: list(pair) for name, pair in found.facts.items()},
-            "lines": list(found.lines),
-            "added": found.added,
-            "removed": found.removed,
-        }
+    return Answered(
+        DiffAnswer(
+            document=id,
+            old=found.old.number,
+            new=found.new.number,
+            facts=found.facts,
+            lines=found.lines,
+            added=found.added,
+            removed=found.removed,
+        )
     )
 
 
 @router.post(
     "/documents/{id}/restore", response_model=DocumentAnswer, responses=responses(404, 408, 413)
 )
-async def restore(server: Here, caller: Keeper, id: Id, body: RestoreBody) -> JSONResponse:  # noqa: A002
+async def restore(server: Here, caller: Keeper, id: Id, body: RestoreBody) -> Answered:  # noqa: A002
     """Make an old interpretation's text the active one again, as a new interpretation."""
     restored = await server.writing.run(
         partial(server.library.restore, id, body.number, within=caller.within())
     )
-    return JSONResponse(document_as_json(restored))
+    return Answered(DocumentAnswer.of(restored))
 
 
 @router.delete("/documents/{id}", response_model=RemovedAnswer, responses=responses(404))
-async def remove(server: Here, caller: Keeper, id: Id) -> JSONResponse:  # noqa: A002
+async def remove(server: Here, caller: Keeper, id: Id) -> Answered:  # noqa: A002
     """Remove a document: text, passages, vectors, history. The file it came from stays."""
     gone = await server.writing.run(partial(_remove, server.library, id, caller.within()))
-    return JSONResponse({"removed": document_as_json(gone)})
+    return Answered(RemovedAnswer(DocumentAnswer.of(gone)))
 
 
 def _remove(library: Library, id_: int, within: Where) -> Document:

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import StreamingResponse
 
 from trivium.errors import DocumentNotFound
 from trivium.evaluate.judged_sets import JudgedSet, JudgedSets
 from trivium.evaluate.judging import named
 from trivium.evaluate.run import evaluate
-from trivium.evaluate.saved import Change, as_json, comparison_json, whole_json
+from trivium.evaluate.saved import EvaluationAnswer, WholeComparison, WholeEvaluation
 from trivium.evaluate.synthetic import synthesise
-from trivium.http.asked import Here, Owner, Server
-from trivium.http.judged import (
-    ComparisonAnswer,
-    JudgmentBody,
+from trivium.http.answers import (
+    Answered,
+    JudgmentAnswer,
     JudgmentsAnswer,
-    RunBody,
+    RunAnswer,
     RunsAnswer,
-    SetAnswer,
     SetsAnswer,
-    SyntheticBody,
     WholeRunAnswer,
 )
+from trivium.http.asked import Here, Owner, Server
 from trivium.http.problems import responses
+from trivium.http.requests import JudgmentBody, RunBody, SyntheticBody
 from trivium.http.streaming import LONGEST_SECONDS, Tell, described, stream
 from trivium.library import Library
 from trivium.search.run import LONGEST_QUERY
@@ -46,19 +44,19 @@ def _judged_sets(server: Server) -> JudgedSets:
 
 
 @router.get("/evaluations", response_model=SetsAnswer, responses=responses())
-async def sets(server: Here, caller: Owner) -> JSONResponse:
+async def sets(server: Here, caller: Owner) -> Answered:
     """The judged sets that the library keeps."""
     found = await server.read(_judged_sets(server).all)
-    return JSONResponse({"sets": [asdict(one) for one in found]})
+    return Answered(SetsAnswer(found))
 
 
 @router.post(
-    "/evaluations", response_model=SetAnswer, status_code=201, responses=responses(408, 413)
+    "/evaluations", response_model=JudgedSet, status_code=201, responses=responses(408, 413)
 )
-async def make_up(server: Here, caller: Owner, body: SyntheticBody) -> JSONResponse:
+async def make_up(server: Here, caller: Owner, body: SyntheticBody) -> Answered:
     """Make a set of queries from the documents themselves: asked and judged by no person."""
     made = await server.judging.run(partial(_make_up, server, body))
-    return JSONResponse(asdict(made), 201)
+    return Answered(made, 201)
 
 
 def _make_up(server: Server, body: SyntheticBody) -> JudgedSet:
@@ -67,11 +65,12 @@ def _make_up(server: Server, body: SyntheticBody) -> JudgedSet:
 
 
 @router.get("/evaluations/{name}/runs", response_model=RunsAnswer, responses=responses(404))
-async def runs(server: Here, caller: Owner, name: Name) -> JSONResponse:
+async def runs(server: Here, caller: Owner, name: Name) -> Answered:
     """The saved evaluations of a set, the newest first."""
     found = await server.read(partial(_judged_sets(server).runs, name))
-    told = [{"id": run.id, "evaluation": as_json(run.found)} for run in found]
-    return JSONResponse({"runs": told})
+    return Answered(
+        RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in found])
+    )
 
 
 @router.post(
@@ -100,7 +99,7 @@ async def measure(
                 on_progress=_Progress(tell),
             )
         id_ = kept.keep(name, found)
-        tell("done", {"id": id_, "evaluation": as_json(found)})
+        tell("done", RunAnswer(id_, EvaluationAnswer.of(found)))
 
     return await stream(server, request, server.judging, work, LONGEST_SECONDS)
 
@@ -121,38 +120,31 @@ class _Progress:
 @router.get(
     "/evaluations/{name}/runs/{run}", response_model=WholeRunAnswer, responses=responses(404)
 )
-async def run(server: Here, caller: Owner, name: Name, run: RunId) -> JSONResponse:
+async def run(server: Here, caller: Owner, name: Name, run: RunId) -> Answered:
     """One saved evaluation, with the values of every query."""
     found = await server.read(partial(_judged_sets(server).run, name, run))
-    return JSONResponse({"id": found.id, "evaluation": whole_json(found.found)})
+    return Answered(WholeRunAnswer(found.id, WholeEvaluation.of(found.found)))
 
 
-@router.get(
-    "/evaluations/{name}/compare", response_model=ComparisonAnswer, responses=responses(404)
-)
+@router.get("/evaluations/{name}/compare", response_model=WholeComparison, responses=responses(404))
 async def compare(
     server: Here,
     caller: Owner,
     name: Name,
     run: Annotated[str, Query(min_length=1, max_length=100, description="Of now.")],
     against: Annotated[str, Query(min_length=1, max_length=100, description="Of before.")],
-) -> JSONResponse:
+) -> Answered:
     """What one saved evaluation gained over another, and whether that may be chance."""
     found = await server.read(partial(_judged_sets(server).compared, name, run, against))
-    changes = {way: [_change(one) for one in of] for way, of in found.changes.items()}
-    return JSONResponse(comparison_json(found) | {"changes": changes})
-
-
-def _change(one: Change) -> dict[str, Any]:
-    return asdict(one) | {"gain": round(one.gain, 5)}
+    return Answered(WholeComparison.of(found))
 
 
 @router.get(
     "/evaluations/{name}/judgments", response_model=JudgmentsAnswer, responses=responses(404)
 )
-async def judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> JSONResponse:
+async def judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> Answered:
     """What was said of documents for one query."""
-    return JSONResponse(await server.read(partial(_judged, server, name, query)))
+    return Answered(await server.read(partial(_judged, server, name, query)))
 
 
 @router.post(
@@ -160,27 +152,26 @@ async def judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> J
     response_model=JudgmentsAnswer,
     responses=responses(404, 408, 413),
 )
-async def judge(server: Here, caller: Owner, name: Name, body: JudgmentBody) -> JSONResponse:
+async def judge(server: Here, caller: Owner, name: Name, body: JudgmentBody) -> Answered:
     """Say of a document how relevant it is for a query; the set begins with its first judgment."""
-    return JSONResponse(await server.read(partial(_judge, server, name, body)))
+    return Answered(await server.read(partial(_judge, server, name, body)))
 
 
-def _judge(server: Server, name: str, body: JudgmentBody) -> dict[str, Any]:
+def _judge(server: Server, name: str, body: JudgmentBody) -> JudgmentsAnswer:
     document = server.library.documents.get(body.document)
     _judged_sets(server).judge(name, body.query, named(document), body.grade)
     return _judged(server, name, body.query)
 
 
-def _judged(server: Server, name: str, query: str) -> dict[str, Any]:
+def _judged(server: Server, name: str, query: str) -> JudgmentsAnswer:
     found = _judged_sets(server).judgments(name)
     grades = next(
         (found.grades.get(id_, {}) for id_, text in found.queries.items() if text == query), {}
     )
     told = [
-        {"document": _id_of(server.library, uri), "uri": uri, "grade": grade}
-        for uri, grade in grades.items()
+        JudgmentAnswer(_id_of(server.library, uri), uri, grade) for uri, grade in grades.items()
     ]
-    return {"name": name, "query": query, "judgments": told}
+    return JudgmentsAnswer(name, query, told)
 
 
 def _id_of(library: Library, uri: str) -> int | None:

@@ -6,18 +6,18 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from trivium.access import Caller
 from trivium.errors import DocumentNotFound, RequestInvalid
-from trivium.http.answers import AddedAnswer, TakenAnswer
+from trivium.http.answers import AddedAnswer, Answered, OutcomeAnswer, TakenAnswer
 from trivium.http.asked import Adder, Here, Reader, Server
 from trivium.http.caching import not_modified, tag
 from trivium.http.problems import responses
@@ -26,7 +26,7 @@ from trivium.http.routes.documents import Id, Number
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Report
 from trivium.library.uploads import Wanted, safe_name
-from trivium.plain import document_as_json, job_as_json
+from trivium.shapes import DocumentAnswer, JobAnswer
 from trivium.types import Metadata, MetaScalar
 
 router = APIRouter(prefix="/v1", tags=["files"])
@@ -71,7 +71,7 @@ async def upload(
     caller: Adder,
     request: Request,
     wait: Annotated[bool, Query(description="Until it is added; false: answer with a job.")] = True,
-) -> JSONResponse:
+) -> Answered:
     """Add a file. Its name again is a new version of it. Labels that are not given come from the
     token: what it adds, its own audience sees."""
     # The form is read here, and not by FastAPI, which would read it before it asks who comes.
@@ -84,7 +84,7 @@ async def upload(
             take = partial(server.library.uploads.receive_later, caller, name, file.file, wanted)
             job = await server.read(take)
             server.wake()
-            return JSONResponse({"job": job_as_json(job)}, 202)
+            return Answered(TakenAnswer(JobAnswer.of(job)), 202)
         receive = partial(server.library.uploads.receive, caller, name, file.file, wanted)
         report = await server.writing.run(receive)
     return await _added(server, caller, report)
@@ -97,7 +97,7 @@ async def upload(
     responses=responses(408, 409, 413)
     | {200: {"model": AddedAnswer, "description": "It was there."}},
 )
-async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> JSONResponse:
+async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> Answered:
     """Add what stands at a public web address. Private addresses are refused."""
     report = await server.writing.run(
         partial(
@@ -156,7 +156,7 @@ def _metadata(given: dict[str, MetaScalar | list[MetaScalar]]) -> Metadata:
     }
 
 
-async def _added(server: Server, caller: Caller, report: Report) -> JSONResponse:
+async def _added(server: Server, caller: Caller, report: Report) -> Answered:
     """What became of a file and of those within it. That the file itself failed is an error."""
     first = next((one for one in report.outcomes if not one.enclosed), None)
     if first is not None and first.error is not None:
@@ -165,26 +165,25 @@ async def _added(server: Server, caller: Caller, report: Report) -> JSONResponse
         lambda: [_outcome(server, caller, outcome) for outcome in report.outcomes]
     )
     fresh = any(outcome.fate is Fate.ADDED for outcome in report.outcomes)
-    body = {"outcomes": told, "chunks": report.chunks, "notes": list(report.notes)}
-    return JSONResponse(body, 201 if fresh else 200)
+    return Answered(AddedAnswer(told, report.chunks, report.notes), 201 if fresh else 200)
 
 
-def _outcome(server: Server, caller: Caller, outcome: Outcome) -> dict[str, Any]:
+def _outcome(server: Server, caller: Caller, outcome: Outcome) -> OutcomeAnswer:
     document = None
     if outcome.document is not None:
         try:
             found = server.library.documents.get(outcome.document.id, caller.within())
-            document = document_as_json(found)
+            document = DocumentAnswer.of(found)
         except DocumentNotFound:  # within the file, and for others to see
             document = None
     error = outcome.error
-    return {
-        "uri": outcome.uri,
-        "fate": outcome.fate.value,
-        "document": document,
-        "code": error.code if error else "",
-        "message": str(error) if error else "",
-    }
+    return OutcomeAnswer(
+        uri=outcome.uri,
+        fate=outcome.fate,
+        document=document,
+        code=error.code if error else "",
+        message=str(error) if error else "",
+    )
 
 
 _NOT_MODIFIED = {304: {"description": "It is as `If-None-Match` says."}}

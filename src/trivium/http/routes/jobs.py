@@ -6,20 +6,20 @@ sent a file in may look at the job that adds it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import Annotated
 
 import anyio
 from fastapi import APIRouter, Path, Query, Request
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import StreamingResponse
 
 from trivium.access import Caller
 from trivium.errors import JobNotFound, RightMissing, TriviumError
-from trivium.http.answers import JobAnswer, JobsAnswer, TasksAnswer
+from trivium.http.answers import Answered, JobsAnswer, TasksAnswer
 from trivium.http.asked import Anyone, Here, Owner, Server, is_owner
 from trivium.http.problems import responses
 from trivium.http.requests import MOST_RESULTS
@@ -37,7 +37,7 @@ from trivium.http.streaming import (
     event,
     failure,
 )
-from trivium.plain import job_as_json, task_as_json
+from trivium.shapes import JobAnswer, TaskAnswer, to_json
 from trivium.work import Job, TaskState
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
@@ -51,16 +51,16 @@ async def jobs(
     caller: Owner,
     ended: Annotated[bool, Query(description="Those that have ended, too.")] = True,
     limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
-) -> JSONResponse:
+) -> Answered:
     """The newest jobs first."""
     found = await server.read(partial(server.library.jobs.all, ended=ended, limit=limit))
-    return JSONResponse({"jobs": [job_as_json(job) for job in found]})
+    return Answered(JobsAnswer([JobAnswer.of(job) for job in found]))
 
 
 @router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
-async def job(server: Here, caller: Anyone, id: Number) -> JSONResponse:  # noqa: A002
+async def job(server: Here, caller: Anyone, id: Number) -> Answered:  # noqa: A002
     """One job, as it is now."""
-    return JSONResponse(_told(await _seen(server, caller, id), caller))
+    return Answered(_told(await _seen(server, caller, id), caller))
 
 
 async def _seen(server: Server, caller: Caller, id_: int) -> Job:
@@ -74,10 +74,9 @@ async def _seen(server: Server, caller: Caller, id_: int) -> Job:
     raise RightMissing("This is for tokens of all audiences and collections.")
 
 
-def _told(job: Job, caller: Caller) -> dict[str, object]:
+def _told(job: Job, caller: Caller) -> JobAnswer:
     """Its notes may speak of documents that only the owner sees."""
-    told = job_as_json(job)
-    return told if is_owner(caller) else told | {"notes": []}
+    return JobAnswer.of(job if is_owner(caller) else replace(job, notes=()))
 
 
 @router.get("/jobs/{id}/tasks", response_model=TasksAnswer, responses=responses(404))
@@ -88,7 +87,7 @@ async def tasks(
     state: Annotated[list[TaskState] | None, Query(max_length=5)] = None,
     cursor: Cursor = "",
     limit: PageLimit = 50,
-) -> JSONResponse:
+) -> Answered:
     """The documents of a job, in the order offered, a page at a time."""
     first = after(cursor)
     await _seen(server, caller, id)
@@ -96,24 +95,23 @@ async def tasks(
         partial(server.library.jobs.tasks, id, states=state, offset=first, limit=limit + 1)
     )
     more = str(first + limit) if len(found) > limit else None
-    told = [task_as_json(task) for task in found[:limit]]
     if not is_owner(caller):  # how long a step took depends on documents that they may not see
-        told = [one | {"seconds": {}} for one in told]
-    return JSONResponse({"tasks": told, "next_cursor": more})
+        found = [replace(task, seconds={}) for task in found]
+    return Answered(TasksAnswer([TaskAnswer.of(task) for task in found[:limit]], more))
 
 
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
-async def cancel(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+async def cancel(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
     """Stop a job at its next document. What it has done stays."""
-    return JSONResponse(job_as_json(await server.read(partial(server.library.jobs.cancel, id))))
+    return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.cancel, id))))
 
 
 @router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
-async def retry(server: Here, caller: Owner, id: Number) -> JSONResponse:  # noqa: A002
+async def retry(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
     """Let what failed be worked on again, by this server."""
     await server.read(partial(server.library.jobs.retry, id))
     server.wake()
-    return JSONResponse(job_as_json(await server.read(partial(server.library.jobs.get, id))))
+    return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.get, id))))
 
 
 @router.get(
@@ -152,7 +150,7 @@ async def _events(server: Server, job: Job, request: Request, caller: Caller) ->
             except TriviumError as error:
                 yield failure(error, request)
                 return
-            now = json.dumps(_told(job, caller))
+            now = to_json(_told(job, caller))
             if now != told:
                 yield event("job", now)
                 told, spoken = now, monotonic()

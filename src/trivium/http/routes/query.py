@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from trivium.answers import Answer, AnswerEvent, Done, Turn
+from trivium.http.answers import Answered, ConversationsAnswer, ForgottenAnswer, TurnsAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
-from trivium.http.said import (
-    LONGEST_NAME,
-    AskedAnswer,
-    ConversationsAnswer,
-    ForgottenAnswer,
-    QueryBody,
-    TurnsAnswer,
-)
+from trivium.http.requests import LONGEST_NAME, QueryBody
 from trivium.http.streaming import Tell, described, stream
-from trivium.plain import answer_as_json
+from trivium.types import Told
 
 router = APIRouter(prefix="/v1", tags=["query"])
 
@@ -36,7 +30,7 @@ _EVENTS = (
 
 @router.post(
     "/query",
-    response_model=AskedAnswer,
+    response_model=Answer,
     responses=responses(408, 413)
     | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
 )
@@ -64,18 +58,13 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
     if b.stream:
         return await stream(server, request, server.asking, work)
     answer = await server.asking.run(partial(_whole, events))
-    return JSONResponse(_as_json(answer, name or ""))
+    return Answered(replace(answer, conversation=name or ""))
 
 
-def _said(one: AnswerEvent, conversation: str) -> tuple[str, dict[str, object]]:
-    if isinstance(one, Done):
-        return "done", _as_json(one.answer, conversation)
-    return type(one).__name__.lower(), asdict(one)
-
-
-def _as_json(answer: Answer, conversation: str) -> dict[str, object]:
-    """With the conversation as its caller calls it."""
-    return answer_as_json(replace(answer, conversation=conversation))
+def _said(one: AnswerEvent, conversation: str) -> tuple[str, Told]:
+    """An event, with the conversation as its caller calls it."""
+    told = replace(one.answer, conversation=conversation) if isinstance(one, Done) else one
+    return type(one).__name__.lower(), told
 
 
 def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
@@ -85,28 +74,28 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 
 
 @router.get("/conversations", response_model=ConversationsAnswer, responses=responses())
-async def conversations(server: Here, caller: Reader) -> JSONResponse:
+async def conversations(server: Here, caller: Reader) -> Answered:
     """The conversations of this caller; for who may see everything, those of everyone."""
     found = await server.read(partial(server.library.conversations.all, caller.within()))
     told = [(caller.conversation_seen(one.name), one) for one in found]
-    return JSONResponse(
-        {"conversations": [{**asdict(one), "name": name} for name, one in told if name is not None]}
+    return Answered(
+        ConversationsAnswer([replace(one, name=name) for name, one in told if name is not None])
     )
 
 
 @router.get("/conversations/{name:path}", response_model=TurnsAnswer, responses=responses(404))
-async def conversation(server: Here, caller: Reader, name: Name) -> JSONResponse:
+async def conversation(server: Here, caller: Reader, name: Name) -> Answered:
     """What was asked and answered in a conversation, the oldest first."""
     called = caller.conversation(name)
     found = await server.read(partial(server.library.conversations.get, called, caller.within()))
-    return JSONResponse({"name": name, "turns": [asdict(turn) for turn in found]})
+    return Answered(TurnsAnswer(name, found))
 
 
 @router.delete(
     "/conversations/{name:path}", response_model=ForgottenAnswer, responses=responses(404)
 )
-async def forget(server: Here, caller: Reader, name: Name) -> JSONResponse:
+async def forget(server: Here, caller: Reader, name: Name) -> Answered:
     """Forget a conversation."""
     called = caller.conversation(name)
     gone = await server.read(partial(server.library.conversations.forget, called, caller.within()))
-    return JSONResponse({"forgotten": gone})
+    return Answered(ForgottenAnswer(gone))

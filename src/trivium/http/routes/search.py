@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
-from starlette.responses import JSONResponse
 
-from trivium.http.answers import CollectionsAnswer, SearchAnswer, SuggestAnswer
+from trivium.http.answers import Answered, CollectionsAnswer, SearchAnswer, SuggestAnswer
 from trivium.http.asked import Here, Reader
 from trivium.http.problems import responses
 from trivium.http.requests import SearchBody
-from trivium.plain import results_as_json
 from trivium.results import Results
 from trivium.search.suggest import LONGEST
 
@@ -21,7 +18,7 @@ router = APIRouter(prefix="/v1", tags=["search"])
 
 
 @router.post("/search", response_model=SearchAnswer, responses=responses(408, 413))
-async def search(server: Here, caller: Reader, body: SearchBody) -> JSONResponse:
+async def search(server: Here, caller: Reader, body: SearchBody) -> Answered:
     """Search by meaning, words and spelling at once."""
     call = partial(
         server.library.search,
@@ -30,16 +27,12 @@ async def search(server: Here, caller: Reader, body: SearchBody) -> JSONResponse
         filters=body.filters(),
         within=caller.within(),
     )
-    return JSONResponse(answer(await server.read(call), explain=body.explain))
+    return Answered(answer(await server.read(call), explain=body.explain))
 
 
-def answer(results: Results, *, explain: bool) -> dict[str, Any]:
-    told = results_as_json(results)
-    told["suggestion"] = next((a.suggestion for a in results.analyses if a.suggestion), "")
-    if not explain:
-        for name in ("analysis", "queries", "timings_ms"):
-            del told[name]
-    return told
+def answer(results: Results, *, explain: bool) -> SearchAnswer:
+    suggestion = next((a.suggestion for a in results.analyses if a.suggestion), "")
+    return SearchAnswer.of(results, explain=explain, suggestion=suggestion)
 
 
 @router.get("/suggest", response_model=SuggestAnswer, responses=responses())
@@ -48,14 +41,14 @@ async def suggest(
     caller: Reader,
     q: Annotated[str, Query(max_length=LONGEST, description="What was typed so far.")],
     limit: Annotated[int, Query(ge=1, le=20)] = 8,
-) -> JSONResponse:
+) -> Answered:
     """How what someone types may go on, in words of documents they may see."""
     call = partial(server.library.suggest, q, limit, caller.within())
-    return JSONResponse({"suggestions": [asdict(one) for one in await server.read(call)]})
+    return Answered(SuggestAnswer(await server.read(call)))
 
 
 @router.get("/collections", response_model=CollectionsAnswer, responses=responses())
-async def collections(server: Here, caller: Reader) -> JSONResponse:
+async def collections(server: Here, caller: Reader) -> Answered:
     """The collections, with what of them this caller may see."""
     found = await server.read(partial(server.library.documents.collections, caller.within()))
-    return JSONResponse({"collections": [asdict(one) for one in found]})
+    return Answered(CollectionsAnswer(found))

@@ -5,30 +5,30 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path
-from starlette.responses import JSONResponse
 
+from trivium.http.answers import Answered, ForgottenSourceAnswer, SourceAnswer, SourcesAnswer
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.owned import ForgottenSourceAnswer, SourceAnswer, SourceBody, SourcesAnswer
 from trivium.http.problems import responses
+from trivium.http.requests import SourceBody
 from trivium.work import WatchedFolder
 
 router = APIRouter(prefix="/v1", tags=["sources"])
 
 
 @router.get("/sources", response_model=SourcesAnswer, responses=responses())
-async def sources(server: Here, caller: Owner) -> JSONResponse:
+async def sources(server: Here, caller: Owner) -> Answered:
     """The folders that the server follows."""
     found = await server.read(server.library.folders.all)
-    return JSONResponse({"sources": [_told(server, folder) for folder in found]})
+    return Answered(SourcesAnswer([_told(server, folder) for folder in found]))
 
 
 @router.post(
     "/sources", response_model=SourceAnswer, status_code=201, responses=responses(408, 413)
 )
-async def add(server: Here, caller: Owner, body: SourceBody) -> JSONResponse:
+async def add(server: Here, caller: Owner, body: SourceBody) -> Answered:
     """Follow a folder of the server's machine: what lies in it is added, updated and removed as it
     changes."""
     call = partial(
@@ -39,7 +39,7 @@ async def add(server: Here, caller: Owner, body: SourceBody) -> JSONResponse:
         audience=body.audience,
         ignore=body.ignore,
     )
-    return JSONResponse(_told(server, await server.read(call)), 201)
+    return Answered(_told(server, await server.read(call)), 201)
 
 
 @router.delete("/sources/{id}", response_model=ForgottenSourceAnswer, responses=responses(404))
@@ -47,13 +47,13 @@ async def remove(
     server: Here,
     caller: Owner,
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
-) -> JSONResponse:
+) -> Answered:
     """Follow a folder no longer. Its documents stay."""
     await server.read(partial(server.library.folders.remove, id))
-    return JSONResponse({"removed": id})
+    return Answered(ForgottenSourceAnswer(id))
 
 
-def _told(server: Server, folder: WatchedFolder) -> dict[str, Any]:
+def _told(server: Server, folder: WatchedFolder) -> SourceAnswer:
     state, message = server.tender.state_of(folder.id) if server.tender else ("", "")
     there = os.path.isdir(folder.path)
-    return {**asdict(folder), "kind": "folder", "there": there, "state": state, "message": message}
+    return SourceAnswer(**asdict(folder), kind="folder", there=there, state=state, message=message)

@@ -1,0 +1,330 @@
+"""What callers are told, as dataclasses: the terminal's `--json`, the HTTP API's answers and the
+schemas of OpenAPI and MCP come from the same classes.
+
+Where callers may know all of a noun, it is its own shape (`answers.Answer`, `types.Collection` and
+every other `Told`). For the rest, a class here lists the fields that callers get. A field whose
+default is None is left out of the JSON while it is None. Knows nothing of pydantic.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self, cast, dataclass_transform
+
+from trivium.results import Boost, Correction, PreferencePart, QueryPart, RerankPart, SignalPart
+from trivium.types import Combine, MetaScalar, Signal, Told, says
+
+if TYPE_CHECKING:
+    from trivium.access import AccessToken
+    from trivium.results import Result, Results
+    from trivium.types import Document, StoredChunk
+
+# Of a shape with fields that are left out at times.
+_MAY_LACK: Mapping[str, object] = {"extra": "forbid"}
+
+
+def to_json(payload: object, **layout: Any) -> str:
+    """Plain values and what callers may be told, as text; `layout` as for `json.dumps`."""
+    # None of our values contains itself, so nothing looks for that: a tenth less time.
+    return json.dumps(payload, default=as_json, check_circular=False, **layout)
+
+
+def as_json(value: Any) -> dict[str, Any]:
+    """The fields of something that callers may be told. Raises TypeError for all else."""
+    return _reader(value.__class__)(value)
+
+
+@cache
+def _reader(shape: Any) -> Callable[[Any], dict[str, Any]]:
+    if not issubclass(shape, Told):
+        raise TypeError(f"{shape.__name__} is not for callers.")
+    # Compiled, as dataclasses make their own methods: with `getattr` by name the JSON of ten
+    # results takes 381 µs instead of 318.
+    names = _names(shape)
+    read: Callable[[Any], dict[str, Any]] = eval(
+        f"lambda of: {{{', '.join(f'{name!r}: of.{name}' for name in names)}}}"
+    )
+    optional = [one.name for one in fields(shape) if one.default is None]
+    if not optional:
+        return read
+
+    def read_what_applies(of: Any) -> dict[str, Any]:
+        told = read(of)
+        for name in optional:
+            if told[name] is None:
+                del told[name]
+        return told
+
+    return read_what_applies
+
+
+@cache
+def _names(shape: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(shape))
+
+
+def said(description: str) -> Any:
+    """A field with its description."""
+    return field(metadata=says(description))
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(said,))
+class Shape(Told):
+    """Makes a dataclass of each class below it."""
+
+    def __init_subclass__(cls, *, frozen: bool = True, kw_only: bool = False) -> None:
+        dataclass(frozen=frozen, kw_only=kw_only)(cls)
+
+
+class _Part(Shape):
+    """Tells some fields of a thing, by their names."""
+
+    @classmethod
+    def of(cls, thing: object) -> Self:
+        return cls(**{name: getattr(thing, name) for name in _names(cast(Any, cls))})
+
+
+class DocumentAnswer(_Part):
+    id: int
+    uri: str
+    title: str
+    collection: str
+    category: str
+    audience: str = said("Who may see it: `all`, or a label.")
+    media_type: str
+    language: str
+    content_hash: str
+    size: int = said("Bytes of the file.")
+    interpretation: int = said("Number of the active one.")
+    fingerprint: str = said("Of the pipeline that read it.")
+    chunks: int
+    added_at: str
+    updated_at: str
+    metadata: Mapping[str, MetaScalar | tuple[MetaScalar, ...]]
+    names: tuple[str, ...] = said("Other uris under which the same bytes were met.")
+
+
+class InterpretationAnswer(_Part):
+    number: int
+    active: bool
+    title: str
+    media_type: str
+    language: str
+    content_hash: str
+    size: int
+    fingerprint: str
+    elements: int
+    chunks: int
+    tokens: int
+    created_at: str
+    retired_at: str
+    restored_from: int | None
+    timings: Mapping[str, float]
+    metadata: Mapping[str, MetaScalar | tuple[MetaScalar, ...]]
+    audience: str | None = said(
+        "Its label when it was last active; null: not known, so only for tokens of all audiences."
+    )
+
+
+class JobAnswer(_Part):
+    id: int
+    kind: str
+    what: str
+    state: str = said("queued, running, done, failed or cancelled.")
+    priority: int
+    created_at: str
+    started_at: str
+    ended_at: str
+    tasks: int
+    size: int
+    ended: int = said("Tasks that are done, failed or cancelled.")
+    ended_size: int
+    failed: int
+    rate: float
+    seconds_left: float | None
+    notes: tuple[str, ...]
+    lasting: bool = said("Another process can go on with it.")
+
+
+class TaskAnswer(_Part):
+    id: int
+    job: int
+    uri: str
+    name: str
+    size: int
+    state: str
+    parent: int
+    step: str
+    fate: str
+    attempts: int
+    code: str
+    message: str
+    document: int | None
+    seconds: Mapping[str, float]
+
+
+class TokenAnswer(Shape):
+    id: str
+    name: str
+    audiences: Sequence[str] | None = said("Beside `all`; null: every one.")
+    collections: Sequence[str] | None
+    rights: Sequence[str]
+    created_at: str
+    expires_at: str = said("Empty: never.")
+
+    @classmethod
+    def of(cls, token: AccessToken, /, **more: Any) -> Self:
+        return cls(
+            id=token.id,
+            name=token.name,
+            audiences=None if token.audiences is None else sorted(token.audiences),
+            collections=None if token.collections is None else sorted(token.collections),
+            rights=sorted(token.rights),
+            created_at=token.created_at,
+            expires_at=token.expires_at,
+            **more,
+        )
+
+
+# --- results. The parts aren't frozen: ten frozen results take 112 µs to make, these take 48.
+
+
+class ChunkAnswer(Shape, frozen=False):
+    id: int
+    index: int = said("Position in its document, from 0.")
+    text: str
+    heading: str
+    section: str
+    section_label: str
+    pages: Sequence[int]
+    paragraph: int | None
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, found: StoredChunk) -> Self:
+        c = found.chunk
+        return cls(
+            found.id,
+            c.index,
+            c.text,
+            heading(found),
+            c.section,
+            c.section_label,
+            c.pages,
+            c.paragraph,
+            c.start,
+            c.end,
+        )
+
+
+def heading(found: StoredChunk) -> str:
+    return " › ".join(found.chunk.headings)
+
+
+class FoundIn(Shape, frozen=False):
+    """The document of a result."""
+
+    id: int
+    title: str
+    uri: str
+    collection: str
+    category: str
+    interpretation: int
+
+    @classmethod
+    def of(cls, d: Document) -> Self:
+        return cls(d.id, d.title, d.uri, d.collection, d.category, d.interpretation)
+
+
+class Around(Shape):
+    before: str
+    after: str
+
+
+class ResultAnswer(Shape, frozen=False):
+    __pydantic_config__ = _MAY_LACK
+
+    rank: int
+    score: float
+    match: float = said("0..1, how likely it is to be relevant.")
+    weak: bool = said("It matches less than `search.floor`.")
+    document: FoundIn
+    chunk: ChunkAnswer
+    signals: Mapping[Signal, SignalPart]
+    passages: int
+    queries: Sequence[QueryPart] | None = None
+    rerank: RerankPart | None = None
+    preferences: Sequence[PreferencePart] | None = None
+    context: Around | None = None
+
+    @classmethod
+    def of(cls, result: Result, *, weak: bool) -> Self:
+        r = result
+        return cls(
+            rank=r.rank,
+            score=r.score,
+            match=r.match,
+            weak=weak,
+            document=FoundIn.of(r.found.document),
+            chunk=ChunkAnswer.of(r.found),
+            signals=r.signals,
+            passages=r.passages,
+            queries=r.queries or None,
+            rerank=r.rerank,
+            preferences=r.preferences or None,
+            context=Around(r.before, r.after) if r.before or r.after else None,
+        )
+
+
+class AnalysisAnswer(_Part):
+    weights: Mapping[Signal, float]
+    fusion: str
+    k: float
+    semantic: int | None
+    keyword: int | None
+    boosts: Sequence[Boost]
+    corrections: Sequence[Correction]
+    suggestion: str
+    unknown: Sequence[str]
+    hypothesis: str
+    decided: str
+    notes: Sequence[str]
+
+
+class AnalysedQuery(Shape):
+    text: str
+    analysis: AnalysisAnswer
+
+
+class ResultsAnswer(Shape, kw_only=True):
+    __pydantic_config__ = _MAY_LACK
+
+    query: str
+    analysis: AnalysisAnswer | None = None
+    queries: Sequence[AnalysedQuery] | None = None
+    combine: Combine | None
+    weak: bool = said("Nothing fits well; the results are only the nearest.")
+    took_ms: float
+    timings_ms: Mapping[str, float] | None = None
+    results: Sequence[ResultAnswer]
+    notes: Sequence[str]
+
+    @classmethod
+    def of(cls, results: Results, *, explain: bool = True, **more: Any) -> Self:
+        analyses = [AnalysisAnswer.of(one) for one in results.analyses] if explain else []
+        return cls(
+            query=results.query,
+            analysis=analyses[0] if explain else None,
+            queries=[*map(AnalysedQuery, results.queries, analyses)] if explain else None,
+            combine=results.combine,
+            weak=results.weak,
+            took_ms=results.took_ms,
+            timings_ms=results.timings_ms if explain else None,
+            results=[ResultAnswer.of(one, weak=not results.fits(one)) for one in results],
+            notes=results.notes,
+            **more,
+        )

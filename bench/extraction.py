@@ -62,7 +62,7 @@ from trivium.chunk.recursive import RecursiveChunker
 from trivium.extract.pdf import PdfExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.extract.worker import COLLECT_AFTER
-from trivium.ingest.reading import FACTORY
+from trivium.ingest.extractors import FACTORY
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import Element, Extraction

@@ -41,7 +41,7 @@ from lxml import etree
 from trivium.errors import ReadError
 from trivium.extract.charsets import decode_text
 from trivium.extract.detect import read
-from trivium.ingest.reading import extractors
+from trivium.ingest.extractors import extractors
 from trivium.ports import Blob
 
 DOCUMENTS = Path(__file__).parents[2] / "shared" / "data" / "documents"

@@ -8,7 +8,7 @@ import pytest
 from tests.golden.make import files
 
 from trivium.extract.detect import choose
-from trivium.ingest.reading import extractors
+from trivium.ingest.extractors import extractors
 from trivium.ports import Blob, Extractor
 from trivium.testing.extractor_contract import ExtractorContract
 

@@ -12,7 +12,7 @@ from tests.fuzz.mutations import corpus
 
 from trivium.errors import ReadError
 from trivium.extract.sandbox import Sandbox
-from trivium.ingest.reading import FACTORY
+from trivium.ingest.extractors import FACTORY
 
 REVEALING = ("could not be read (", "made its reader", "of memory to read", "longer than")
 SLOW = 1.0  # seconds

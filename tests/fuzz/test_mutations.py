@@ -12,7 +12,7 @@ from trivium.extract.detect import reader_name
 from trivium.extract.images import ImageExtractor
 from trivium.extract.ole import LockedOfficeExtractor
 from trivium.extract.sandbox import Sandbox
-from trivium.ingest.reading import FACTORY, extractors
+from trivium.ingest.extractors import FACTORY, extractors
 from trivium.ports import Blob
 from trivium.types import Extraction
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trivium.errors import ReadError
 from trivium.extract.detect import read
-from trivium.ingest.reading import extractors
+from trivium.ingest.extractors import extractors
 from trivium.ports import Blob
 from trivium.types import Element, Extraction, Place
 

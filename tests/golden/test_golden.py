@@ -6,7 +6,7 @@ from tests.golden.snapshot import FOLDER, snapshot
 from tests.unit.extract.making import check_offsets
 
 from trivium.extract.detect import read
-from trivium.ingest.reading import extractors
+from trivium.ingest.extractors import extractors
 from trivium.ports import Blob
 
 FILES = files()

@@ -7,8 +7,8 @@ from trivium.config import Settings
 from trivium.errors import PathNotFound
 from trivium.extract.markdown import MarkdownExtractor
 from trivium.extract.sandbox import Sandbox
+from trivium.ingest.extractors import extractors
 from trivium.ingest.outcomes import Fate
-from trivium.ingest.reading import extractors
 from trivium.library import Library, readers
 from trivium.library.assembly import sandbox_for
 from trivium.options import SearchOptions

@@ -12,7 +12,7 @@ from trivium.chunk.bibliography import find_bibliography
 from trivium.chunk.choose import AutoChunker
 from trivium.errors import ReadError
 from trivium.extract.sandbox import Sandbox
-from trivium.ingest.reading import FACTORY
+from trivium.ingest.extractors import FACTORY
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import Chunk, Extraction, Kind

@@ -18,9 +18,9 @@ from trivium.extract.detect import reader_name
 from trivium.extract.images import ImageExtractor
 from trivium.extract.sandbox import Sandbox
 from trivium.ingest.describing import Describing
+from trivium.ingest.extractors import FACTORY, extractors
 from trivium.ingest.large import FACTORY as LARGE
 from trivium.ingest.large import Plan
-from trivium.ingest.reading import FACTORY, extractors
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.ingest.summarising import ModelSummariser
 from trivium.models import docling

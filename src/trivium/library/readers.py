@@ -14,9 +14,9 @@ from typing import Any
 
 from trivium.config import Settings
 from trivium.extract.sandbox import Sandbox
+from trivium.ingest.extractors import extractors
 from trivium.ingest.in_flight import Offer, clean_item
 from trivium.ingest.preparing import Preparer
-from trivium.ingest.reading import extractors
 from trivium.library.assembly import (
     chunker_for,
     generator_for,

@@ -1,6 +1,6 @@
 """Every seam of Trivium: what a part must do to take another's place.
 
-Protocols only, in the order of a document's way: `reading` (sources, readers, chunkers), `models`,
+Protocols only, in the order of a document's way: `ingest` (sources, readers, chunkers), `models`,
 `backend` (where a library is kept).
 `trivium.testing` holds the suites that an implementation must pass.
 """
@@ -30,6 +30,18 @@ from trivium.ports.backend import (
     Writer,
     worker_lease,
 )
+from trivium.ports.ingest import (
+    Blob,
+    Chunker,
+    Extractor,
+    LargeChunker,
+    LastingSource,
+    Reader,
+    Source,
+    SourceItem,
+    Summariser,
+    Tokens,
+)
 from trivium.ports.models import (
     LONGEST_PASSAGE,
     CalledEmbedder,
@@ -41,18 +53,6 @@ from trivium.ports.models import (
     Reranker,
     TokenEmbedder,
     WeighingReranker,
-)
-from trivium.ports.reading import (
-    Blob,
-    Chunker,
-    Extractor,
-    LargeChunker,
-    LastingSource,
-    Reader,
-    Source,
-    SourceItem,
-    Summariser,
-    Tokens,
 )
 
 __all__ = [

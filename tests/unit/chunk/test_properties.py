@@ -12,7 +12,7 @@ from trivium.chunk.choose import BY_KIND, STRATEGIES, AutoChunker
 from trivium.errors import ReadError
 from trivium.extract.composer import Composer
 from trivium.extract.detect import choose
-from trivium.ingest.reading import extractors
+from trivium.ingest.extractors import extractors
 from trivium.ports import Blob
 from trivium.text.tokens import Cl100kTokens
 from trivium.types import Chunk, Element, Extraction, Kind, Place

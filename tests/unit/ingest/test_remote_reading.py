@@ -10,7 +10,7 @@ from tests.unit.extract.making import check_offsets, pieces, printed
 from trivium.errors import FileDamaged, ModelFailing, ModelNonsense, ModelRefused, ReadError
 from trivium.extract.analysed import extraction_of
 from trivium.extract.detect import read
-from trivium.ingest.reading import built_in
+from trivium.ingest.extractors import built_in
 from trivium.ingest.remote_reading import RemoteReading
 from trivium.models.document_intelligence import DocumentIntelligence
 from trivium.models.endpoint import Endpoint

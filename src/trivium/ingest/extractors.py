@@ -22,9 +22,11 @@ from trivium.models.ocr import Tesseract
 from trivium.ports import Extractor
 
 OCR_MODES = ("off", "auto", "force")
-FACTORY = "trivium.ingest.reading:extractors"
+FACTORY = "trivium.ingest.extractors:extractors"
 GROUP = "trivium.extractors"
-OURS = EntryPoint("trivium", "trivium.ingest.reading:built_in", GROUP)  # as pyproject.toml has it
+OURS = EntryPoint(
+    "trivium", "trivium.ingest.extractors:built_in", GROUP
+)  # as pyproject.toml has it
 
 
 def extractors(settings: Mapping[str, str]) -> tuple[Extractor, ...]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from trivium.errors import BadSetting
-from trivium.ingest.reading import extractors
+from trivium.ingest.extractors import extractors
 
 MODULE = """
 class Odd:

@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from trivium.config import Settings
 from trivium.errors import JobNotFound
-from trivium.ingest import batches, ledger, pipeline, task_feed
+from trivium.ingest import batches, ledger, task_feed, under_way
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.library import Library
 from trivium.ports import SourceItem, worker_lease
@@ -107,7 +107,7 @@ def test_what_waits_is_worked_off_by_another_process(tmp_path: Path, files: Path
 def test_a_person_goes_before_a_bulk_import(
     library: Library, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pipeline, "MOST_DOCUMENTS", 4)  # under way when the person comes
+    monkeypatch.setattr(under_way, "MOST_DOCUMENTS", 4)  # under way when the person comes
     monkeypatch.setattr(task_feed, "OFTEN", 0.0)
     write(files, *(f"bulk{n:02}" for n in range(40)))
     bulk = enqueue(library, files, Priority.BULK)

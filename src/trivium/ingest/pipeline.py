@@ -1,6 +1,9 @@
-"""The way of documents into a store: read by some threads, embedded by one, written by another.
+"""The way of documents into a library: read by some threads, embedded by one, written by another.
 
     offers ─▶ prepare (pool) ─▶ embed (one thread) ─▶ put (the caller's thread) ─▶ outcomes
+
+`run` is the recipe; the steps follow below it in their order. `under_way` says which documents are
+where, and who waits for whom.
 
 What is under way is bounded by bytes and by number, so memory stays the same however much a source
 offers, and while one batch is written the next is embedded. Outcomes come in the order in which
@@ -16,11 +19,10 @@ import queue
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from trivium.errors import DocumentFailed, ModelUnavailable, ReadError
-from trivium.ingest.batches import BATCH_DOCUMENTS, Batches
+from trivium.ingest.batches import Batches
 from trivium.ingest.embedding import Embedding, Made
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.identity import Naming, Renaming
@@ -29,6 +31,7 @@ from trivium.ingest.ledger import OFTEN, Ledger
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.preparing import Found, Preparation, Relabelling
 from trivium.ingest.quiet import step_back
+from trivium.ingest.under_way import UnderWay
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
 from trivium.types import Extraction, Processed
@@ -37,10 +40,6 @@ from trivium.work import JobId, Offered, Step
 if TYPE_CHECKING:
     from trivium.types import Vectors
 
-# Under way at once: one batch being written, one being embedded, one waiting, one being read.
-MOST_DOCUMENTS = 4 * BATCH_DOCUMENTS
-MOST_BYTES = 32 << 20  # of files; one that is larger goes alone
-READ_AHEAD = 64  # given to the readers before the writer looks again: it may be busy for .3 s
 # Small files are prepared together: waking up a thread or a process, and asking the database, takes
 # longer than most of what is done for one of them. Larger ones have work enough of their own.
 TOGETHER = 16
@@ -74,17 +73,7 @@ class Pipeline:
         self._batches = Batches(
             embedding, lambda batch, made: self._events.put((batch, made)), self._events.put
         )
-        self._stack: list[
-            InFlight
-        ] = []  # to be fed next: what lies within others, what had to wait
-        self._held: dict[
-            tuple[str, str], list[InFlight]
-        ] = {}  # offered while the same was under way
-        self._under_way: dict[tuple[str, str], InFlight] = {}
-        self._parked: dict[tuple[str, str], InFlight] = {}  # put after what they hold
-        self._numbers = count(1)
-        self._reading = self._bytes = 0
-        self._alone = 0  # documents under way beside which there must be no other
+        self._under_way = UnderWay()
         self._cancelled: set[JobId] = set()
 
     def __enter__(self) -> Pipeline:
@@ -105,14 +94,14 @@ class Pipeline:
         self._batches.start()
         try:
             while True:
-                feed = self._fill(feed)
-                if self._under_way:
-                    yield from self._wait()
+                feed = self._feed(feed)
+                if not self._under_way.is_empty:
+                    yield from self._take_next()
                     if self._look() and feed is None:
                         feed = iter(more())
-                elif self._held:  # they wait for what waits for them
-                    yield self._untie()
-                elif feed is None and not self._stack:
+                elif self._under_way.is_tied:  # they wait for what waits for them
+                    yield self._untied()
+                elif feed is None and self._under_way.is_done:
                     break
             self._ledger.settle(now=True)
         except BaseException as error:
@@ -121,64 +110,42 @@ class Pipeline:
         finally:
             self._batches.stop()
             self._pool.shutdown(wait=False, cancel_futures=True)
-            unfinished = [*self._under_way.values(), *self._parked.values(), *self._stack]
-            unfinished += [flight for flights in self._held.values() for flight in flights]
-            self._ledger.release((flight.offer.task for flight in unfinished), lost=lost)
+            unfinished = (flight.offer.task for flight in self._under_way.unfinished())
+            self._ledger.release(unfinished, lost=lost)
 
-    # --- feeding: as much as there is room for
+    # --- 1. offers are begun, as many as there is room for
 
-    def _fill(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
+    def _feed(self, feed: Iterator[Offer] | None) -> Iterator[Offer] | None:
         """None: nothing more will be offered."""
         group: list[InFlight] = []
-        while self._has_room():
-            if self._stack:
-                flight = self._stack.pop()
-            elif feed is not None:
+        while self._under_way.has_room:
+            flight = self._under_way.take_first()
+            if flight is None and feed is not None:
                 offer = next(feed, None)
                 if offer is None:
                     feed = None
                     continue
                 flight = InFlight(offer)
-            else:
+            if flight is None:
                 break
-            if flight.offer.alone and self._under_way:
-                self._stack.append(flight)
+            if flight.offer.alone and not self._under_way.is_empty:
+                self._under_way.put_first([flight])
                 break
             if group and not _go_together(group, flight):
-                self._read(group)
+                self._pool.submit(self._prepare, group)
                 group = []
-            if self._begin(flight):
+            if self._under_way.begin(flight):
                 group.append(flight)
         if group:
-            self._read(group)
-        if not self._reading:
+            self._pool.submit(self._prepare, group)
+        if not self._under_way.reading:
             self._batches.hurry()
         self._ledger.settle()
         return feed
 
-    def _has_room(self) -> bool:
-        if not self._under_way:
-            return True
-        if self._alone:
-            return False
-        few = self._reading < READ_AHEAD and len(self._under_way) < MOST_DOCUMENTS
-        return few and self._bytes < MOST_BYTES
-
-    def _begin(self, flight: InFlight) -> bool:
-        """False: the same is under way, and this one waits for it."""
-        if flight.key in self._under_way or flight.key in self._parked:
-            self._held.setdefault(flight.key, []).append(flight)
-            return False
-        flight.number = next(self._numbers)
-        self._enter(flight)
-        self._reading += 1
-        return True
-
-    def _read(self, group: list[InFlight]) -> None:
-        self._pool.submit(self._prepare, group)
+    # --- 2. they are read, compared, labelled and cut, in a thread of the pool
 
     def _prepare(self, group: list[InFlight]) -> None:
-        """In a thread of the pool."""
         try:
             first = group[0].offer
             if self._is_dropped(group[0]):
@@ -204,9 +171,10 @@ class Pipeline:
         for flight in group:  # one of them is why: each alone
             self._prepare([flight])
 
-    # --- in the caller's thread: everything that writes
+    # --- 3. what was found out about them is done, here as all that writes
 
-    def _wait(self) -> Iterator[Outcome]:
+    def _take_next(self) -> Iterator[Outcome]:
+        """What another thread is done with, unless nothing comes for a while."""
         try:
             event = self._events.get(timeout=OFTEN)
         except queue.Empty:
@@ -218,7 +186,7 @@ class Pipeline:
             self._batches.waiting -= len(flights)
             yield from self._put(flights, found)
         else:
-            self._reading -= len(flights)
+            self._under_way.reading -= len(flights)
             for each in zip(flights, found, strict=True):
                 yield from self._take(*each)
 
@@ -232,10 +200,7 @@ class Pipeline:
                 self._unread(flight, done) if _is_unread(flight, done) else self._end(flight, done)
             )
         elif within:
-            flight.opened, flight.within = True, len(within)
-            self._leave(flight)
-            self._parked[flight.key] = flight
-            self._stack += [self._inner(flight, item) for item in reversed(within)]
+            self._under_way.park(flight, [self._inner(flight, item) for item in within])
         else:
             yield from self._proceed(flight)
 
@@ -281,6 +246,8 @@ class Pipeline:
             yield self._end(flight, same)
         else:
             self._batches.add(flight)
+
+    # --- 4. they are embedded (`batches`), and put
 
     def _put(self, batch: list[InFlight], made: Made) -> Iterator[Outcome]:
         self._ledger.settle(now=True)  # what ends with a document must be in the books before
@@ -352,47 +319,23 @@ class Pipeline:
         after = replace(before, category=category, audience=audience, metadata=metadata)
         return Outcome(item.uri, Fate.RELABELLED, after, None, item.size, item.enclosed)
 
+    # --- 5. they end, and whoever waited for them goes on
+
     def _end(self, flight: InFlight, outcome: Outcome) -> Outcome:
         """It ends without a document being put."""
         self._ledger.end(flight.ending(outcome.fate, outcome.error, outcome.document))
         return self._over(flight, outcome)
 
     def _over(self, flight: InFlight, outcome: Outcome) -> Outcome:
-        """Whoever waited for it goes on."""
-        self._leave(flight)
-        if flight.key in self._held:
-            self._stack.append(self._held[flight.key].pop(0))
-            if not self._held[flight.key]:
-                del self._held[flight.key]
-        if flight.parent is not None:
-            flight.parent.within -= 1
-            if not flight.parent.within:
-                del self._parked[flight.parent.key]
-                self._enter(flight.parent)
-                self._reading += 1
-                self._events.put(([flight.parent], [flight.parent.ready]))
+        holder = self._under_way.end(flight)
+        if holder is not None:  # all that it holds is done: now itself
+            self._events.put(([holder], [holder.ready]))
         return replace(outcome, job=flight.offer.job)
 
-    def _untie(self) -> Outcome:
-        """Two that name each other: one of them has been looked at already."""
-        key = next(iter(self._held))
-        flight = self._held[key].pop()
-        if not self._held[key]:
-            del self._held[key]
+    def _untied(self) -> Outcome:
+        flight = self._under_way.untie()
         item = flight.offer.item
         return self._end(flight, Outcome(item.uri, Fate.UNCHANGED, None, None, item.size, True))
-
-    def _enter(self, flight: InFlight) -> None:
-        self._under_way[flight.key] = flight
-        self._bytes += flight.offer.item.size
-        self._alone += flight.offer.alone
-
-    def _leave(self, flight: InFlight) -> None:
-        """It takes up no room any more."""
-        if self._under_way.get(flight.key) is flight:
-            del self._under_way[flight.key]
-            self._bytes -= flight.offer.item.size
-            self._alone -= flight.offer.alone
 
     def _is_dropped(self, flight: InFlight) -> bool:
         return flight.offer.job in self._cancelled
@@ -401,7 +344,7 @@ class Pipeline:
         """At what others want, where it is time to."""
         if not self._ledger.is_due():
             return False
-        flights = [*self._under_way.values(), *self._parked.values()]
+        flights = list(self._under_way.all())
         steps = {flight.offer.task: flight.steps.now for flight in flights if flight.steps.now}
         self._cancelled |= self._ledger.look(steps, (flight.offer.job for flight in flights))
         return True

@@ -1,0 +1,135 @@
+"""Which documents are on their way, how much room they take, and who waits for whom.
+
+    next      to be begun: what lies within others, what had to wait
+    here      being read, embedded or written
+    parked    read, and put after what they hold
+    waiting   offered while the same was on its way
+
+Belongs to the thread that writes. Knows nothing of steps or stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+
+from trivium.ingest.batches import BATCH_DOCUMENTS
+from trivium.ingest.in_flight import InFlight
+
+# At once: one batch being written, one being embedded, one waiting, one being read.
+MOST_DOCUMENTS = 4 * BATCH_DOCUMENTS
+MOST_BYTES = 32 << 20  # of files; one that is larger goes alone
+READ_AHEAD = 64  # given to the readers before the writer looks again: it may be busy for .3 s
+
+
+class UnderWay:
+    def __init__(self) -> None:
+        self._next: list[InFlight] = []
+        self._here: dict[tuple[str, str], InFlight] = {}
+        self._parked: dict[tuple[str, str], InFlight] = {}
+        self._waiting: dict[tuple[str, str], list[InFlight]] = {}
+        self._numbers = count(1)
+        self._bytes = 0
+        self._alone = 0  # documents beside which there must be no other
+        self.reading = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Nothing is being worked on just now."""
+        return not self._here
+
+    @property
+    def is_tied(self) -> bool:
+        """Some wait for others, and nothing is being worked on."""
+        return bool(self._waiting) and not self._here
+
+    @property
+    def is_done(self) -> bool:
+        return not self._here and not self._next and not self._waiting
+
+    @property
+    def has_room(self) -> bool:
+        if not self._here:
+            return True
+        if self._alone:
+            return False
+        few = self.reading < READ_AHEAD and len(self._here) < MOST_DOCUMENTS
+        return few and self._bytes < MOST_BYTES
+
+    def all(self) -> Iterator[InFlight]:
+        """Those that were begun."""
+        yield from self._here.values()
+        yield from self._parked.values()
+
+    def unfinished(self) -> Iterator[InFlight]:
+        """Everything that was offered and has not ended."""
+        yield from self.all()
+        yield from self._next
+        for flights in self._waiting.values():
+            yield from flights
+
+    # --- beginning
+
+    def put_first(self, flights: Iterable[InFlight]) -> None:
+        """The first of these is begun next."""
+        self._next += reversed(list(flights))
+
+    def take_first(self) -> InFlight | None:
+        return self._next.pop() if self._next else None
+
+    def begin(self, flight: InFlight) -> bool:
+        """False: the same is on its way, and this one waits for it."""
+        if flight.key in self._here or flight.key in self._parked:
+            self._waiting.setdefault(flight.key, []).append(flight)
+            return False
+        flight.number = next(self._numbers)
+        self._enter(flight)
+        return True
+
+    def park(self, flight: InFlight, inner: list[InFlight]) -> None:
+        """It is put after what it holds."""
+        flight.opened, flight.within = True, len(inner)
+        self._leave(flight)
+        self._parked[flight.key] = flight
+        self.put_first(inner)
+
+    # --- ending
+
+    def end(self, flight: InFlight) -> InFlight | None:
+        """It takes up no room any more. Whoever waited for it is next; what held it comes back
+        where this was the last of what it holds."""
+        self._leave(flight)
+        waiting = self._waiting.get(flight.key)
+        if waiting:
+            self.put_first([waiting.pop(0)])
+            if not waiting:
+                del self._waiting[flight.key]
+        holder = flight.parent
+        if holder is None:
+            return None
+        holder.within -= 1
+        if holder.within:
+            return None
+        del self._parked[holder.key]
+        self._enter(holder)
+        return holder
+
+    def untie(self) -> InFlight:
+        """One of two that name each other: the other has been looked at already."""
+        key = next(iter(self._waiting))
+        flight = self._waiting[key].pop()
+        if not self._waiting[key]:
+            del self._waiting[key]
+        return flight
+
+    def _enter(self, flight: InFlight) -> None:
+        self._here[flight.key] = flight
+        self._bytes += flight.offer.item.size
+        self._alone += flight.offer.alone
+        self.reading += 1
+
+    def _leave(self, flight: InFlight) -> None:
+        if self._here.get(flight.key) is flight:
+            del self._here[flight.key]
+            self._bytes -= flight.offer.item.size
+            self._alone -= flight.offer.alone

@@ -200,5 +200,9 @@ def known(name: str) -> Known | None:
 def named(name: str) -> Known:
     found = known(name)
     if found is None:
-        raise BadSetting(f"Trivium knows no model {name!r}.", fix="`trivium models` lists them.")
+        raise BadSetting(
+            f"Trivium knows no model {name!r}.",
+            fix="`trivium models` lists them.",
+            on_page="Whoever runs this server must choose another model.",
+        )
     return found

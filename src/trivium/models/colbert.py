@@ -126,6 +126,7 @@ class ColbertReranker:
             raise ModelUnavailable(
                 f"There is no model folder {self._folder.name}.",
                 fix="`trivium models` lists models; `trivium models NAME --get` downloads one.",
+                on_page="Whoever runs this server must put the model there.",
             )
         try:
             return (

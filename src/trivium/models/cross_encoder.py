@@ -102,6 +102,7 @@ class CrossEncoder:
             raise ModelUnavailable(
                 f"There is no model folder {self._folder.name}.",
                 fix="`trivium models` lists rerankers; `trivium models NAME --get` downloads one.",
+                on_page="Whoever runs this server must put the model there.",
             )
         encoder = encoder_folder(self._folder)
         graph = given_graph(encoder)
@@ -112,6 +113,7 @@ class CrossEncoder:
                 f"{self._folder.name} is no cross-encoder: it needs model.onnx or {WEIGHTS}, and"
                 f" {TOKENIZER}.",
                 fix="`trivium models` lists rerankers that Trivium downloads.",
+                on_page="Whoever runs this server must choose another model.",
             )
         return graph
 

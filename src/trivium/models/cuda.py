@@ -46,6 +46,7 @@ def check(device: str) -> None:
         raise ExtraMissing(
             f"`embed.device` is cuda, which needs the package {missing[0]}.",
             fix="pip install 'trivium[cuda]'",
+            on_page="Whoever runs this server must install it.",
         )
 
 

@@ -69,6 +69,7 @@ def need(model: Known, cache: Path) -> Path:
         raise ModelUnavailable(
             f"The model {model.name} is not on this machine.",
             fix=f"`trivium models {model.name} --get` downloads it.",
+            on_page="Whoever runs this server must put the model there.",
         )
     return folder
 
@@ -157,6 +158,7 @@ class _Download:
             raise ModelUnavailable(
                 f"{self._model.repository} holds no {WEIGHTS} at this revision.",
                 fix="Choose another model: `trivium models` lists them.",
+                on_page="Whoever runs this server must choose another model.",
             )
         return sorted(names, key=lambda name: (name.endswith(WEIGHTS), name))
 
@@ -270,6 +272,7 @@ class _Download:
             fix=f"Connect to the network and run it again: it goes on where it was. Or copy the"
             f" folder {place(self._model, Path('CACHE'))} from a machine that has {name}; your"
             " CACHE is in `trivium config`.",
+            on_page="Whoever runs this server must connect it to the network, or copy the model.",
         )
 
     def _nonsense(self, what: str) -> ModelNonsense:

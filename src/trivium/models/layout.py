@@ -336,6 +336,7 @@ def _refused(folder: Path, what: str) -> ModelUnsupported:
         f"The model in {folder.name} has {what}.",
         fix="Choose another model: `trivium models` lists some, and docs/models.md says which"
         " modules Trivium runs.",
+        on_page="Whoever runs this server must choose another model.",
     )
 
 

@@ -214,3 +214,12 @@ def test_rankings_survive_reading_everything_again(tmp_path: Path) -> None:
         assert len(hits) == found
         assert all(0 < hit.score <= 1 for hit in hits)
     store.close()
+
+
+def test_a_lease_makes_no_folder_again_that_was_moved(tmp_path: Path) -> None:
+    store = open_embedded(tmp_path / "l")
+    (tmp_path / "l").rename(tmp_path / "elsewhere")
+    with pytest.raises(LibraryNotFound), store.leases.hold("reembed", "embedding"):
+        pass
+    assert not (tmp_path / "l").exists()
+    store.close()

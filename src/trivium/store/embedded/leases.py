@@ -14,8 +14,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from trivium.errors import LibraryBusy
+from trivium.errors import LibraryBusy, LibraryNotFound
 from trivium.ports import Waiting, worker_lease
+from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import translated
 
 _WORKER = worker_lease("")
@@ -36,6 +37,7 @@ class FileLeases:
         waiting: Waiting | None = None,
         patience: float | None = None,
     ) -> Iterator[None]:
+        check_there(self._folder)  # locking a file would make the folder again
         seconds = self._wait if patience is None else patience
         lock = self._lock(name)
         with translated(self._folder):
@@ -62,6 +64,8 @@ class FileLeases:
             lock.acquire(timeout=0)
         except Timeout:
             return True
+        except OSError:  # a disk that nobody can write to
+            return False
         self._release(name, lock)
         return False
 
@@ -74,3 +78,12 @@ class FileLeases:
     def _lock(self, name: str) -> FileLock:
         """A new one each time: the same could be taken twice by this process."""
         return FileLock(self._folder / f"{name}.lock", thread_local=False)
+
+
+def check_there(folder: Path) -> None:
+    """Raises LibraryNotFound where the folder of an open library was moved or deleted."""
+    if not (folder / DATABASE).exists():
+        raise LibraryNotFound(
+            f"The library's folder {folder} is gone.",
+            fix="Put it back, or open the library where the folder is now.",
+        )

@@ -20,7 +20,7 @@ from filelock import FileLock
 
 from trivium.errors import FileUnreadable, ServerBusy
 from trivium.store.embedded.database import translated
-from trivium.store.embedded.writing import check_there
+from trivium.store.embedded.leases import check_there
 
 _NAME = re.compile(r"[0-9a-f]{32}")
 _UNFINISHED = "new-"

@@ -17,9 +17,10 @@ from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, write_backup
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.indexes import Indexes
+from trivium.store.embedded.leases import check_there
 from trivium.store.embedded.salvage import DAMAGED, survey
 from trivium.store.embedded.snapshots import Snapshots
-from trivium.store.embedded.writing import Writing, check_there
+from trivium.store.embedded.writing import Writing
 from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.models import SqlModels

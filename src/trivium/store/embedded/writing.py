@@ -17,11 +17,9 @@ from trivium.errors import (
     DiskFull,
     IndexDamaged,
     LibraryBusy,
-    LibraryNotFound,
     LibraryReadOnly,
 )
 from trivium.ports import Leases, Waiting
-from trivium.store.embedded.backup import DATABASE
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
@@ -64,7 +62,6 @@ class Writing:
             if self._depth:
                 yield
                 return
-            check_there(self._folder)  # taking the lease would make the folder again
             with self._leases.hold(WRITER, DOING, waiting=waiting, patience=patience):
                 self._depth = 1
                 try:
@@ -153,12 +150,3 @@ class Writing:
             with suppress(IndexDamaged):
                 self.mend(damage)
             return look()
-
-
-def check_there(folder: Path) -> None:
-    """Raises LibraryNotFound where the folder of an open library was moved or deleted."""
-    if not (folder / DATABASE).exists():
-        raise LibraryNotFound(
-            f"The library's folder {folder} is gone.",
-            fix="Put it back, or open the library where the folder is now.",
-        )

@@ -26,7 +26,7 @@ from trivium.search.request import SearchRequest
 from trivium.search.run import Searcher
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.embedded.database import open_database
-from trivium.store.embedded.feed import Feed
+from trivium.store.sql.feed import Feed
 from trivium.text.query import parse
 from trivium.types import OWNER, Probe, Signal, Where
 

@@ -16,11 +16,11 @@ from trivium.config import Settings
 from trivium.library import Library
 from trivium.store.embedded import backup
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.recovery import recover
 from trivium.store.embedded.upkeep import EmbeddedUpkeep
 from trivium.store.sql.checks import Checks
+from trivium.store.sql.feed import Feed
 from trivium.store.sql.staging import Staging
 from trivium.testing.samples import TOY, sample
 

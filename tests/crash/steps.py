@@ -22,8 +22,8 @@ from trivium.ingest.outcomes import Fate
 from trivium.library import Library, readers
 from trivium.ports import SourceItem
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
+from trivium.store.sql.feed import Feed
 from trivium.store.sql.names import Names
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.removal import Removal

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -193,13 +192,16 @@ class Vocabulary(WordList):
 class VisibleWords(WordList):
     """The words of a vocabulary that one caller may see, as if there were no others."""
 
-    def __init__(self, vocabulary: Vocabulary, is_visible: Callable[[str], bool]) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, visible: Callable[[Sequence[str]], list[str]]
+    ) -> None:
+        """`visible`: those of some words that the caller may see, in order."""
         super().__init__()
         self._vocabulary = vocabulary
-        self._is_visible = is_visible
+        self._visible = visible
 
     def __contains__(self, word: str) -> bool:
-        return word in self._vocabulary and self._is_visible(word)
+        return word in self._vocabulary and bool(self._visible([word]))
 
     def beginning(self, start: str) -> list[str]:
         """Hidden ones too: whoever asks counts the visible chunks of each."""
@@ -209,7 +211,7 @@ class VisibleWords(WordList):
         looked_at = 2 * most
         while True:
             promising = self._vocabulary._candidates(word, threshold, looked_at)
-            found = list(islice(filter(self._is_visible, promising), most))
+            found = self._visible(promising)[:most]
             if len(found) == most or len(promising) < looked_at:
                 return found
             looked_at *= 4

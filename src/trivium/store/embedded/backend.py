@@ -22,7 +22,6 @@ from trivium.ports import Backend, Blobs
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
 from trivium.store.embedded.database import check_not_lost, open_database, translated
-from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.leases import FileLeases
 from trivium.store.embedded.shelf import FolderShelf
@@ -38,6 +37,7 @@ from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.documents import SqlDocuments
+from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.migrations import SCHEMA

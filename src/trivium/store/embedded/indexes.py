@@ -21,12 +21,12 @@ import numpy as np
 
 from trivium.errors import IndexDamaged
 from trivium.store.embedded.damage import guarded
-from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.generation import Generation
 from trivium.store.embedded.vectors import VectorIndex
 from trivium.store.embedded.vocabulary import VocabularyFile
 from trivium.store.embedded.words import WordIndex, WordView, check
 from trivium.store.indexed import IndexedChunk
+from trivium.store.sql.feed import Feed
 from trivium.store.sql.statements import slices
 from trivium.text import normalise
 from trivium.text.trigrams import Vocabulary

@@ -16,11 +16,11 @@ from trivium.errors import IndexDamaged, ModelChanged
 from trivium.store.embedded.database import translated
 from trivium.store.embedded.indexes import VECTORS, WORDS, Indexes
 from trivium.store.embedded.snapshots import Snapshot, Snapshots
-from trivium.store.embedded.visible import Visible
 from trivium.store.embedded.words import WordView
 from trivium.store.embedded.writing import Writing
 from trivium.store.signals import PlannedSignals, spread
 from trivium.store.sql.vectors import SqlVectors
+from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import WordList

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.errors import IndexDamaged
-from trivium.store.embedded.census import Allowed, Census, Passing
-from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes, IndexView
-from trivium.store.embedded.visible import Occurrences, Visible
+from trivium.store.embedded.occurrences import Remembered, WordOccurrences
 from trivium.store.embedded.words import WordView
+from trivium.store.sql.census import Allowed, Census, Passing
+from trivium.store.sql.feed import Feed
+from trivium.store.visible import Visible
 from trivium.types import OWNER, Where
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Snapshots:
         self._passing = Passing(feed)
         self._turn = threading.Lock()
         self._last: Snapshot | None = None
-        self._occurrences = Occurrences()
+        self._remembered = Remembered()
 
     def latest(self) -> Snapshot:
         """The last one that was looked at, if nothing has been forgotten since."""
@@ -66,7 +67,7 @@ class Snapshots:
                 indexes = self._indexes.view()
                 if self._feed.sequence() == census.sequence:
                     if self._indexes.damaged:
-                        self._occurrences = Occurrences()
+                        self._remembered = Remembered()
                     self._last = Snapshot(census, indexes)
                     return self._last
 
@@ -76,7 +77,7 @@ class Snapshots:
 
     def forget_words(self) -> None:
         """What was learnt of an empty stand-in for a damaged index."""
-        self._occurrences = Occurrences()
+        self._remembered = Remembered()
 
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
         known = snapshot.allowed.get(where)
@@ -94,7 +95,9 @@ class Snapshots:
             assert documents is not None  # that is the owner's
             languages = snapshot.census.languages_of(documents)
             vocabulary = self._indexes.vocabulary
-            seen = Visible(snapshot.words, self._occurrences, vocabulary, allowed, languages)
+            last = len(allowed.chunks) - 1
+            occurrences = WordOccurrences(self._remembered, snapshot.words, last)
+            seen = Visible(occurrences, vocabulary, allowed, languages)
             snapshot.visible[access] = seen
         return seen
 

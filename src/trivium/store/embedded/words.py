@@ -17,14 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import sleep
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trivium.errors import IndexDamaged
 from trivium.store.bm25 import K1, B, idf
-from trivium.store.embedded.census import Allowed
 from trivium.store.embedded.damage import check_sums, guarded
+from trivium.store.sql.census import Allowed
+from trivium.store.visible import Counts, Ids, kept_length
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.normalise import words
 from trivium.text.spelling import PlannedWord
@@ -49,12 +50,6 @@ _LOOKS = 50  # .5 s; the time between two renames is far below
 _DEEPER = 8  # each time a fetch did not yield enough
 _LAST_CHUNK = 2**63 - 1
 _AVERAGE = re.compile(r'"value": ([\d.e+-]+),\s*"description": "avgdl')
-# The lengths that tantivy tells apart, in one byte: all to 40, then in steps of 2, 4, 8 and so on.
-_STEPS = (n if n < 8 else (8 + n % 8) << (n // 8 - 1) for n in range(232))
-_LENGTHS = np.array([*range(24), *(24 + step for step in _STEPS)])
-
-Ids: TypeAlias = "NDArray[np.int32]"  # of chunks
-Counts: TypeAlias = "NDArray[np.int32]"
 _NO_CHUNKS = np.empty(0, dtype=np.int32)
 
 
@@ -425,12 +420,6 @@ class WordView:
                 return hits[:k]
             depth = min(count, depth * _DEEPER)
         return []
-
-
-def kept_length(lengths: Counts) -> NDArray[np.int64]:
-    """The lengths as tantivy keeps them, and so reckons with them."""
-    kept: NDArray[np.int64] = _LENGTHS[np.searchsorted(_LENGTHS, lengths, side="right") - 1]
-    return kept
 
 
 def _idf(holding: int, total: int) -> float:

@@ -21,9 +21,9 @@ from trivium.errors import (
 )
 from trivium.ports import Leases, Waiting
 from trivium.store.embedded.database import translated
-from trivium.store.embedded.feed import Feed
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.snapshots import Snapshots
+from trivium.store.sql.feed import Feed
 from trivium.store.sql.models import drop_unneeded
 from trivium.store.sql.staging import Staging
 

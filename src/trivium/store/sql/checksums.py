@@ -58,6 +58,7 @@ def change(
     connection: Connection, table: Table, which: ColumnElement[bool], values: Mapping[str, Any]
 ) -> None:
     """Update the rows of a table with an id, and their checksums."""
-    for row in connection.execute(select(table).where(which)).mappings().all():
+    held = select(table).where(which).with_for_update()
+    for row in connection.execute(held).mappings().all():
         new = {**values, CHECKSUM: changed_checksum(table, row, values)}
         connection.execute(update(table).where(table.c.id == row["id"]).values(**new))

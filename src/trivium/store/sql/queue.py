@@ -130,7 +130,9 @@ class SqlQueue:
             for job in _in_order(connection, before):
                 mine = (tasks.c.job == job) & (tasks.c.state == TaskState.WAITING)
                 query = select(tasks.c.id, tasks.c.lost).where(mine).order_by(tasks.c.id)
-                found = connection.execute(query.limit(limit)).all()
+                # Where others claim at the same time, each gets tasks of its own.
+                query = query.limit(limit).with_for_update(skip_locked=True)
+                found = connection.execute(query).all()
                 if found:
                     fresh = [one.id for one in takewhile(lambda one: not one.lost, found)]
                     return _take_up(connection, worker, job, fresh or [found[0].id])
@@ -278,7 +280,9 @@ def _take_up(connection: Connection, worker: str, job: JobId, ids: list[TaskId])
         taken = {"state": TaskState.WORKING, "attempts": tasks.c.attempts + 1, "worker": worker}
         connection.execute(update(tasks).where(mine).values(**taken))
         # Not those that someone cancelled between the two.
-        query = select(tasks).where(tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING)
+        query = select(tasks).where(
+            tasks.c.id.in_(some), tasks.c.state == TaskState.WORKING, tasks.c.worker == worker
+        )
         found += [task_of(row) for row in connection.execute(query.order_by(tasks.c.id))]
     _start(connection, worker, job)
     return found

@@ -6,9 +6,10 @@ Names are settled when staging: that a document is also called something is true
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import (
     Connection,
@@ -98,21 +99,18 @@ class Stage:
     ends: tuple[TaskEnd, ...]  # the tasks that asked for them
 
 
+Take: TypeAlias = Callable[[str, int], range]  # the next so many numbers of a counter
+
+
 class Staging:
+    """Each step a transaction of its own, for stores that bring indexes up to date in between."""
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def stage(self, batch: Sequence[Processed], model: str) -> Stage:
-        """Write interpretations that nobody sees yet. Stops before one that would change a
-        document a second time."""
         with self._engine.begin() as connection:
-            plan = _Plan(connection, batch)
-            for processed in batch:
-                if not plan.settle(processed):
-                    break
-            plan.write(connection)
-            keep_all(connection, [processed for processed, *_ in plan.new], model)
-            return plan.stage()
+            return stage(connection, batch, model, partial(take, connection))
 
     def activate(
         self,
@@ -120,16 +118,8 @@ class Staging:
         wanted: Sequence[DocumentId] = (),
         ends: Sequence[TaskEnd] = (),
     ) -> list[Document]:
-        """Switch to the staged interpretations: the one instant in which search changes, and in
-        which the tasks end that asked for it. The documents wanted come back."""
         with self._engine.begin() as connection:
-            if staged:
-                _switch(connection, staged)
-            end_tasks(connection, ends)
-            query = select(documents).where(documents.c.id.in_(wanted))
-            rows = connection.execute(query).mappings()
-            by_id = {row["id"]: document_of(row) for row in rows}
-        return [by_id[i] for i in wanted]
+            return activate(connection, staged, wanted, ends)
 
     def discard(self) -> None:
         """Forget what a writer that died had staged. Its leftovers stay until indexes drop them."""
@@ -138,37 +128,67 @@ class Staging:
             connection.execute(delete(documents).where(UNBORN))
 
     def stage_restored(self, document: DocumentId, number: int) -> Staged:
-        """Write a new interpretation with the rows of an old one, unseen until activated."""
         with self._engine.begin() as connection:
-            old = _interpretation(connection, document, number)
-            rows = connection.execute(
-                select(chunks)
-                .where(chunks.c.interpretation == old["id"])
-                .order_by(chunks.c.position)
-            ).mappings()
-            first_chunk = take(connection, "chunk", old["chunks"]).start
-            id_ = take(connection, "interpretation", 1).start
-            last = select(func.max(interpretations.c.number))
-            highest = connection.scalar(last.where(interpretations.c.document == document)) or 0
-            keys = interpretation_keys(id_, document, highest + 1, first_chunk)
-            today = select(documents.c.audience).where(documents.c.id == document)
-            label = restored_label(connection.scalar(today) or "", old["audience"])
-            new = {**old, **keys, "restored_from": number, "timings": {}, "audience": label}
-            new[CHECKSUM] = changed_checksum(interpretations, old, new)
-            insert_all(connection, interpretations, [new])
-            copies = [
-                {**row, "id": at, "interpretation": id_}
-                for at, row in enumerate(rows, start=first_chunk)
-            ]
-            insert_all(connection, chunks, copies)
-            indexed = tuple(_to_index(connection, document, old["language"], copies))
-            if indexed:
-                ours = {"first_chunk": first_chunk, "chunks": len(indexed)}
-                insert_all(connection, leftovers, [ours])
-        values = {name: new[name] for name in _SHOWN}
-        values |= {"kind": kind_of(old["media_type"]), "updated_at": keys["created_at"]}
-        metadata = metadata_of(old["metadata"])
-        return Staged(document, keys["number"], first_chunk, values, metadata, indexed)
+            return stage_restored(connection, document, number, partial(take, connection))
+
+
+def stage(connection: Connection, batch: Sequence[Processed], model: str, ids: Take) -> Stage:
+    """Write interpretations that nobody sees yet. Stops before one that would change a document a
+    second time."""
+    plan = _Plan(connection, batch)
+    for processed in batch:
+        if not plan.settle(processed):
+            break
+    plan.write(connection, ids)
+    keep_all(connection, [processed for processed, *_ in plan.new], model)
+    return plan.stage()
+
+
+def activate(
+    connection: Connection,
+    staged: Sequence[Staged],
+    wanted: Sequence[DocumentId] = (),
+    ends: Sequence[TaskEnd] = (),
+) -> list[Document]:
+    """Switch to the staged interpretations: the one instant in which search changes, and in which
+    the tasks end that asked for it. The documents wanted come back."""
+    if staged:
+        _switch(connection, staged)
+    end_tasks(connection, ends)
+    query = select(documents).where(documents.c.id.in_(wanted))
+    rows = connection.execute(query).mappings()
+    by_id = {row["id"]: document_of(row) for row in rows}
+    return [by_id[i] for i in wanted]
+
+
+def stage_restored(connection: Connection, document: DocumentId, number: int, ids: Take) -> Staged:
+    """Write a new interpretation with the rows of an old one, unseen until activated."""
+    old = _interpretation(connection, document, number)
+    rows = connection.execute(
+        select(chunks).where(chunks.c.interpretation == old["id"]).order_by(chunks.c.position)
+    ).mappings()
+    first_chunk = ids("chunk", old["chunks"]).start
+    id_ = ids("interpretation", 1).start
+    last = select(func.max(interpretations.c.number))
+    highest = connection.scalar(last.where(interpretations.c.document == document)) or 0
+    keys = interpretation_keys(id_, document, highest + 1, first_chunk)
+    today = select(documents.c.audience).where(documents.c.id == document)
+    label = restored_label(connection.scalar(today) or "", old["audience"])
+    new = {**old, **keys, "restored_from": number, "timings": {}, "audience": label}
+    new[CHECKSUM] = changed_checksum(interpretations, old, new)
+    insert_all(connection, interpretations, [new])
+    copies = [
+        {**row, "id": at, "interpretation": id_} for at, row in enumerate(rows, start=first_chunk)
+    ]
+    insert_all(connection, chunks, copies)
+    indexed = tuple(_to_index(connection, document, old["language"], copies))
+    if indexed:
+        ours = {"first_chunk": first_chunk, "chunks": len(indexed)}
+        insert_all(connection, leftovers, [ours])
+    values = {name: new[name] for name in _SHOWN}
+    values |= {"kind": kind_of(old["media_type"]), "updated_at": keys["created_at"]}
+    metadata = metadata_of(old["metadata"])
+    return Staged(document, keys["number"], first_chunk, values, metadata, indexed)
 
 
 class _Plan:
@@ -184,7 +204,7 @@ class _Plan:
         self._ids: list[DocumentId] = []
         self._staged: list[Staged] = []
         self._ends: list[TaskEnd] = []
-        self._next_document = take(connection, "document", 0).stop
+        self._unborn = 0  # new documents so far; until they are written they have ids below 0
         shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
         for document in (
             *named(connection, [(p.collection, p.uri) for p in batch]),
@@ -210,8 +230,8 @@ class _Plan:
             return True
         if before and before.id in self._changed:
             return False
-        document = successor(processed, before, self._next_document)
-        self._next_document += before is None
+        self._unborn += before is None
+        document = successor(processed, before, -self._unborn)
         self._hold(document)
         self._changed.add(document.id)
         self.new.append((processed, document, before is None))
@@ -226,14 +246,26 @@ class _Plan:
     def stage(self) -> Stage:
         return Stage(tuple(self._staged), tuple(self._ids), tuple(self._ends))
 
-    def write(self, connection: Connection) -> None:
+    def _give_birth(self, given: Sequence[DocumentId]) -> None:
+        """From here on new documents have the ids that they keep."""
+        born = {-number: id_ for number, id_ in enumerate(given, start=1)}
+
+        def final(id_: DocumentId | None) -> Any:
+            return born.get(id_, id_) if id_ is not None else None
+
+        self._held = {final(i): replace(one, id=final(i)) for i, one in self._held.items()}
+        self.new = [(p, replace(one, id=final(one.id)), first) for p, one, first in self.new]
+        self._ids = [final(id_) for id_ in self._ids]
+        self._ends = [replace(end, document=final(end.document)) for end in self._ends]
+
+    def write(self, connection: Connection, take: Take) -> None:
+        self._give_birth(take("document", self._unborn))
         firsts = [document.id for _, document, is_first in self.new if is_first]
-        take(connection, "document", len(firsts))
         for document_id in sorted(self._renamed & self._stored):
             held = self._held[document_id]
             set_names(connection, held, all_names(held))
-        interpretation_ids = take(connection, "interpretation", len(self.new))
-        next_chunk = take(connection, "chunk", sum(len(p.chunks) for p, *_ in self.new)).start
+        interpretation_ids = take("interpretation", len(self.new))
+        next_chunk = take("chunk", sum(len(p.chunks) for p, *_ in self.new)).start
         new_documents, new_interpretations, new_chunks = [], [], []
         for (processed, document, is_first), id_ in zip(self.new, interpretation_ids, strict=True):
             values = document_values(processed)
@@ -277,7 +309,8 @@ class _Plan:
 
     def _twin(self, processed: Processed) -> Document | None:
         if is_shareable(processed):
-            for id_ in sorted(self._seen.get((processed.collection, processed.content_hash), ())):
+            same = self._seen.get((processed.collection, processed.content_hash), ())
+            for id_ in sorted(same, key=lambda id_: (id_ < 0, abs(id_))):  # in order of birth
                 if meets(self._held[id_], processed):
                     return self._held[id_]
         return None
@@ -370,7 +403,7 @@ def _update(connection: Connection, staged: Sequence[Staged], sequence: int) -> 
         return
     before: dict[DocumentId, RowMapping] = {}
     for some in slices([one.document for one in staged]):
-        query = select(documents).where(documents.c.id.in_(some))
+        query = select(documents).where(documents.c.id.in_(some)).with_for_update()
         before |= {row["id"]: row for row in connection.execute(query).mappings()}
     rows = [
         {

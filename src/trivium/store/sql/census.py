@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from trivium.store.embedded.feed import Changes, Feed
+from trivium.store.sql.feed import Changes, Feed
 from trivium.types import OWNER, DocumentId, Where
 
 if TYPE_CHECKING:

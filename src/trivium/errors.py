@@ -72,7 +72,11 @@
          ├─ ModelChanged           library.model_changed
          ├─ ReembedStopped         library.reembed_stopped
          ├─ OriginalDamaged        library.original_damaged
-         └─ DiskFull               library.disk_full
+         ├─ DiskFull               library.disk_full
+         ├─ DatabaseAway           database.away
+         ├─ DatabaseRefused        database.refused
+         ├─ DatabaseSlow           database.slow
+         └─ DatabaseUnsuitable     database.unsuitable
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`, pages `advice`.
 """
@@ -453,6 +457,29 @@ class OriginalDamaged(StoreError):
 class DiskFull(StoreError):
     code = "library.disk_full"
     fix = "Free some space and run the same command again; nothing that was added is lost."
+
+
+class DatabaseAway(StoreError):
+    """The server of a library's database does not answer, or just stopped to."""
+
+    code = "database.away"
+    fix = "Check that the database server runs, then try again; nothing that was added is lost."
+
+
+class DatabaseRefused(StoreError):
+    code = "database.refused"
+    fix = "Check the user and password in the library's address."
+
+
+class DatabaseSlow(StoreError):
+    code = "database.slow"
+    fix = "Try again, or ask for less at once."
+
+
+class DatabaseUnsuitable(StoreError):
+    """The database is there, and can't hold a library as it is."""
+
+    code = "database.unsuitable"
 
 
 def as_input_error(error: BaseException) -> InputError | None:

@@ -1,13 +1,16 @@
-"""Every part's contract, on the reference and on the folder."""
+"""Every part's contract, on the reference, on the folder and on PostgreSQL."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import postgres
 
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
+from trivium.store.postgres.address import parse
+from trivium.store.postgres.backend import open_postgres
 from trivium.testing.backend_contract import BackendContract
 
 
@@ -23,3 +26,12 @@ class TestEmbedded(BackendContract):
         backend = open_embedded(tmp_path / "library", incoming=100)
         yield backend
         backend.close()
+
+
+class TestPostgres(BackendContract):
+    @pytest.fixture
+    def backend(self) -> Iterator[Backend]:
+        with postgres.schema() as address:
+            backend = open_postgres(parse(address), incoming=100)
+            yield backend
+            backend.close()

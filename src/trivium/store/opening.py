@@ -1,6 +1,6 @@
 """Which backend an address means. The only place that knows all of them.
 
-A folder is the embedded one.
+A path is a folder, the embedded one; `postgresql://…` is a schema of a database.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from trivium.errors import ExtraMissing
 from trivium.ports import Backend, Blobs, Waiting
 from trivium.store.blobs import FolderBlobs
 from trivium.upkeep import Backup, Progress, Salvaged
@@ -31,12 +32,32 @@ class BackendOptions:
         return FolderBlobs(self.archive) if self.archive else None
 
 
-def open_backend(where: Path, options: BackendOptions) -> Backend:
+def open_backend(where: Path | str, options: BackendOptions) -> Backend:
     """Raises LibraryNotFound, LibraryTooNew, LibraryDamaged and other errors of stores."""
+    if isinstance(where, str):
+        return _open_postgres(where, options)
     from trivium.store.embedded.backend import PATIENCE, open_embedded
 
     return open_embedded(
         where,
+        create=options.create,
+        wait=PATIENCE if options.wait is None else options.wait,
+        blobs=options.blobs,
+        incoming=options.incoming,
+    )
+
+
+def _open_postgres(where: str, options: BackendOptions) -> Backend:
+    try:
+        from trivium.store.postgres.backend import PATIENCE, open_postgres
+    except ImportError as reason:
+        raise ExtraMissing(
+            "A library in PostgreSQL needs psycopg.", fix="pip install 'trivium[postgres]'"
+        ) from reason
+    from trivium.store.postgres.address import parse
+
+    return open_postgres(
+        parse(where),
         create=options.create,
         wait=PATIENCE if options.wait is None else options.wait,
         blobs=options.blobs,

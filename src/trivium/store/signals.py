@@ -59,8 +59,12 @@ class Postings(Protocol):
         """How many chunks that pass the filter hold a run of words, counted up to `most`."""
         ...
 
-    def held(self, word: str) -> int:
-        """About how many chunks hold a word: an order of words to look at, never shown."""
+    def held(self, words: Sequence[str]) -> Mapping[str, int]:
+        """About how many chunks hold each word: an order of words to look at, never shown."""
+        ...
+
+    def expect(self, words: Sequence[str]) -> None:
+        """These words are about to be asked for, one by one."""
         ...
 
 
@@ -77,6 +81,8 @@ class PlannedSignals:
             return seen.nearest(probe, words, k)
         if signal is Signal.KEYWORD:
             return seen.keyword(words, k)
+        likeliest = (seen.vocabulary.similar(word)[:1] for word in probe.query.words)
+        seen.expect([word for similar in likeliest for one in similar for word in one.words])
         common = seen.rarity_of(COMMON)
         plan = plan_spellings(
             probe.query.words, seen.vocabulary, seen.languages, seen.rarity, common
@@ -85,6 +91,7 @@ class PlannedSignals:
 
     def rarities(self, words: Sequence[str], where: Where) -> list[float]:
         seen = self._postings(where)
+        seen.expect(words)
         return [seen.rarity((word,)) for word in words]
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:

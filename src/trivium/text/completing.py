@@ -5,7 +5,7 @@ Pure: the caller says which words there are and who may see them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from trivium.text.misspelling import MOST_COUNTED
 from trivium.text.trigrams import WordList
@@ -18,7 +18,7 @@ LOOKED_AT = 200  # of the most common words that begin so; each costs a look at 
 def complete(
     beginning: str,
     vocabulary: WordList,
-    common: Callable[[str], int],
+    common: Callable[[Sequence[str]], Mapping[str, int]],
     holding: Callable[[tuple[str, ...], int], int],
     most: int,
     *,
@@ -30,7 +30,9 @@ def complete(
     callers who do not see everything, since hidden words could push theirs out of the first."""
     if len(beginning) < SHORTEST:
         return ()
-    words = [(common(word), word) for word in vocabulary.beginning(beginning)]
+    begun = vocabulary.beginning(beginning)
+    counts = common(begun)
+    words = [(counts.get(word, 0), word) for word in begun]
     words.sort(key=lambda one: (-one[0], one[1]))
     found: list[Spelled] = []
     for total, word in words[:looked_at]:

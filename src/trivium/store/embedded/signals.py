@@ -169,5 +169,8 @@ class _FolderPostings:
         allowed = self.snapshots.allowed(self.snapshot, self.where)
         return self.snapshot.words.count_holding(run, allowed, most)
 
-    def held(self, word: str) -> int:
-        return self.snapshot.words.held(word)
+    def held(self, words: Sequence[str]) -> dict[str, int]:
+        return {word: self.snapshot.words.held(word) for word in words}
+
+    def expect(self, words: Sequence[str]) -> None:
+        """The index is in this process."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Engine
 
-from trivium.errors import IndexDamaged, OriginalDamaged, OriginalMissing
+from trivium.errors import IndexDamaged
 from trivium.ports import Hash, Waiting
 from trivium.store.embedded.asof import discard
 from trivium.store.embedded.backup import DATABASE, write_backup
@@ -23,12 +23,10 @@ from trivium.store.embedded.snapshots import Snapshots
 from trivium.store.embedded.writing import Writing
 from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
+from trivium.store.sql.examination import Examination
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.tables import embeddings
 from trivium.upkeep import Backup, Compacted, Finding, Progress
-
-# Bytes that another process has archived and not yet registered are younger than this.
-SETTLED_SECONDS = 3600.0
 
 
 class EmbeddedUpkeep:
@@ -51,6 +49,7 @@ class EmbeddedUpkeep:
         self._indexes = indexes
         self._snapshots = snapshots
         self._originals = originals
+        self._examination = Examination(checks, models, originals)
 
     def check_there(self) -> None:
         check_there(self._folder)
@@ -114,9 +113,7 @@ class EmbeddedUpkeep:
         its lost documents may refer to them."""
         if any(self._folder.glob(f"{DAMAGED}*")):
             return []
-        kept = list(self._originals.blobs.addresses())  # first: what is put later is registered
-        used = self._checks.originals()
-        return [a for a, age in kept if a not in used and age > SETTLED_SECONDS]
+        return self._examination.orphans()
 
     # --- examining ------------------------------------------------------------------------------
 
@@ -124,36 +121,29 @@ class EmbeddedUpkeep:
         """Everything that can be wrong, looked at; nothing is changed. With the function that
         hashes what is embedded, every byte of indexes and passages is checked as well."""
         with translated(self._folder):
-            found = [*self._examine_rows(), *self._examine_indexes(), *self._examine_archive()]
-            return [*found, *self._examine_bytes(hash_of)] if hash_of else found
+            looked = self._examination
+            found = [self._examine_database(), *looked.rows(), *looked.indexes(self.health())]
+            found += looked.archive(self._orphans())
+            if hash_of:
+                found += [self._examine_bytes(), *looked.passages(hash_of)]
+            return found
 
-    def _examine_bytes(self, hash_of: Hash) -> Iterator[Finding]:
+    def _examine_database(self) -> Finding:
+        with self._engine.connect() as connection:
+            said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
+            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        whole = said == ["ok"] and not broken
+        told, repair = "The database is whole.", ""
+        if not whole:
+            told, repair = survey(self._folder).told(), "Save what can be read."
+        return Finding("database", whole, told, repair)
+
+    def _examine_bytes(self) -> Finding:
         try:
             self._indexes.check()
-            yield Finding("checksums", True, "Every byte of the indexes is as it was written.")
+            return Finding("checksums", True, "Every byte of the indexes is as it was written.")
         except IndexDamaged as damage:
-            yield Finding("checksums", False, damage.message, "Rebuild the index.")
-        rotten = self._checks.rotten(hash_of)
-        lost = sorted({one.document for one in rotten if one.text is None})
-        told = "Every passage is as it was added."
-        if rotten:
-            of = _first(sorted({one.document for one in rotten}))
-            told = f"{len(rotten):,} passages are not as they were added, of documents {of}."
-        if lost:
-            told += f" Nothing tells what stood in {_first(lost)}: remove and add these again."
-        mendable = len(rotten) > sum(one.text is None for one in rotten)
-        yield Finding("passages", not rotten, told, "Put their text right." if mendable else "")
-        unsound = self._checks.unsound()
-        told = "Every row matches its checksum."
-        if unsound:
-            of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
-            held = ", ".join(sorted({one.table.name for one in unsound}))
-            told = f"{len(unsound):,} rows of {held} have changed on the disk, of documents {of}."
-        unknown = self._checks.without_checksum()
-        if unknown:
-            told += f" {unknown:,} rows have no checksum yet: `trivium doctor --repair` adds them."
-        mend = "Restore them from their copies, or make their vectors again."
-        yield Finding("rows", not unsound, told, mend if unsound else "")
+            return Finding("checksums", False, damage.message, "Rebuild the index.")
 
     def _mend_bytes(self, hash_of: Hash) -> Iterator[str]:
         """Rows first: indexes are compared with them, and rebuilt from them."""
@@ -197,91 +187,7 @@ class EmbeddedUpkeep:
                 done.append(f"Deleted {len(orphans):,} originals that no document refers to.")
             if hash_of:
                 done += self._mend_bytes(hash_of)
-            if not all(finding.ok for finding in self._examine_indexes()):
+            if not all(finding.ok for finding in self._examination.indexes(self.health())):
                 self.rebuild()
                 done.append("Made the search indexes anew.")
         return done
-
-    def _examine_rows(self) -> Iterator[Finding]:
-        with self._engine.connect() as connection:
-            said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
-            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-        whole = said == ["ok"] and not broken
-        told, repair = "The database is whole.", ""
-        if not whole:
-            told, repair = survey(self._folder).told(), "Save what can be read."
-        yield Finding("database", whole, told, repair)
-        wrong = self._checks.contradictions()
-        told = "Every document agrees with its rows."
-        if wrong:
-            told = f"{len(wrong):,} documents disagree with their rows: {_first(wrong)}."
-        yield Finding("documents", not wrong, told)
-        staged = self._checks.staged()
-        yield Finding(
-            "unfinished",
-            not staged,
-            f"{staged:,} interpretations are not finished." if staged else "Nothing is unfinished.",
-            "Discard them, unless another process is adding just now." if staged else "",
-        )
-        unused = self._checks.unused_vectors()
-        # A writer that died leaves some, and its next run is quicker for them.
-        told = f"{unused:,} vectors belong to no passage; `trivium compact` deletes them."
-        yield Finding("unused", True, told if unused else "Every vector is in use.")
-
-    def _examine_indexes(self) -> Iterator[Finding]:
-        health = self.health()
-        embedded = self._models.embedded(self._models.manifest().model)
-        anew = "Make the indexes anew."
-        for name, wanted in (("words", health["chunks"]), ("vectors", embedded)):
-            ok = health[name] == wanted
-            message = f"{health[name]:,} of {wanted:,} passages are in the index."
-            yield Finding(name, ok, message, "" if ok else anew)
-        known = bool(health["vocabulary"]) or not health["chunks"]
-        message = f"{health['vocabulary']:,} spellings are known."
-        yield Finding("vocabulary", known, message, "" if known else anew)
-        lacking = health["chunks"] - embedded
-        yield Finding(
-            "embedded",
-            not lacking,
-            f"{lacking:,} passages have no vector: they are found by words and spelling only."
-            if lacking
-            else "Every passage has a vector.",
-            "Embed them." if lacking else "",
-        )
-
-    def _examine_archive(self) -> Iterator[Finding]:
-        used = self._checks.originals()
-        lost = {address for address, size in used.items() if not self._holds(address, size)}
-        told = f"All {len(used):,} originals are in the archive."
-        if lost:
-            of = _first(self._checks.referring(lost))
-            told = f"{len(lost):,} originals are missing or damaged, of documents {of}."
-            told += " Add their files again to put them back."
-        yield Finding("originals", not lost, told)
-        orphans = self._orphans()
-        yield Finding(
-            "archive",
-            not orphans,
-            f"{len(orphans):,} originals belong to no document."
-            if orphans
-            else "Every original belongs to a document.",
-            "Delete them." if orphans else "",
-        )
-
-    def _holds(self, address: str, size: int) -> bool:
-        """By its length: to read every original would take minutes. Where that is another than the
-        source said, its bytes tell, for a file may have grown between a look and its reading."""
-        blobs = self._originals.blobs
-        found = blobs.size(address)
-        if found is None or found == size:
-            return found is not None
-        try:
-            blobs.get(address)
-        except (OriginalMissing, OriginalDamaged):
-            return False
-        return True
-
-
-def _first(ids: list[int], most: int = 5) -> str:
-    listed = ", ".join(f"#{i}" for i in ids[:most])
-    return f"{listed} and {len(ids) - most:,} more" if len(ids) > most else listed

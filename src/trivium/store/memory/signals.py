@@ -124,8 +124,12 @@ class _MemoryPostings:
     def holding(self, run: Run, most: int) -> int:
         return min(most, sum(_count(run, e.spellings) > 0 for e in self.passing.values()))
 
-    def held(self, word: str) -> int:
-        return sum(word in entry.spellings for entry in self.entries.values())
+    def held(self, words: Sequence[str]) -> dict[str, int]:
+        held = [set(entry.spellings) for entry in self.entries.values()]
+        return {word: sum(word in some for some in held) for word in words}
+
+    def expect(self, words: Sequence[str]) -> None:
+        """Everything is in memory."""
 
     def _best(self, scores: Mapping[ChunkId, float], words: KeywordPlan, k: int) -> list[Hit]:
         hits = [

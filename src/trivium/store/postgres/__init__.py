@@ -1,0 +1,1 @@
+"""A library in a PostgreSQL database, for many servers and workers."""

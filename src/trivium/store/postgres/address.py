@@ -1,0 +1,70 @@
+"""Where a library in PostgreSQL is: `postgresql://user@host:5432/database?schema=name`.
+
+Beside what PostgreSQL itself understands, an address may name the schema (else `trivium`) and
+replicas to search on (`replicas=host:port,host:port`). Knows nothing of connections.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from trivium.errors import BadSetting
+
+SCHEMES = ("postgresql://", "postgres://")
+_SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+_FORM = "postgresql://user:password@host:5432/database"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    url: URL
+    schema: str
+    replicas: tuple[str, ...] = ()  # host or host:port, with the same database and user
+
+    def __str__(self) -> str:
+        """For people: without the password."""
+        return f"{self.url.render_as_string(hide_password=True)} (schema {self.schema})"
+
+    def replica(self, place: str) -> Address:
+        host, _, port = place.partition(":")
+        url = self.url.set(host=host, port=int(port or self.url.port or 5432))
+        return replace(self, url=url, replicas=())
+
+
+def is_address(text: str) -> bool:
+    return text.startswith(SCHEMES)
+
+
+def parse(text: str) -> Address:
+    """Raises BadSetting. What is wrong is said without the address: it may hold a password."""
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise BadSetting(
+            "The library's address can't be read.", fix=f"Write it as {_FORM}."
+        ) from None
+    if not url.database:
+        raise BadSetting("The library's address names no database.", fix=f"Write it as {_FORM}.")
+    query = dict(url.query)
+    schema = _only(query.pop("schema", "trivium"))
+    if not _SCHEMA.fullmatch(schema):
+        raise BadSetting(
+            f"{schema!r} can't be the name of a schema.",
+            fix="Use lower-case letters, digits and _, and begin with a letter.",
+        )
+    replicas = tuple(filter(None, _only(query.pop("replicas", "")).split(",")))
+    for place in replicas:
+        if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", place):
+            raise BadSetting(
+                f"{place!r} names no replica.", fix="Write replicas=HOST:PORT,HOST:PORT."
+            )
+    url = url.set(drivername="postgresql+psycopg", query=query)
+    return Address(url, schema, replicas)
+
+
+def _only(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else value[-1]

@@ -1,0 +1,121 @@
+"""A library in a schema of a PostgreSQL database. This is where its parts are put together.
+
+    the tables of every library     documents, interpretations, chunks, embeddings, jobs, ...
+    words, postings                 where words stand: see `words`
+    vectors_N                       the vectors of a model, with their graph: see `vectors`
+    leases                          who does what alone
+    blobs, incoming, shelf          originals, files that were sent in, judged sets
+
+Many processes share it. Each keeps in memory what changes rarely: see `snapshots`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine, text
+
+from trivium.ports import Backend, Blobs
+from trivium.store.originals import KeptOriginals
+from trivium.store.postgres.address import Address
+from trivium.store.postgres.database import open_database
+from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
+from trivium.store.postgres.leases import RowLeases
+from trivium.store.postgres.schema import prepare
+from trivium.store.postgres.signals import PostgresSignals
+from trivium.store.postgres.snapshots import Snapshots
+from trivium.store.postgres.upkeep import PostgresUpkeep
+from trivium.store.postgres.vectors import VectorTables
+from trivium.store.postgres.views import PostgresViews
+from trivium.store.postgres.words import Words
+from trivium.store.postgres.writer import MODEL, PostgresWriter
+from trivium.store.sql.conversations import SqlConversations
+from trivium.store.sql.documents import SqlDocuments
+from trivium.store.sql.feed import Feed
+from trivium.store.sql.folders import SqlFolders
+from trivium.store.sql.jobs import SqlJobs
+from trivium.store.sql.models import SqlModels
+from trivium.store.sql.queue import SqlQueue
+from trivium.store.sql.tokens import SqlTokens
+from trivium.store.sql.vectors import SqlVectors
+
+PATIENCE = 3600.0  # seconds to wait for a lease
+
+
+def open_postgres(
+    address: Address,
+    *,
+    create: bool = True,
+    wait: float = PATIENCE,
+    blobs: Blobs | None = None,
+    incoming: int | None = None,
+) -> Backend:
+    """Threads may share it; processes open their own. `blobs` keep the originals; without, the
+    database does. `incoming`: bytes that files that were sent in may take together."""
+    engine = open_database(address)
+    try:
+        prepare(engine, address, create=create)
+    except BaseException:
+        engine.dispose()
+        raise
+    feed = Feed(engine)
+    snapshots = Snapshots(engine, feed)
+    words, vectors = Words(engine), VectorTables(engine, feed, snapshots.forget)
+    leases = RowLeases(engine, wait)
+    originals = KeptOriginals(blobs or RowBlobs(engine))
+    alone = _Alone(engine)
+    models = SqlModels(engine, alone.hold, vectors)
+    views = PostgresViews(engine)
+
+    def close() -> None:
+        leases.close()
+        views.close()
+        engine.dispose()
+
+    return Backend(
+        documents=SqlDocuments(engine),
+        writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals),
+        signals=PostgresSignals(snapshots, vectors, SqlVectors(engine)),
+        models=models,
+        jobs=SqlJobs(engine),
+        queue=SqlQueue(engine, leases),
+        leases=leases,
+        originals=originals,
+        spool=RowSpool(engine, incoming),
+        shelf=RowShelf(engine),
+        upkeep=PostgresUpkeep(
+            engine, feed, words, vectors, snapshots, models, originals, alone.hold
+        ),
+        tokens=SqlTokens(engine),
+        conversations=SqlConversations(engine),
+        folders=SqlFolders(engine),
+        views=views,
+        folder=None,
+        close=close,
+    )
+
+
+class _Alone:
+    """While no document changes: for a switch of the model, and for writing indexes anew."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._inside = threading.local()
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        depth = getattr(self._inside, "depth", 0)
+        if depth:
+            yield
+            return
+        with self._engine.connect() as connection:
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({MODEL})"))
+            self._inside.depth = 1
+            try:
+                yield
+            finally:
+                self._inside.depth = 0
+                connection.rollback()

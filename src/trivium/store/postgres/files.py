@@ -1,0 +1,191 @@
+"""Bytes that lie in the database, so that every server of a library has them: originals, files that
+were sent in, judged sets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+from uuid import uuid4
+
+from sqlalchemy import Engine, text
+
+from trivium.errors import (
+    FileTooLarge,
+    FileUnreadable,
+    OriginalDamaged,
+    OriginalMissing,
+    ServerBusy,
+)
+
+_SCHEME = "sha256:"
+_LARGEST = 1_000_000_000  # bytes of one value in PostgreSQL
+_ROOM = 7_411_006  # lock of whoever keeps a file that was sent in
+_SHELF = 7_411_007  # lock of whoever writes judgments
+_PATIENCE = 5_000  # milliseconds for another judgment to be written
+
+
+class RowBlobs:
+    """Each once, under the hash of what they are."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def address(self, data: bytes) -> str:
+        return _SCHEME + hashlib.sha256(data).hexdigest()
+
+    def put(self, data: bytes) -> str:
+        if len(data) > _LARGEST:
+            raise FileTooLarge(
+                f"The database can't keep a file of {len(data):,} bytes.",
+                fix="Set `archive.folder` to a folder that all servers share, or leave it out.",
+            )
+        address = self.address(data)
+        with self._engine.begin() as connection:
+            # Of bytes that are there only the time is new, so that nobody takes them for orphans.
+            renewed = connection.execute(
+                text(
+                    "UPDATE blobs SET put_at = now() WHERE address = :address"
+                    " AND length(data) = :size"
+                ),
+                {"address": address, "size": len(data)},
+            )
+            if not renewed.rowcount:
+                connection.execute(
+                    text(
+                        "INSERT INTO blobs (address, data) VALUES (:address, :data)"
+                        " ON CONFLICT (address) DO UPDATE SET data = excluded.data, put_at = now()"
+                    ),
+                    {"address": address, "data": data},
+                )
+        return address
+
+    def get(self, address: str) -> bytes:
+        with self._engine.connect() as connection:
+            query = text("SELECT data FROM blobs WHERE address = :address")
+            found = connection.scalar(query, {"address": address})
+        if found is None:
+            raise OriginalMissing(f"The database does not hold {address}.")
+        if self.address(found) != address:
+            raise OriginalDamaged(f"The database's bytes of {address} are not what they were.")
+        return bytes(found)
+
+    def size(self, address: str) -> int | None:
+        with self._engine.connect() as connection:
+            query = text("SELECT length(data) FROM blobs WHERE address = :address")
+            found = connection.scalar(query, {"address": address})
+        return None if found is None else int(found)
+
+    def delete(self, address: str) -> None:
+        with self._engine.begin() as connection:
+            query = text("DELETE FROM blobs WHERE address = :address")
+            connection.execute(query, {"address": address})
+
+    def addresses(self) -> Iterator[tuple[str, float]]:
+        query = text("SELECT address, extract(epoch FROM now() - put_at) AS age FROM blobs")
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        for row in rows:
+            yield row.address, float(row.age)
+
+
+class RowSpool:
+    def __init__(self, engine: Engine, most: int | None = None) -> None:
+        """`most`: bytes that all files together may have."""
+        self._engine = engine
+        self._most = most
+
+    def keep(self, file: BinaryIO) -> str:
+        data, name = file.read(), uuid4().hex
+        with self._engine.begin() as connection:
+            # Looking for room and taking it is one step, whoever else keeps something just now.
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_ROOM})"))
+            held = connection.scalar(text("SELECT coalesce(sum(size), 0) FROM incoming"))
+            self._check_room(int(held or 0) + len(data))
+            connection.execute(
+                text("INSERT INTO incoming (name, data, size) VALUES (:name, :data, :size)"),
+                {"name": name, "data": data, "size": len(data)},
+            )
+        return name
+
+    def _check_room(self, held: int) -> None:
+        if self._most is not None and held > self._most:
+            raise ServerBusy(
+                f"Files that were sent in and are not added yet would take {held:,} bytes, and may"
+                f" take {self._most:,} (`serve.incoming_bytes`).",
+                fix="Try again when they are added. Those that failed wait for `trivium jobs retry`"
+                " or go with `trivium jobs clear`.",
+                on_page="Try again when they are added. Those that failed wait under Add, to be"
+                " tried again.",
+            )
+
+    def size(self, name: str) -> int:
+        with self._engine.connect() as connection:
+            query = text("SELECT size FROM incoming WHERE name = :name")
+            return int(connection.scalar(query, {"name": name}) or 0)
+
+    def read(self, name: str) -> bytes:
+        with self._engine.connect() as connection:
+            query = text("SELECT data FROM incoming WHERE name = :name")
+            found = connection.scalar(query, {"name": name})
+        if found is None:
+            raise FileUnreadable(
+                "The file that was sent in is not kept any more.", fix="Send it again."
+            )
+        return bytes(found)
+
+    def drop(self, name: str) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(text("DELETE FROM incoming WHERE name = :name"), {"name": name})
+
+    def sweep(self, needed: Collection[str], older: float) -> int:
+        query = text(
+            "DELETE FROM incoming WHERE NOT name = ANY(:needed)"
+            " AND touched < clock_timestamp() - :older * interval '1 second'"
+        )
+        with self._engine.begin() as connection:
+            values = {"needed": list(needed), "older": older}
+            return connection.execute(query, values).rowcount
+
+
+class RowShelf:
+    """Judged sets: a folder is made of the rows for whoever reads, and rows of the folder."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def names(self) -> list[str]:
+        with self._engine.connect() as connection:
+            return list(connection.scalars(text("SELECT DISTINCT name FROM shelf ORDER BY name")))
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[Path]:
+        query = text("SELECT file, data FROM shelf WHERE name = :name")
+        with TemporaryDirectory(prefix="trivium-shelf-") as made:
+            folder = Path(made) / "set"
+            with self._engine.connect() as connection:
+                for row in connection.execute(query, {"name": name}).all():
+                    path = folder / row.file
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(row.data)
+            yield folder
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        with self._engine.begin() as connection:
+            connection.execute(text(f"SET LOCAL lock_timeout = {_PATIENCE}"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_SHELF})"))
+            with self.reading(name) as folder:
+                yield folder
+                files = [path for path in folder.rglob("*") if path.is_file()]
+                rows = [
+                    {"name": name, "file": str(p.relative_to(folder)), "data": p.read_bytes()}
+                    for p in files
+                ]
+            connection.execute(text("DELETE FROM shelf WHERE name = :name"), {"name": name})
+            if rows:
+                connection.execute(text("INSERT INTO shelf VALUES (:name, :file, :data)"), rows)

@@ -1,0 +1,109 @@
+"""Who does what alone, as rows that expire: whoever holds one says every few seconds that it does.
+
+Rows outlive a restart of the server, and a process that dies loses its own within `LIFE` seconds.
+The database's clock decides.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic
+from uuid import uuid4
+
+from sqlalchemy import Engine, text
+
+from trivium.errors import LibraryBusy, StoreError
+from trivium.ports import Waiting
+
+LIFE = 15.0  # seconds
+_BEAT = LIFE / 3
+_LOOK = 0.25  # seconds between two looks at a lease that another has
+_TAKE = text(
+    "INSERT INTO leases (name, owner, doing, until)"
+    " VALUES (:name, :owner, :doing, clock_timestamp() + :life * interval '1 second')"
+    " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, doing = excluded.doing,"
+    " until = excluded.until WHERE leases.until < clock_timestamp() RETURNING name"
+)
+_RENEW = text(
+    "UPDATE leases SET until = clock_timestamp() + :life * interval '1 second'"
+    " WHERE owner = ANY(:owners)"
+)
+
+
+class RowLeases:
+    def __init__(self, engine: Engine, wait: float) -> None:
+        """`wait`: seconds of patience, where nobody says."""
+        self._engine = engine
+        self._wait = wait
+        self._place = f"{socket.gethostname()}:{os.getpid()}"
+        self._held: set[str] = set()
+        self._turn = threading.Lock()
+        self._closed = threading.Event()
+        self._beating: threading.Thread | None = None
+
+    @contextmanager
+    def hold(
+        self,
+        name: str,
+        doing: str,
+        *,
+        waiting: Waiting | None = None,
+        patience: float | None = None,
+    ) -> Iterator[None]:
+        seconds = self._wait if patience is None else patience
+        owner = f"{self._place}:{uuid4().hex}"
+        until, told = monotonic() + seconds, False
+        while not self._take(name, owner, doing):
+            if waiting and not told:
+                waiting(f"Another process is {doing}; waiting for it to finish.")
+                told = True
+            if monotonic() >= until:
+                raise LibraryBusy(f"Another process has been {doing} for {seconds:.0f} s.")
+            self._closed.wait(min(_LOOK, max(0.0, until - monotonic())))
+        with self._turn:
+            self._held.add(owner)
+            self._beat()
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._held.discard(owner)
+            with suppress(StoreError):  # the server is away: the lease ends by itself
+                self._release(owner)
+
+    def is_held(self, name: str) -> bool:
+        query = text("SELECT 1 FROM leases WHERE name = :name AND until >= clock_timestamp()")
+        with self._engine.connect() as connection:
+            return connection.scalar(query, {"name": name}) is not None
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def _take(self, name: str, owner: str, doing: str) -> bool:
+        values = {"name": name, "owner": owner, "doing": doing, "life": LIFE}
+        with self._engine.begin() as connection:
+            return connection.scalar(_TAKE, values) is not None
+
+    def _release(self, owner: str) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(text("DELETE FROM leases WHERE owner = :owner"), {"owner": owner})
+
+    def _beat(self) -> None:
+        """One thread renews all leases of this process, as long as there are any."""
+        if self._beating is None or not self._beating.is_alive():
+            self._beating = threading.Thread(target=self._renew, name="leases", daemon=True)
+            self._beating.start()
+
+    def _renew(self) -> None:
+        while not self._closed.wait(_BEAT):
+            with self._turn:
+                owners = list(self._held)
+                if not owners:
+                    self._beating = None
+                    return
+            with suppress(StoreError), self._engine.begin() as connection:  # else at the next beat
+                connection.execute(_RENEW, {"owners": owners, "life": LIFE})

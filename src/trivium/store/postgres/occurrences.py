@@ -1,0 +1,190 @@
+"""Which chunks hold a word, read from PostgreSQL and remembered from search to search.
+
+A list that is known grows by the rows of later changes alone. Threads may share it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Engine, text
+
+from trivium.store.postgres.words import LENGTHS
+from trivium.store.sql.census import Allowed
+from trivium.store.visible import Counts, Ids
+from trivium.text.keywords import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_REMEMBERED = 24_000_000  # chunks of words that are kept in memory: 192 MB
+_COLUMN = {"spellings": "word", "stems": "stem"}
+_NEWER = """
+SELECT k.key, p.since, p.upto, p.ids, p.counts
+FROM unnest(%s::text[], %s::bigint[]) AS k(key, after)
+JOIN words w ON w.{column} = k.key JOIN postings p ON p.word = w.id AND p.upto > k.after
+"""
+_PLACES = """
+SELECT w.{column} AS key, p.ids, p.counts, p.positions
+FROM words w JOIN postings p ON p.word = w.id WHERE w.{column} = ANY(%s)
+"""
+_LENGTHS = "SELECT since, upto, ids, counts FROM postings WHERE word = %s AND upto > %s"
+_HELD = (
+    "SELECT w.word, sum(length(p.ids)) / 4 AS held FROM words w JOIN postings p ON p.word = w.id"
+    " WHERE w.word = ANY(:words) GROUP BY w.word"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    upto: int  # the last change whose rows are in it
+    ids: Ids  # rising
+    counts: Counts
+
+
+_NOTHING = np.empty(0, dtype=np.int32)
+_UNKNOWN = _Known(0, _NOTHING, _NOTHING)
+
+
+class Remembered:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._known: OrderedDict[tuple[str, Run], _Known] = OrderedDict()
+        self._lengths: tuple[int, Counts] = (0, np.zeros(1, dtype=np.int32))
+        self._size = 0
+        self._changing = threading.Lock()
+
+    def of(self, field: str, run: Run, sequence: int) -> tuple[Ids, Counts]:
+        known = self._known.get((field, run))
+        if known is None or known.upto < sequence:
+            if len(run) == 1:
+                self.expect(field, run, sequence)
+            else:
+                self._keep((field, run), _Known(sequence, *self._phrase(field, run)))
+            known = self._known.get((field, run), _UNKNOWN)
+        return known.ids, known.counts
+
+    def expect(self, field: str, wanted: Sequence[str], sequence: int) -> None:
+        """Read what is about to be asked for, in one round trip."""
+        after = {}
+        for word in dict.fromkeys(wanted):
+            known = self._known.get((field, (word,)), _UNKNOWN)
+            if known.upto < sequence or (field, (word,)) not in self._known:
+                after[word] = known.upto
+        if not after:
+            return
+        rows = self._newer(field, after)
+        # Rows that were joined since hold what is known already: read these words from the start.
+        joined = {word for word, found in rows.items() if any(r[1] <= after[word] for r in found)}
+        if joined:
+            rows |= self._newer(field, dict.fromkeys(joined, 0))
+        for word, known_upto in after.items():
+            before = _UNKNOWN if word in joined else self._known.get((field, (word,)), _UNKNOWN)
+            if word not in joined and before.upto != known_upto:
+                continue  # another thread was quicker
+            found = rows.get(word, [])
+            upto = max((sequence, *(row[2] for row in found)))
+            self._keep((field, (word,)), _Known(upto, *_joined(before, found)))
+
+    def _newer(self, field: str, after: dict[str, int]) -> dict[str, list[Any]]:
+        statement = _NEWER.format(column=_COLUMN[field])
+        found: dict[str, list[Any]] = {}
+        for row in self._rows(statement, (list(after), list(after.values()))):
+            found.setdefault(row[0], []).append(row)
+        return found
+
+    def lengths(self, sequence: int) -> Counts:
+        upto, lengths = self._lengths
+        if upto < sequence:
+            rows = self._rows(_LENGTHS, (LENGTHS, upto))
+            ids = _array(b"".join(row[2] for row in rows), "<i4")
+            grown = np.zeros(max(len(lengths), int(ids.max(initial=0)) + 1), dtype=np.int32)
+            grown[: len(lengths)] = lengths
+            grown[ids] = _array(b"".join(row[3] for row in rows), "<u2")
+            upto = max((sequence, *(row[1] for row in rows)))
+            self._lengths, lengths = (upto, grown), grown
+        return lengths
+
+    def held(self, words: Sequence[str]) -> dict[str, int]:
+        """About how many chunks hold each word, those that are gone among them."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(text(_HELD), {"words": list(words)})
+            return {row.word: int(row.held) for row in rows}
+
+    def _phrase(self, field: str, run: Run) -> tuple[Ids, Counts]:
+        """Where the words of a run stand side by side."""
+        statement = _PLACES.format(column=_COLUMN[field])
+        places: dict[str, list[NDArray[np.int64]]] = {word: [] for word in run}
+        for key, ids, counts, positions in self._rows(statement, (list(set(run)),)):
+            owners = np.repeat(_array(ids, "<i4").astype(np.int64), _array(counts, "<u2"))
+            places[key].append((owners << 16) + _array(positions, "<u2"))
+        found: NDArray[np.int64] | None = None
+        for at, word in enumerate(run):
+            here = np.concatenate([*places[word], np.empty(0, dtype=np.int64)]) - at
+            found = np.unique(here) if found is None else np.intersect1d(found, here)
+        assert found is not None
+        ids, counts = np.unique(found >> 16, return_counts=True)
+        return ids.astype(np.int32), counts.astype(np.int32)
+
+    def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        with self._engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            with driver.cursor(binary=True) as cursor:  # bytes as they are: as text, twice as many
+                cursor.execute(statement, values)
+                return list(cursor.fetchall())
+
+    def _keep(self, key: tuple[str, Run], found: _Known) -> None:
+        with self._changing:
+            before = self._known.pop(key, None)
+            self._size += len(found.ids) - (len(before.ids) if before else 0)
+            self._known[key] = found
+            while self._size > _REMEMBERED and len(self._known) > 1:
+                self._size -= len(self._known.popitem(last=False)[1].ids)
+
+
+@dataclass(frozen=True, slots=True)
+class RowOccurrences:
+    """What is remembered, as of one change."""
+
+    remembered: Remembered
+    sequence: int
+
+    def of(self, field: str, run: Run) -> tuple[Ids, Counts]:
+        return self.remembered.of(field, run, self.sequence)
+
+    def expect(self, field: str, wanted: Sequence[str]) -> None:
+        self.remembered.expect(field, wanted, self.sequence)
+
+    def lengths(self) -> Counts:
+        return self.remembered.lengths(self.sequence)
+
+    def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
+        self.expect("spellings", words)
+        found = set()
+        for word in words:
+            ids, _ = self.of("spellings", (word,))
+            within = np.searchsorted(ids, len(seen.chunks))
+            if seen.chunks[ids[:within]].any():
+                found.add(word)
+        return found
+
+
+def _joined(before: _Known, rows: Sequence[Any]) -> tuple[Ids, Counts]:
+    """Several words may have one stem, and several of them stand in one chunk."""
+    ids = np.concatenate([before.ids, *(_array(row[3], "<i4") for row in rows)])
+    counts = np.concatenate([before.counts, *(_array(row[4], "<u2") for row in rows)])
+    if len(ids) > 1 and not (np.diff(ids) > 0).all():
+        order = np.argsort(ids, kind="stable")
+        ids, counts = ids[order], counts[order]
+        firsts = np.flatnonzero(np.append(True, np.diff(ids) != 0))
+        ids, counts = ids[firsts], np.add.reduceat(counts, firsts)
+    return ids.astype(np.int32), counts.astype(np.int32)
+
+
+def _array(data: bytes, kind: str) -> NDArray[Any]:
+    return np.frombuffer(data, dtype=kind)

@@ -1,0 +1,164 @@
+"""Brings a PostgreSQL database to today's tables: those of every library, and those that only this
+store has. Servers of an older release go on meanwhile: steps add, and take nothing away.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
+
+from trivium.errors import DatabaseUnsuitable, LibraryNotFound, LibraryTooNew, StoreError
+from trivium.store.postgres.address import Address
+from trivium.store.sql.migrations import SCHEMA
+from trivium.store.sql.schema import migrate, schema_of
+from trivium.store.sql.statements import set_setting, setting
+
+OLDEST = 15  # major version of the server
+OLDEST_VECTOR = (0, 8, 4)  # 0.8.2 fixed an overflow, 0.8.3 the corruption of HNSW by vacuum
+_LOCK = 7_411_001  # of whoever migrates
+_OWN = "postgres_schema"  # the setting
+
+# `words` holds every distinct word with its stem, by language; `postings` where they stand: the
+# chunks, how often, and at which places, as little-endian arrays (int32, uint16, uint16). Word 0
+# stands for the length of every chunk. Rows of many changes are merged, see `words`.
+_TABLES = """
+CREATE TABLE words (
+  id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  word text COLLATE "C" NOT NULL,
+  language text COLLATE "C" NOT NULL,
+  stem text COLLATE "C" NOT NULL,
+  UNIQUE (word, language)
+);
+CREATE INDEX words_by_stem ON words (stem);
+CREATE TABLE postings (
+  word integer NOT NULL,
+  since bigint NOT NULL,
+  upto bigint NOT NULL,
+  level smallint NOT NULL,
+  ids bytea NOT NULL,
+  counts bytea NOT NULL,
+  positions bytea NOT NULL
+);
+ALTER TABLE postings ALTER ids SET STORAGE EXTERNAL, ALTER counts SET STORAGE EXTERNAL,
+  ALTER positions SET STORAGE EXTERNAL;
+CREATE INDEX postings_by_word ON postings (word, upto);
+CREATE INDEX postings_fresh ON postings (level) WHERE level < 2;
+CREATE TABLE vector_tables (
+  model text COLLATE "C" PRIMARY KEY,
+  number integer NOT NULL,
+  dimensions integer NOT NULL
+);
+CREATE TABLE leases (
+  name text COLLATE "C" PRIMARY KEY,
+  owner text NOT NULL,
+  doing text NOT NULL,
+  until timestamptz NOT NULL
+);
+CREATE TABLE blobs (
+  address text COLLATE "C" PRIMARY KEY,
+  data bytea NOT NULL,
+  put_at timestamptz NOT NULL DEFAULT now()
+);
+ALTER TABLE blobs ALTER data SET STORAGE EXTERNAL;
+CREATE TABLE incoming (
+  name text COLLATE "C" PRIMARY KEY,
+  data bytea NOT NULL,
+  size bigint NOT NULL,
+  touched timestamptz NOT NULL DEFAULT now()
+);
+ALTER TABLE incoming ALTER data SET STORAGE EXTERNAL;
+CREATE TABLE shelf (
+  name text COLLATE "C" NOT NULL,
+  file text COLLATE "C" NOT NULL,
+  data bytea NOT NULL,
+  PRIMARY KEY (name, file)
+);
+"""
+_STEPS = (_TABLES,)  # only ever appended
+
+
+def prepare(engine: Engine, address: Address, *, create: bool) -> None:
+    """Raises DatabaseUnsuitable, LibraryNotFound, LibraryTooNew and what a connection raises."""
+    with engine.connect() as connection:
+        _check_server(connection)
+        there = connection.scalar(
+            text("SELECT to_regclass(:name)"), {"name": f"{address.schema}.settings"}
+        )
+    if not there and not create:
+        raise LibraryNotFound(f"There is no library in {address}.")
+    if there and _is_current(engine):
+        return
+    with engine.connect() as alone:
+        alone.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK})
+        alone.commit()
+        try:
+            with engine.begin() as connection:
+                connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {address.schema}"))
+                _add_extension(connection)
+            migrate(engine)
+            _add_own_tables(engine)
+        finally:
+            alone.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _LOCK})
+            alone.commit()
+
+
+def _check_server(connection: Connection) -> None:
+    version = int(connection.scalar(text("SHOW server_version_num")) or 0) // 10_000
+    if version < OLDEST:
+        raise DatabaseUnsuitable(
+            f"The server is PostgreSQL {version}.", fix=f"Use version {OLDEST} or newer."
+        )
+    if connection.scalar(text("SELECT pg_is_in_recovery()")):
+        raise DatabaseUnsuitable(
+            "The server is a replica, which can't be written to.",
+            fix="Name the primary server, and this one in `?replicas=`.",
+        )
+    found = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname='vector'"))
+    if found and tuple(map(int, found.split(".")[:3])) < OLDEST_VECTOR:
+        wanted = ".".join(map(str, OLDEST_VECTOR))
+        raise DatabaseUnsuitable(
+            f"The extension pgvector is of version {found}.",
+            fix=f"Install {wanted} or newer, then run in the database: ALTER EXTENSION vector"
+            " UPDATE;",
+        )
+
+
+def _is_current(engine: Engine) -> bool:
+    if schema_of(engine) < SCHEMA:
+        return False
+    return _own_version(engine) == len(_STEPS)
+
+
+def _own_version(engine: Engine) -> int:
+    with engine.connect() as connection:
+        found = int(setting(connection, _OWN) or 0)
+    if found > len(_STEPS):
+        raise LibraryTooNew(
+            f"This library's PostgreSQL tables have format {found}; this version of Trivium reads"
+            f" up to {len(_STEPS)}."
+        )
+    return found
+
+
+def _add_extension(connection: Connection) -> None:
+    if connection.scalar(text("SELECT 1 FROM pg_extension WHERE extname = 'vector'")):
+        return
+    try:
+        connection.execute(text("CREATE EXTENSION vector SCHEMA public"))
+    except (DBAPIError, StoreError) as reason:
+        raise DatabaseUnsuitable(
+            "The database has no extension pgvector, and this user can't add it.",
+            fix="Install pgvector on the server (Debian: apt install postgresql-18-pgvector), then"
+            " let a superuser run in this database: CREATE EXTENSION vector;",
+            on_page="Whoever runs the database must install pgvector.",
+        ) from reason
+    _check_server(connection)
+
+
+def _add_own_tables(engine: Engine) -> None:
+    found = _own_version(engine)
+    for number, step in enumerate(_STEPS[found:], start=found + 1):
+        with engine.begin() as connection:
+            for statement in filter(str.strip, step.split(";")):
+                connection.exec_driver_sql(statement)
+            set_setting(connection, _OWN, str(number))

@@ -1,0 +1,130 @@
+"""The three signals of a library in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from trivium.errors import ModelChanged
+from trivium.store.postgres.snapshots import Snapshot, Snapshots
+from trivium.store.postgres.vectors import VectorTables
+from trivium.store.signals import PlannedSignals, spread
+from trivium.store.sql.census import Allowed
+from trivium.store.sql.vectors import SqlVectors
+from trivium.store.visible import Visible
+from trivium.text.keywords import KeywordPlan, Run
+from trivium.text.spelling import PlannedWord
+from trivium.text.trigrams import WordList
+from trivium.types import OWNER, ChunkId, Hit, Probe, TokenVectors, Where
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trivium.types import Vector
+
+
+class PostgresSignals(PlannedSignals):
+    def __init__(self, snapshots: Snapshots, tables: VectorTables, vectors: SqlVectors) -> None:
+        super().__init__(self._postings)
+        self._snapshots = snapshots
+        self._tables = tables
+        self._vectors = vectors
+
+    def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
+        return self._vectors.of_chunks(ids, where)
+
+    def token_vectors(
+        self, ids: Sequence[ChunkId], where: Where, model: str
+    ) -> Mapping[ChunkId, TokenVectors]:
+        return self._vectors.tokens_of_chunks(ids, where, model)
+
+    def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
+        snapshot = self._snapshots.current()
+        return spread(np.flatnonzero(self._snapshots.allowed(snapshot, where).chunks), most)
+
+    def refresh(self) -> None:
+        self._snapshots.current()
+
+    def _postings(self, where: Where) -> _RowPostings:
+        return _RowPostings(self._snapshots.latest(), where, self._snapshots, self._tables)
+
+
+@dataclass(frozen=True, slots=True)
+class _RowPostings:
+    """What one caller and one filter find in one snapshot."""
+
+    snapshot: Snapshot
+    where: Where
+    snapshots: Snapshots
+    tables: VectorTables
+
+    @property
+    def _visible(self) -> Visible:
+        return self.snapshots.visible(self.snapshot, self.where.access)
+
+    @property
+    def _allowed(self) -> Allowed:
+        return self.snapshots.allowed(self.snapshot, self.where)
+
+    @property
+    def vocabulary(self) -> WordList:
+        return self.snapshot.vocabulary if self.where.access == OWNER else self._visible.words
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return self._visible.languages
+
+    def expect(self, words: Sequence[str]) -> None:
+        self.snapshot.occurrences.expect("spellings", words)
+
+    def rarity(self, run: Run) -> float:
+        return self._visible.rarity(run)
+
+    def rarity_of(self, holding: int) -> float:
+        return self._visible.rarity_of(holding)
+
+    def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
+        runs = [run for clause in plan.clauses for run in clause.runs]
+        self.snapshot.occurrences.expect("stems", [word for run in runs for word in run])
+        return self._visible.keyword(plan, self._allowed, k)
+
+    def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
+        runs = [spelling.words for planned in plan for spelling in planned.spellings]
+        self.expect([run[0] for run in runs if len(run) == 1])
+        return self._visible.trigram(plan, words, self._allowed, k)
+
+    def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
+        serving = self.snapshot.serving
+        if probe.vector is None or not serving.dimensions:
+            return []
+        if probe.model != serving.model:
+            raise ModelChanged(
+                f"The vectors of this library are of {serving.model}, the one it was asked for"
+                f" of {probe.model or 'an unnamed model'}."
+            )
+        passing = self._allowed.chunks
+        for runs in words.required:
+            passing = passing & self._holders(runs, len(passing))
+        if words.excluded:
+            passing = passing & ~self._holders(words.excluded, len(passing))
+        hits = self.tables.nearest(serving.model, probe.vector, k, passing)
+        return [hit for hit in hits if hit.score >= probe.threshold]
+
+    def _holders(self, runs: Sequence[Run], size: int) -> NDArray[np.bool_]:
+        """By chunk id: whether it holds one of these runs of stems."""
+        held = np.zeros(size, dtype=bool)
+        for run in runs:
+            ids, _ = self.snapshot.occurrences.of("stems", run)
+            held[ids[ids < size]] = True
+        return held
+
+    def holding(self, run: Run, most: int) -> int:
+        ids, _ = self.snapshot.occurrences.of("spellings", run)
+        chunks = self._allowed.chunks
+        return min(most, int(np.count_nonzero(chunks[ids[ids < len(chunks)]])))
+
+    def held(self, words: Sequence[str]) -> Mapping[str, int]:
+        return self.snapshot.occurrences.remembered.held(words)

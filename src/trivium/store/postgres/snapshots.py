@@ -1,0 +1,98 @@
+"""The picture that searches look at, kept in memory until something changes: who is there, which
+words there are, whose vectors serve. Words and vectors themselves stay in the database.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from sqlalchemy import Engine, text
+
+from trivium.store.postgres.occurrences import Remembered, RowOccurrences
+from trivium.store.sql.census import Allowed, Census, Passing
+from trivium.store.sql.feed import Feed, Serving
+from trivium.store.visible import Visible
+from trivium.text.trigrams import Vocabulary
+from trivium.types import OWNER, Where
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything one search looks at, as of one sequence number."""
+
+    census: Census
+    serving: Serving
+    vocabulary: Vocabulary
+    occurrences: RowOccurrences
+    allowed: dict[Where, Allowed] = field(default_factory=dict)
+    visible: dict[Where, Visible] = field(default_factory=dict)
+
+
+class Snapshots:
+    """Threads may share one."""
+
+    def __init__(self, engine: Engine, feed: Feed) -> None:
+        self._engine = engine
+        self._feed = feed
+        self._passing = Passing(feed)
+        self._turn = threading.Lock()
+        self._last: Snapshot | None = None
+        self._census = Census.empty()
+        self._remembered = Remembered(engine)
+        self._vocabulary = Vocabulary()
+        self._words = (0, 0)  # the lowest and the highest number of a word that is known
+
+    def latest(self) -> Snapshot:
+        """The last one that was looked at, if nothing has been forgotten since."""
+        return self._last or self.current()
+
+    def current(self) -> Snapshot:
+        """One no older than this call."""
+        with self._turn:
+            last = self._last
+            if last is not None and last.census.sequence == self._feed.sequence():
+                return last
+            if self._census.sequence != self._feed.sequence():
+                self._census = self._census.after(self._feed.changes(self._census.sequence))
+            serving = self._feed.serving()
+            self._learn_words()
+            occurrences = RowOccurrences(self._remembered, self._census.sequence)
+            self._last = Snapshot(self._census, serving, self._vocabulary, occurrences)
+            return self._last
+
+    def forget(self) -> None:
+        """This process has changed something: the next search looks again."""
+        self._last = None
+
+    def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
+        known = snapshot.allowed.get(where)
+        if known is None:
+            with self._turn:
+                known = snapshot.allowed[where] = self._passing.allowed(where, snapshot.census)
+        return known
+
+    def visible(self, snapshot: Snapshot, access: Where) -> Visible:
+        """The words of what a caller may see."""
+        seen = snapshot.visible.get(access)
+        if seen is None:
+            allowed = self.allowed(snapshot, access)
+            census = snapshot.census
+            all_ = census.languages if access == OWNER else ()
+            documents = allowed.documents
+            languages = all_ if documents is None else census.languages_of(documents)
+            seen = Visible(snapshot.occurrences, snapshot.vocabulary, allowed, languages)
+            snapshot.visible[access] = seen
+        return seen
+
+    def _learn_words(self) -> None:
+        """Numbers rise in the order in which changes are seen; written anew they begin higher."""
+        with self._engine.connect() as connection:
+            lowest = connection.scalar(text("SELECT min(id) FROM words")) or 0
+            if lowest != self._words[0]:
+                self._vocabulary, self._words = Vocabulary(), (lowest, 0)
+            newer = text("SELECT id, word FROM words WHERE id > :last ORDER BY id")
+            rows = connection.execute(newer, {"last": self._words[1]}).all()
+        if rows:
+            self._vocabulary.add(row.word for row in rows)
+            self._words = (self._words[0], rows[-1].id)

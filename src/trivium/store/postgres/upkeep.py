@@ -1,0 +1,166 @@
+"""Looking after a library in PostgreSQL: examined, repaired, written anew, backed up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from sqlalchemy import Engine, text
+
+from trivium.errors import LibraryNotFound
+from trivium.ports import Hash, Waiting
+from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
+from trivium.store.embedded.database import open_database as open_file
+from trivium.store.originals import KeptOriginals
+from trivium.store.postgres.files import RowShelf
+from trivium.store.postgres.snapshots import Snapshots
+from trivium.store.postgres.vectors import VectorTables
+from trivium.store.postgres.words import Words
+from trivium.store.sql.checks import Checks
+from trivium.store.sql.copying import LAST, TABLES, copy_table
+from trivium.store.sql.examination import Examination
+from trivium.store.sql.feed import Feed
+from trivium.store.sql.models import SqlModels
+from trivium.store.sql.schema import migrate
+from trivium.store.sql.statements import one_state
+from trivium.upkeep import Backup, Compacted, Finding, Progress
+
+_PAGE = 1_000  # chunks read at a time
+_TABLES = "SELECT c.oid::regclass FROM pg_class c WHERE relkind = 'r' AND relnamespace ="
+_OURS = " (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
+
+
+class PostgresUpkeep:
+    def __init__(
+        self,
+        engine: Engine,
+        feed: Feed,
+        words: Words,
+        vectors: VectorTables,
+        snapshots: Snapshots,
+        models: SqlModels,
+        originals: KeptOriginals,
+        alone: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """`alone`: while no document changes."""
+        self._engine = engine
+        self._feed = feed
+        self._words = words
+        self._vectors = vectors
+        self._snapshots = snapshots
+        self._models = models
+        self._originals = originals
+        self._alone = alone
+        self._checks = Checks(engine)
+        self._examination = Examination(self._checks, models, originals)
+
+    def check_there(self) -> None:
+        with self._engine.connect() as connection:
+            if not connection.scalar(text("SELECT to_regclass('settings')")):
+                raise LibraryNotFound("The library's tables are gone from the database.")
+
+    def health(self) -> dict[str, int]:
+        snapshot = self._snapshots.current()
+        active = snapshot.census.owner > 0
+        lengths = snapshot.occurrences.lengths()[: len(active)] > 0
+        held = int(np.count_nonzero(lengths & active[: len(lengths)]))
+        return {
+            "documents": int(np.count_nonzero(snapshot.census.count)),
+            "chunks": int(np.count_nonzero(active)),
+            "words": held,
+            "vectors": self._vectors.held(),
+            "leftovers": max(0, self._words.counted() - held),
+            "vocabulary": len(snapshot.vocabulary),
+        }
+
+    def examine(self, hash_of: Hash | None = None) -> list[Finding]:
+        self.check_there()
+        looked = self._examination
+        found = [Finding("database", True, "The database answers.")]
+        found += [*looked.rows(), *looked.indexes(self.health())]
+        found += looked.archive(looked.orphans())
+        return [*found, *looked.passages(hash_of)] if hash_of else found
+
+    def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
+        return list(self._repaired(hash_of))
+
+    def _repaired(self, hash_of: Hash | None) -> Iterator[str]:
+        if self._checks.unused_vectors():
+            self._checks.free_unused_vectors()
+            yield "Deleted vectors that no passage uses."
+        orphans = self._examination.orphans()
+        if orphans:
+            self._originals.drop(orphans)
+            yield f"Deleted {len(orphans):,} originals that no document refers to."
+        if hash_of:
+            mended = self._checks.mend_rows(self._checks.unsound(), {})
+            if mended:
+                yield f"Mended {len(mended):,} rows that had changed on the disk."
+            rotten = [one for one in self._checks.rotten(hash_of) if one.text is not None]
+            if rotten:
+                self._checks.mend(rotten)
+                self.rebuild()
+                yield f"Put the text of {len(rotten):,} passages right."
+        if not all(finding.ok for finding in self._examination.indexes(self.health())):
+            self.rebuild()
+            yield "Made the search indexes anew."
+
+    def rebuild(self) -> None:
+        with self._alone():
+            sequence = self._feed.sequence()
+            self._words.rebuild(self._feed.indexed_chunks(0, _PAGE), sequence)
+            self._vectors.rebuild()
+        self._snapshots.forget()
+
+    def compact(self, waiting: Waiting | None = None) -> Compacted:
+        before = self._size()
+        orphans = self._examination.orphans()
+        self._originals.drop(orphans)
+        self._checks.free_unused_vectors()
+        self.rebuild()
+        self._vacuum()
+        return Compacted(before, self._size(), len(orphans), held_back=False)
+
+    def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:
+        """The rows as a folder's database: such a file can be restored into a folder too."""
+        with TemporaryDirectory(prefix=f".{target.name}.rows-", dir=target.parent) as made:
+            folder = Path(made)
+            file = open_file(folder / DATABASE)
+            migrate(file)
+            with one_state(self._engine) as source, file.connect() as copy:
+                for table in (*TABLES, *LAST):
+                    if table in LAST:
+                        copy.execute(table.delete())
+                    copy_table(source, copy, table, on_progress)
+            file.dispose()
+            self._copy_shelf(folder / EVALUATION)
+            return write_backup(folder / DATABASE, self._originals.blobs, target, on_progress)
+
+    def _copy_shelf(self, folder: Path) -> None:
+        shelf = RowShelf(self._engine)
+        for name in shelf.names():
+            with shelf.reading(name) as found:
+                for path in (path for path in found.rglob("*") if path.is_file()):
+                    kept = folder / name / path.relative_to(found)
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    kept.write_bytes(path.read_bytes())
+
+    def _vacuum(self) -> None:
+        """Removed text goes for good: rows are written to new files. Locks one table at a time."""
+        with self._engine.connect() as connection:
+            direct = connection.execution_options(isolation_level="AUTOCOMMIT")
+            direct.execute(text("SET statement_timeout = 0"))
+            for table in direct.scalars(text(_TABLES + _OURS)).all():
+                direct.execute(text(f"VACUUM (FULL, ANALYZE) {table}"))
+            direct.invalidate()  # with its own settings
+
+    def _size(self) -> int:
+        query = text(
+            "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class"
+            f" WHERE relkind = 'r' AND relnamespace ={_OURS}"
+        )
+        with self._engine.connect() as connection:
+            return int(connection.scalar(query) or 0)

@@ -1,0 +1,235 @@
+"""The vectors of active chunks in PostgreSQL: a table for each model, with a graph to search it.
+
+Where few chunks may be found all of them are compared. Above that the graph proposes, and what may
+not be found is left out of what it proposes. Scores are always made of the vectors themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Connection, Engine, text
+
+from trivium.errors import StoreError
+from trivium.store.indexed import IndexedChunk
+from trivium.store.sql.feed import Feed
+from trivium.store.sql.statements import NEXT_MODEL, setting
+from trivium.types import ChunkId, Hit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from trivium.types import Vector, Vectors
+
+# Chunks that are all compared, at 1.5 µs each: 15 ms. The graph takes 3 to 12.
+EXACT = 10_000
+_DEEPER = 4  # each time the graph proposed too few
+_DEEPEST = 20_000
+_MAKE = 7_411_003  # lock of whoever makes a table
+_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_END = b"\xff\xff"
+_LONGEST = 4_000  # dimensions that a graph of 16-bit vectors can have
+
+
+class VectorTables:
+    """Rows and graphs, for `store.sql.models` and for searches."""
+
+    def __init__(self, engine: Engine, feed: Feed, switched: Callable[[], None]) -> None:
+        """`switched`: another model's vectors serve from now on."""
+        self._engine = engine
+        self._feed = feed
+        self.switched = switched
+
+    # --- changing
+
+    def add(self, connection: Connection, model: str, chunks: Sequence[IndexedChunk]) -> None:
+        """Part of the change that makes the chunks active."""
+        held = [chunk for chunk in chunks if chunk.vector is not None]
+        if held:
+            vectors = np.stack([chunk.vector for chunk in held if chunk.vector is not None])
+            table = self._made(connection, model, vectors.shape[1])
+            _copy(connection, table, np.array([chunk.id for chunk in held]), vectors)
+
+    def drop(self, connection: Connection, ranges: Iterable[tuple[ChunkId, int]]) -> None:
+        gone = list(ranges)
+        for table in self._tables(connection):
+            connection.execute(
+                text(
+                    f"DELETE FROM {table} v USING unnest(CAST(:firsts AS bigint[]),"
+                    " CAST(:counts AS integer[])) AS r(first, count)"
+                    " WHERE v.chunk >= r.first AND v.chunk < r.first + r.count"
+                ),
+                {"firsts": [first for first, _ in gone], "counts": [count for _, count in gone]},
+            )
+
+    # --- what models ask of their index
+
+    def holds_all(self) -> bool:
+        active = "SELECT coalesce(sum(chunks), 0) FROM documents WHERE interpretation > 0"
+        with self._engine.connect() as connection:
+            return self.held() == int(connection.scalar(text(active)) or 0)
+
+    def held(self) -> int:
+        with self._engine.connect() as connection:
+            table = self._table(connection, setting(connection, "model") or "")
+            return int(
+                connection.scalar(text(f"SELECT count(*) FROM {table}")) or 0 if table else 0
+            )
+
+    def rebuild(self) -> None:
+        serving = self._feed.serving()
+        if serving.dimensions:
+            self._fill(serving.model, serving.dimensions, anew=True)
+
+    def prepare(self, model: str, dimensions: int) -> None:
+        self._fill(model, dimensions)
+
+    def finish(self, model: str, dimensions: int) -> ChunkId:
+        return self._fill(model, dimensions)
+
+    def drop_others(self) -> None:
+        with self._engine.begin() as connection:
+            _alone(connection)
+            kept = [setting(connection, "model") or "", setting(connection, NEXT_MODEL) or ""]
+            query = text("DELETE FROM vector_tables WHERE NOT model = ANY(:kept) RETURNING number")
+            for (number,) in connection.execute(query, {"kept": kept}).all():
+                connection.execute(text(f"DROP TABLE IF EXISTS vectors_{number}"))
+
+    # --- searching
+
+    def nearest(self, model: str, vector: Vector, k: int, passing: NDArray[np.bool_]) -> list[Hit]:
+        """The k nearest of the chunks that pass, by chunk id."""
+        ids = np.flatnonzero(passing)
+        if not len(ids) or k < 1:
+            return []
+        query = "[" + ",".join(map(repr, vector.astype(np.float64).tolist())) + "]"
+        with self._engine.connect() as connection:
+            table = self._table(connection, model)
+            if table is None:
+                return []
+            score = f"-(vector::vector({len(vector)}) <#> CAST(:q AS vector)) AS score"
+            if len(ids) <= EXACT:
+                found = connection.execute(
+                    text(
+                        f"SELECT chunk, {score} FROM {table} WHERE chunk = ANY(:ids)"
+                        " ORDER BY score DESC, chunk LIMIT :k"
+                    ),
+                    {"q": query, "ids": ids.tolist(), "k": k},
+                )
+                return [Hit(row.chunk, row.score) for row in found]
+            proposed = text(
+                f"SELECT chunk, {score} FROM (SELECT chunk, vector FROM {table}"
+                f" ORDER BY vector <#> CAST(:q AS halfvec({len(vector)})) LIMIT :depth) AS near"
+                " ORDER BY score DESC, chunk"
+            )
+            share = len(ids) / len(passing)
+            depth = int(k / share) + 16
+            while True:
+                rows = connection.execute(proposed, {"q": query, "depth": depth}).all()
+                hits = [
+                    Hit(row.chunk, row.score)
+                    for row in rows
+                    if row.chunk < len(passing) and passing[row.chunk]
+                ]
+                if len(hits) >= k or len(rows) < depth or depth >= _DEEPEST:
+                    return hits[:k]
+                depth = min(depth * _DEEPER, _DEEPEST)
+
+    # --- tables
+
+    def _fill(self, model: str, dimensions: int, *, anew: bool = False) -> ChunkId:
+        """Bring the table of a model up to what is embedded; the highest id in it."""
+        with self._engine.begin() as connection:
+            table = self._made(connection, model, dimensions, graph=False)
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            if anew:
+                connection.execute(text(f"TRUNCATE {table}"))
+            have = np.array(connection.scalars(text(f"SELECT chunk FROM {table}")).all(), np.int64)
+            active = 0
+            for ids, vectors in self._feed.vector_rows(model, 0):
+                new = ~np.isin(ids, have)
+                if new.any():
+                    _copy(connection, table, ids[new], vectors[new])
+                active = int(ids[-1])
+            self._add_graph(connection, table)
+        return active
+
+    def _made(
+        self, connection: Connection, model: str, dimensions: int, *, graph: bool = True
+    ) -> str:
+        """The table of a model, made where there is none."""
+        table = self._table(connection, model)
+        if table is not None:
+            return table
+        if dimensions > _LONGEST:
+            raise StoreError(
+                f"Vectors of {dimensions:,} dimensions have no index in PostgreSQL.",
+                fix=f"Choose a model with at most {_LONGEST:,}, or set `embed.dimensions`.",
+            )
+        _alone(connection)
+        table = self._table(connection, model)
+        if table is None:
+            last = connection.scalar(text("SELECT max(number) FROM vector_tables")) or 0
+            table = f"vectors_{last + 1}"
+            connection.execute(text(f"DROP TABLE IF EXISTS {table}"))
+            connection.execute(
+                text(
+                    f"CREATE TABLE {table} (chunk bigint PRIMARY KEY,"
+                    f" vector halfvec({dimensions}) NOT NULL)"
+                )
+            )
+            connection.execute(text(f"ALTER TABLE {table} ALTER vector SET STORAGE PLAIN"))
+            connection.execute(
+                text("INSERT INTO vector_tables VALUES (:model, :number, :dimensions)"),
+                {"model": model, "number": last + 1, "dimensions": dimensions},
+            )
+        if graph:
+            self._add_graph(connection, table)
+        return table
+
+    @staticmethod
+    def _add_graph(connection: Connection, table: str) -> None:
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+        connection.execute(text("SET LOCAL maintenance_work_mem = '1GB'"))
+        connection.execute(
+            text(
+                f"CREATE INDEX IF NOT EXISTS {table}_graph ON {table}"
+                " USING hnsw (vector halfvec_ip_ops) WITH (m = 16, ef_construction = 100)"
+            )
+        )
+
+    @staticmethod
+    def _table(connection: Connection, model: str) -> str | None:
+        query = text("SELECT number FROM vector_tables WHERE model = :model")
+        number = connection.scalar(query, {"model": model})
+        return None if number is None else f"vectors_{number}"
+
+    @staticmethod
+    def _tables(connection: Connection) -> list[str]:
+        numbers = connection.scalars(text("SELECT number FROM vector_tables ORDER BY number"))
+        return [f"vectors_{number}" for number in numbers]
+
+
+def _alone(connection: Connection) -> None:
+    connection.execute(text(f"SELECT pg_advisory_xact_lock({_MAKE})"))
+
+
+def _copy(connection: Connection, table: str, ids: NDArray[Any], vectors: Vectors) -> None:
+    """As PostgreSQL's own bytes: text would take ten times as long."""
+    dimensions = vectors.shape[1]
+    row = np.dtype(
+        [
+            ("fields", ">i2"), ("a", ">i4"), ("chunk", ">i8"), ("b", ">i4"), ("dimensions", ">i2"),
+            ("unused", ">i2"), ("vector", ">f2", dimensions),
+        ]
+    )  # fmt: skip
+    rows = np.zeros(len(ids), dtype=row)
+    rows["fields"], rows["a"], rows["chunk"] = 2, 8, ids
+    rows["b"], rows["dimensions"] = 4 + 2 * dimensions, dimensions
+    rows["vector"] = vectors.astype(np.float16)
+    driver: Any = connection.connection.driver_connection
+    copying = f"COPY {table} (chunk, vector) FROM STDIN (FORMAT BINARY)"
+    with driver.cursor() as cursor, cursor.copy(copying) as copy:
+        copy.write(_HEADER + rows.tobytes() + _END)

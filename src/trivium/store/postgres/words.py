@@ -1,0 +1,209 @@
+"""Where words stand, as rows of PostgreSQL: written with each change, merged later, read by word.
+
+A change writes one row for each of its words; many such rows would make reading slow and the table
+large, so they are joined level by level (`merge`). A row's arrays can be joined end to end. Chunks
+that are gone stay in the rows until `rebuild`: whoever reads masks them. Knows nothing of scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import Connection, Engine, text
+
+from trivium.store.indexed import IndexedChunk
+from trivium.text.normalise import words
+from trivium.text.stems import stem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LENGTHS = 0  # the word whose counts are the lengths of chunks
+_IDS, _COUNTS = np.dtype("<i4"), np.dtype("<u2")
+_MOST = 2**16 - 1  # places and counts beyond it are cut to it
+_RUNS = (32, 8)  # rows of a word at a level, of those before the last, at which they are joined
+_LAST = len(_RUNS)  # the level whose rows stay as they are
+_MERGE = 7_411_002  # lock of whoever merges
+_AT_ONCE = 20_000  # chunks whose words are gathered at a time when everything is written anew
+_KNOWN = 500_000  # numbers of words that a writer remembers
+_COPY = "COPY postings FROM STDIN (FORMAT BINARY)"
+_TYPES = ("int4", "int8", "int8", "int2", "bytea", "bytea", "bytea")
+_JOIN = """
+WITH gone AS (DELETE FROM postings WHERE level = :level RETURNING *)
+INSERT INTO postings (word, since, upto, level, ids, counts, positions)
+SELECT word, min(since), max(upto), :level + 1, string_agg(ids, ''::bytea ORDER BY since),
+       string_agg(counts, ''::bytea ORDER BY since), string_agg(positions, ''::bytea ORDER BY since)
+FROM gone GROUP BY word
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The words of some chunks, before their ids and numbers are known."""
+
+    words: list[tuple[str, str]]  # word and language
+    bounds: NDArray[np.int64]  # word i stands in entries bounds[i] to bounds[i + 1]
+    chunks: NDArray[np.int64]  # by entry: which of the chunks
+    counts: NDArray[np.int64]  # by entry: how often
+    places: bytes  # all positions, entry by entry
+    starts: NDArray[np.int64]  # by entry: where its positions begin, and one more for the end
+    lengths: NDArray[np.int64]  # by chunk: its words
+
+
+def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
+    """Of texts and their languages. Done before any lock is taken: it is most of the work."""
+    known: dict[tuple[str, str], int] = {}
+    terms: list[NDArray[np.int64]] = []
+    for text_, language in chunks:
+        found = [known.setdefault((word, language), len(known)) for word in words(text_)]
+        terms.append(np.array(found, dtype=np.int64))
+    lengths = np.array([len(found) for found in terms], dtype=np.int64)
+    all_terms = np.concatenate([*terms, np.empty(0, dtype=np.int64)])
+    owners = np.repeat(np.arange(len(terms)), lengths)
+    places = np.concatenate([*map(np.arange, lengths), np.empty(0, dtype=np.int64)])
+    order = np.argsort(all_terms, kind="stable")  # chunks and places stay in order
+    all_terms, owners = all_terms[order], owners[order]
+    first = np.ones(len(order), dtype=bool)  # of an entry: a word in a chunk
+    first[1:] = (np.diff(all_terms) != 0) | (np.diff(owners) != 0)
+    starts = np.flatnonzero(first)
+    bounds = np.searchsorted(all_terms[starts], np.arange(len(known) + 1))
+    return Gathered(
+        list(known),
+        bounds,
+        owners[starts],
+        np.diff(np.append(starts, len(order))),
+        np.minimum(places[order], _MOST).astype(_COUNTS).tobytes(),
+        np.append(starts, len(order)),
+        lengths,
+    )
+
+
+class Words:
+    """What changes the rows."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def add(
+        self,
+        connection: Connection,
+        gathered: Gathered,
+        ids: NDArray[np.int64],
+        sequence: int,
+        level: int = 0,
+    ) -> None:
+        """Part of a change that has its sequence number: from then on no other change commits, so
+        numbers of words rise in the order in which changes are seen."""
+        if not len(ids):
+            return
+        numbers = self._numbered(connection, gathered.words)
+        held = ids[gathered.chunks].astype(_IDS).tobytes()
+        counts = np.minimum(gathered.counts, _MOST).astype(_COUNTS).tobytes()
+        starts, bounds = (2 * gathered.starts).tolist(), gathered.bounds.tolist()
+        with _cursor(connection) as cursor, cursor.copy(_COPY) as copy:
+            copy.set_types(_TYPES)
+            lengths = np.minimum(gathered.lengths, _MOST).astype(_COUNTS).tobytes()
+            every = ids.astype(_IDS).tobytes()
+            copy.write_row((LENGTHS, sequence, sequence, level, every, lengths, b""))
+            for number, a, b in zip(numbers, bounds, bounds[1:], strict=False):
+                places = gathered.places[starts[a] : starts[b]]
+                arrays = (held[4 * a : 4 * b], counts[2 * a : 2 * b], places)
+                copy.write_row((number, sequence, sequence, level, *arrays))
+
+    def _numbered(self, connection: Connection, wanted: list[tuple[str, str]]) -> list[int]:
+        if len(self._numbers) > _KNOWN:
+            self._numbers = {}
+        # Only what others may see by now: an insertion of ours may still be undone.
+        found = {key: self._numbers[key] for key in wanted if key in self._numbers}
+        unknown = [key for key in wanted if key not in found]
+        if unknown:
+            there = self._there(connection, unknown)
+            self._numbers |= there
+            found |= there
+        new = [key for key in unknown if key not in found]
+        if new:
+            rows = {
+                "words": [word for word, _ in new],
+                "languages": [language for _, language in new],
+                "stems": [stem([word], language)[0] for word, language in new],
+            }
+            connection.execute(
+                text(
+                    "INSERT INTO words (word, language, stem) SELECT * FROM unnest("
+                    "CAST(:words AS text[]), CAST(:languages AS text[]), CAST(:stems AS text[]))"
+                    " ON CONFLICT DO NOTHING"
+                ),
+                rows,
+            )
+            found |= self._there(connection, new)
+        return [found[key] for key in wanted]
+
+    @staticmethod
+    def _there(connection: Connection, wanted: list[tuple[str, str]]) -> dict[tuple[str, str], int]:
+        rows = connection.execute(
+            text(
+                "SELECT w.id, w.word, w.language FROM unnest(CAST(:words AS text[]),"
+                " CAST(:languages AS text[])) AS k(word, language)"
+                " JOIN words w ON w.word = k.word AND w.language = k.language"
+            ),
+            {"words": [word for word, _ in wanted], "languages": [said for _, said in wanted]},
+        )
+        return {(row.word, row.language): row.id for row in rows}
+
+    def merge(self) -> None:
+        """Join rows of many changes, where there are enough and nobody else does just now."""
+        for level, most in enumerate(_RUNS):
+            with self._engine.begin() as connection:
+                runs = connection.scalar(
+                    text("SELECT count(*) FROM postings WHERE word = :word AND level = :level"),
+                    {"word": LENGTHS, "level": level},
+                )
+                if (runs or 0) < most:
+                    return
+                mine = connection.scalar(text(f"SELECT pg_try_advisory_xact_lock({_MERGE})"))
+                if not mine:
+                    return
+                connection.execute(text("SET LOCAL statement_timeout = 0"))
+                connection.execute(text("SET LOCAL work_mem = '256MB'"))
+                connection.execute(text(_JOIN), {"level": level})
+
+    def rebuild(self, chunks: Iterable[list[IndexedChunk]], sequence: int) -> None:
+        """Write everything anew, in one transaction: readers see the old rows until the end."""
+        self._numbers = {}
+        with self._engine.begin() as connection:
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_MERGE})"))
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(text("DELETE FROM postings"))
+            connection.execute(text("DELETE FROM words"))
+            for some in _together(chunks, _AT_ONCE):
+                gathered = gather([(chunk.text, chunk.language) for chunk in some])
+                ids = np.array([chunk.id for chunk in some], dtype=np.int64)
+                self.add(connection, gathered, ids, sequence, _LAST)
+        self._numbers = {}
+
+    def counted(self) -> int:
+        """Chunks whose words are in the rows, those that are gone among them."""
+        with self._engine.connect() as connection:
+            query = text("SELECT coalesce(sum(length(ids)), 0) / 4 FROM postings WHERE word = 0")
+            return int(connection.scalar(query) or 0)
+
+
+def _together(batches: Iterable[list[IndexedChunk]], most: int) -> Iterator[list[IndexedChunk]]:
+    held: list[IndexedChunk] = []
+    for batch in batches:
+        held += batch
+        if len(held) >= most:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _cursor(connection: Connection) -> Any:
+    """psycopg's own: for COPY, and for bytes that come as they are."""
+    driver: Any = connection.connection.driver_connection
+    return driver.cursor(binary=True)

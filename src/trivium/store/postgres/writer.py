@@ -1,0 +1,192 @@
+"""Everything that changes documents in PostgreSQL: one transaction each, many at the same time.
+
+A change reads, prepares and writes its rows beside others; only its last part, from the moment it
+takes its sequence number to its commit, is one after the other, so that readers see changes in the
+order of their numbers. Two changes of the same source or the same bytes wait for each other.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from zlib import crc32
+
+import numpy as np
+from sqlalchemy import Connection, Engine, select, text
+
+from trivium.ports import Waiting
+from trivium.store.identity import is_shareable
+from trivium.store.originals import KeptOriginals
+from trivium.store.postgres.database import retried
+from trivium.store.postgres.snapshots import Snapshots
+from trivium.store.postgres.vectors import VectorTables
+from trivium.store.postgres.words import Words, gather
+from trivium.store.sql.feed import Feed
+from trivium.store.sql.names import Names
+from trivium.store.sql.removal import Gone, Removal
+from trivium.store.sql.staging import Staged, activate, stage, stage_restored
+from trivium.store.sql.statements import setting, take
+from trivium.store.sql.tables import counters
+from trivium.types import Document, DocumentId, Metadata, Processed, Where
+from trivium.work import TaskEnd
+
+MODEL = 7_411_004  # lock: shared by changes, taken alone by a switch of the model
+_SOURCE = 7_411_005  # first half of the locks of sources and of bytes
+
+
+class PostgresWriter:
+    def __init__(
+        self,
+        engine: Engine,
+        feed: Feed,
+        words: Words,
+        vectors: VectorTables,
+        snapshots: Snapshots,
+        originals: KeptOriginals,
+    ) -> None:
+        self._engine = engine
+        self._feed = feed
+        self._words = words
+        self._vectors = vectors
+        self._snapshots = snapshots
+        self._originals = originals
+        self._names = Names(engine)
+        self._removal = Removal(engine)
+        self._inside = threading.local()
+
+    @contextmanager
+    def writing(
+        self, waiting: Waiting | None = None, patience: float | None = None
+    ) -> Iterator[None]:
+        """Nobody waits: each change is a transaction. On leaving, the rows of words are tidied."""
+        depth = getattr(self._inside, "depth", 0)
+        self._inside.depth = depth + 1
+        try:
+            yield
+        finally:
+            self._inside.depth = depth
+            self._snapshots.forget()
+        if not depth:
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Drop the vectors of chunks that are gone, and join rows of words where there are many."""
+        ranges = self._feed.leftovers()
+        if ranges:
+            with self._engine.begin() as connection:
+                self._vectors.drop(connection, ranges)
+            self._feed.clear_leftovers(ranges)
+        self._words.merge()
+
+    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        done: list[Document] = []
+        try:
+            while len(done) < len(batch):
+                done += self._put_some(batch[len(done) :], model)
+        except BaseException:
+            if not done:
+                raise
+        self._originals.registered(processed.original for processed in batch[: len(done)])
+        return done
+
+    def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
+        """The first of them: as many as can be put together."""
+
+        def put() -> list[Document]:
+            with self._engine.begin() as connection:
+                _share_model(connection)
+                _lock_sources(connection, batch)
+                staged = stage(connection, batch, model, self._take)
+                return self._show(connection, model, staged.staged, staged.documents, staged.ends)
+
+        return retried(put)
+
+    def _show(
+        self,
+        connection: Connection,
+        model: str,
+        staged: Sequence[Staged],
+        wanted: Sequence[DocumentId],
+        ends: Sequence[TaskEnd] = (),
+    ) -> list[Document]:
+        indexed = [chunk for one in staged for chunk in one.indexed]
+        gathered = gather([(chunk.text, chunk.language) for chunk in indexed])
+        self._vectors.add(connection, model, indexed)
+        documents = activate(connection, staged, wanted, ends)  # takes the sequence number
+        if indexed:
+            query = select(counters.c.value).where(counters.c.name == "sequence")
+            sequence = int(connection.scalar(query) or 0)
+            ids = np.array([chunk.id for chunk in indexed], dtype=np.int64)
+            self._words.add(connection, gathered, ids, sequence)
+        return documents
+
+    def _take(self, name: str, count: int) -> range:
+        """In a transaction of its own: whoever else needs numbers does not wait for the change."""
+        with self._engine.begin() as connection:
+            return take(connection, name, count)
+
+    def relabel(
+        self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
+    ) -> None:
+        retried(
+            lambda: self._names.relabel(
+                document, category=category, audience=audience, metadata=metadata
+            )
+        )
+
+    def remove(self, documents: Iterable[DocumentId]) -> int:
+        wanted = list(documents)
+        return self._dropped(retried(lambda: self._removal.remove(wanted)))
+
+    def add_name(self, document: DocumentId, uri: str) -> Document:
+        return retried(lambda: self._names.add_name(document, uri))
+
+    def rename(self, document: DocumentId, old: str, new: str) -> Document:
+        return retried(lambda: self._names.rename(document, old, new))
+
+    def forget(self, uri: str, collection: str) -> list[Document]:
+        nameless = retried(lambda: self._names.unname(uri, collection))
+        self.remove(document.id for document in nameless)
+        return nameless
+
+    def restore(self, document: DocumentId, number: int) -> Document:
+        def restore() -> Document:
+            with self._engine.begin() as connection:
+                _share_model(connection)
+                staged = stage_restored(connection, document, number, self._take)
+                model = setting(connection, "model") or ""
+                return self._show(connection, model, [staged], [document])[0]
+
+        return retried(restore)
+
+    def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
+        return self._dropped(retried(lambda: self._removal.prune(where, keep=keep, before=before)))
+
+    def set_chunker(self, collection: str, chunker: str) -> None:
+        retried(lambda: self._names.set_chunker(collection, chunker))
+
+    def _dropped(self, gone: Gone) -> int:
+        self._originals.drop(gone.originals)
+        if not getattr(self._inside, "depth", 0):
+            self.tidy()
+        return gone.count
+
+
+def _share_model(connection: Connection) -> None:
+    """No switch of the model until this change is over."""
+    connection.execute(text(f"SELECT pg_advisory_xact_lock_shared({MODEL})"))
+
+
+def _lock_sources(connection: Connection, batch: Sequence[Processed]) -> None:
+    """In one order for all, so that nobody waits in a circle."""
+    keys = {f"{p.collection}\0{p.uri}" for p in batch}
+    keys |= {f"{p.collection}\0{p.content_hash}" for p in batch if is_shareable(p)}
+    numbers = sorted({crc32(key.encode()) - 2**31 for key in keys})
+    connection.execute(
+        text(
+            f"SELECT pg_advisory_xact_lock({_SOURCE}, k) FROM"
+            " (SELECT unnest(CAST(:keys AS integer[])) AS k ORDER BY 1) AS ordered"
+        ),
+        {"keys": numbers},
+    )

@@ -1,0 +1,93 @@
+"""Copies a library's rows from one database to another: ids, history and jobs stay what they are.
+
+Rows go in the order of their keys, so that a copy that was broken off goes on where it stopped.
+What is derived is not copied. Knows nothing of which databases they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Column, Connection, Table, func, select, tuple_
+
+from trivium.store.sql.job_tables import jobs, tasks
+from trivium.store.sql.statements import insert_all
+from trivium.store.sql.tables import (
+    access_tokens,
+    chunks,
+    collections,
+    counters,
+    documents,
+    embeddings,
+    fields,
+    interpretations,
+    names,
+    removals,
+    settings,
+    shingles,
+    token_vectors,
+    turn_documents,
+    turns,
+    watched_folders,
+)
+
+ROWS = 2_000  # in one transaction
+Copied = Callable[[str, int, int], None]  # table, rows done, of how many
+
+# What others refer to comes first. `settings` and `counters` are last: whoever finds them knows
+# that everything else is there.
+TABLES: tuple[Table, ...] = (
+    collections, watched_folders, access_tokens, turns, turn_documents, documents, names, fields,
+    interpretations, chunks, shingles, embeddings, token_vectors, jobs, tasks, removals,
+)  # fmt: skip
+LAST: tuple[Table, ...] = (counters, settings)
+
+
+def key_of(table: Table) -> list[Column[Any]]:
+    """What orders a table's rows and tells them apart."""
+    return list(table.primary_key.columns) or list(table.columns)
+
+
+def count(connection: Connection, table: Table) -> int:
+    return int(connection.scalar(select(func.count()).select_from(table)) or 0)
+
+
+def pages(
+    connection: Connection, table: Table, after: Sequence[Any] | None = None
+) -> Iterator[list[dict[str, Any]]]:
+    """Rows above a key, in order, some at a time."""
+    key = key_of(table)
+    while True:
+        query = select(table).order_by(*key).limit(ROWS)
+        if after is not None:
+            query = query.where(tuple_(*key) > tuple_(*after))
+        rows = [dict(row) for row in connection.execute(query).mappings()]
+        if not rows:
+            return
+        yield rows
+        after = [rows[-1][column.name] for column in key]
+
+
+def copy_table(
+    source: Connection, target: Connection, table: Table, copied: Copied = lambda *_: None
+) -> None:
+    """Bring a table of the target up to the source's. The target commits page by page."""
+    total = count(source, table)
+    done = count(target, table)
+    last = None
+    if not table.primary_key.columns:  # `fields`: nothing tells where it stopped
+        target.execute(table.delete())
+        done = 0
+    elif done:
+        key = key_of(table)
+        query = select(*key).order_by(*(column.desc() for column in key)).limit(1)
+        row = target.execute(query).first()
+        last = None if row is None else list(row)
+    copied(table.name, done, total)
+    for rows in pages(source, table, last):
+        insert_all(target, table, rows)
+        target.commit()
+        done += len(rows)
+        copied(table.name, done, total)
+    target.commit()

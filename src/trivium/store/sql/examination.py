@@ -1,0 +1,126 @@
+"""What can be wrong with the rows and originals of any library, looked at; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from trivium.errors import OriginalDamaged, OriginalMissing
+from trivium.ports import Hash
+from trivium.store.originals import KeptOriginals
+from trivium.store.sql.checks import Checks
+from trivium.store.sql.models import SqlModels
+from trivium.upkeep import Finding
+
+# Bytes that another process has archived and not yet registered are younger than this.
+SETTLED_SECONDS = 3600.0
+
+
+class Examination:
+    def __init__(self, checks: Checks, models: SqlModels, originals: KeptOriginals) -> None:
+        self._checks = checks
+        self._models = models
+        self._originals = originals
+
+    def rows(self) -> Iterator[Finding]:
+        wrong = self._checks.contradictions()
+        told = "Every document agrees with its rows."
+        if wrong:
+            told = f"{len(wrong):,} documents disagree with their rows: {_first(wrong)}."
+        yield Finding("documents", not wrong, told)
+        staged = self._checks.staged()
+        yield Finding(
+            "unfinished",
+            not staged,
+            f"{staged:,} interpretations are not finished." if staged else "Nothing is unfinished.",
+            "Discard them, unless another process is adding just now." if staged else "",
+        )
+        unused = self._checks.unused_vectors()
+        # A writer that died leaves some, and its next run is quicker for them.
+        told = f"{unused:,} vectors belong to no passage; `trivium compact` deletes them."
+        yield Finding("unused", True, told if unused else "Every vector is in use.")
+
+    def indexes(self, health: Mapping[str, int]) -> Iterator[Finding]:
+        embedded = self._models.embedded(self._models.manifest().model)
+        anew = "Make the indexes anew."
+        for name, wanted in (("words", health["chunks"]), ("vectors", embedded)):
+            ok = health[name] == wanted
+            message = f"{health[name]:,} of {wanted:,} passages are in the index."
+            yield Finding(name, ok, message, "" if ok else anew)
+        known = bool(health["vocabulary"]) or not health["chunks"]
+        message = f"{health['vocabulary']:,} spellings are known."
+        yield Finding("vocabulary", known, message, "" if known else anew)
+        lacking = health["chunks"] - embedded
+        yield Finding(
+            "embedded",
+            not lacking,
+            f"{lacking:,} passages have no vector: they are found by words and spelling only."
+            if lacking
+            else "Every passage has a vector.",
+            "Embed them." if lacking else "",
+        )
+
+    def passages(self, hash_of: Hash) -> Iterator[Finding]:
+        """Every byte of passages and rows."""
+        rotten = self._checks.rotten(hash_of)
+        lost = sorted({one.document for one in rotten if one.text is None})
+        told = "Every passage is as it was added."
+        if rotten:
+            of = _first(sorted({one.document for one in rotten}))
+            told = f"{len(rotten):,} passages are not as they were added, of documents {of}."
+        if lost:
+            told += f" Nothing tells what stood in {_first(lost)}: remove and add these again."
+        mendable = len(rotten) > sum(one.text is None for one in rotten)
+        yield Finding("passages", not rotten, told, "Put their text right." if mendable else "")
+        unsound = self._checks.unsound()
+        told = "Every row matches its checksum."
+        if unsound:
+            of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
+            held = ", ".join(sorted({one.table.name for one in unsound}))
+            told = f"{len(unsound):,} rows of {held} have changed on the disk, of documents {of}."
+        unknown = self._checks.without_checksum()
+        if unknown:
+            told += f" {unknown:,} rows have no checksum yet: `trivium doctor --repair` adds them."
+        mend = "Restore them from their copies, or make their vectors again."
+        yield Finding("rows", not unsound, told, mend if unsound else "")
+
+    def archive(self, orphans: list[str]) -> Iterator[Finding]:
+        used = self._checks.originals()
+        lost = {address for address, size in used.items() if not self._holds(address, size)}
+        told = f"All {len(used):,} originals are in the archive."
+        if lost:
+            of = _first(self._checks.referring(lost))
+            told = f"{len(lost):,} originals are missing or damaged, of documents {of}."
+            told += " Add their files again to put them back."
+        yield Finding("originals", not lost, told)
+        yield Finding(
+            "archive",
+            not orphans,
+            f"{len(orphans):,} originals belong to no document."
+            if orphans
+            else "Every original belongs to a document.",
+            "Delete them." if orphans else "",
+        )
+
+    def orphans(self) -> list[str]:
+        """Originals that nothing refers to, nor is about to."""
+        kept = list(self._originals.blobs.addresses())  # first: what is put later is registered
+        used = self._checks.originals()
+        return [a for a, age in kept if a not in used and age > SETTLED_SECONDS]
+
+    def _holds(self, address: str, size: int) -> bool:
+        """By its length: to read every original would take minutes. Where that is another than the
+        source said, its bytes tell, for a file may have grown between a look and its reading."""
+        blobs = self._originals.blobs
+        found = blobs.size(address)
+        if found is None or found == size:
+            return found is not None
+        try:
+            blobs.get(address)
+        except (OriginalMissing, OriginalDamaged):
+            return False
+        return True
+
+
+def _first(ids: list[int], most: int = 5) -> str:
+    listed = ", ".join(f"#{i}" for i in ids[:most])
+    return f"{listed} and {len(ids) - most:,} more" if len(ids) > most else listed

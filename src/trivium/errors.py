@@ -33,6 +33,7 @@
      │   ├─ EvaluationNotFound     evaluation.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
+     │   ├─ CopyFailed             copy.failed
      │   ├─ DatasetInvalid         dataset.invalid
      │   └─ RunInvalid             run.invalid
      ├─ ReadError                  one document could not be read; the batch goes on
@@ -253,6 +254,13 @@ class TargetExists(InputError):
 class BackupDamaged(InputError):
     code = "backup.damaged"
     fix = "Take another backup; nothing was changed."
+
+
+class CopyFailed(InputError):
+    """What arrived in a copied library is not what was sent."""
+
+    code = "copy.failed"
+    fix = "Run the same command again; the source is unchanged."
 
 
 class DatasetInvalid(InputError):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests import postgres
 
+from trivium.places import DatabaseAddress
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
@@ -32,6 +33,6 @@ class TestPostgres(BackendContract):
     @pytest.fixture
     def backend(self) -> Iterator[Backend]:
         with postgres.schema() as address:
-            backend = open_postgres(parse(address), incoming=100)
+            backend = open_postgres(parse(DatabaseAddress(address)), incoming=100)
             yield backend
             backend.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -110,7 +111,8 @@ def add_command(
     shell.given.update({name: value for name, value in asked.items() if value is not None})
     given = [path for path in paths if not (prune and force) or os.path.lexists(path)]
     # Before a library is made: a wrong path leaves nothing behind.
-    source = FolderSource(given, ignore, [shell.settings().settings.library])
+    place = shell.settings().settings.library
+    source = FolderSource(given, ignore, [place] if isinstance(place, Path) else [])
     if prune and (background or not all(map(os.path.isdir, given))):
         raise click.UsageError("--prune takes folders, and not --background: it comes last.")
     labels = Labels(collection, category, audience, metadata_of(metadata))

@@ -84,6 +84,37 @@ def recover_command(shell: Shell, file: str, force: bool) -> None:
     _tell(shell, done, f"Recovered into {settings.library}")
 
 
+@click.command("copy")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@shared_options
+@pass_shell
+def copy_command(shell: Shell, source: str, target: str) -> None:
+    """Copy a library: documents, history, tokens, jobs, conversations and originals.
+
+    Nothing is embedded again. If it is interrupted, run it again: it goes on where it stopped.
+
+    \b
+    trivium copy ~/notes.library postgresql://me@db.example/team
+    trivium copy postgresql://me@db.example/team ~/notes.library
+    """
+    from trivium.library import backend_options
+    from trivium.places import place_of
+    from trivium.store.copying import copy_library
+
+    settings = shell.settings().settings
+    read, made = backend_options(settings, create=False), backend_options(settings)
+    with _progress(shell) as advance:
+        done = copy_library(place_of(source), place_of(target), read, made, advance)
+    if shell.json:
+        shell.emit(asdict(done))
+        return
+    held = f"{done.documents:,} documents, {done.passages:,} passages, {done.originals:,} originals"
+    shell.say(printable(f"Copied to {place_of(target)} and checked: {held}."))
+    if done.missing:
+        shell.note(f"{done.missing:,} originals were missing in the source already.")
+
+
 def _tell(shell: Shell, done: Backup, what: str) -> None:
     if shell.json:
         shell.emit(asdict(done))

@@ -41,6 +41,7 @@ COMMANDS = {
     "compact": ("care", "Rewrite the library without what was removed."),
     "backup": ("care", "Write the library into one file."),
     "recover": ("care", "Make a library from a backup."),
+    "copy": ("care", "Copy a library between folders and databases."),
     "reembed": ("reembed", "Change the embedding model while the library serves on."),
     "models": ("models", "List models by name, download one, see what the library uses."),
     "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from pathlib import Path
 from types import TracebackType
 
 from trivium.answers import Answer, AnswerEvent, Turn
@@ -32,6 +31,7 @@ from trivium.library.upkeep import Upkeep
 from trivium.library.uploads import Uploads
 from trivium.models.missing import MissingEmbedder
 from trivium.options import Filters, SearchOptions
+from trivium.places import place_of
 from trivium.ports import Backend, Embedder, Source, Waiting
 from trivium.results import Results, Suggestion
 from trivium.search.decide import Heard
@@ -85,8 +85,8 @@ class Library:
         create: bool = True,
         as_made: bool = False,
     ) -> Library:
-        """The library in this folder, made if there is none. Without a path, the one that the
-        settings name.
+        """The library in this folder, or at an address such as `postgresql://user@host/database`,
+        made if there is none. Without a path, the one that the settings name.
 
         The model is the one that it was embedded with; settings that name another raise
         ModelChanged, unless `as_made` says that they play no part.
@@ -94,8 +94,8 @@ class Library:
         settings = settings or load().settings
         # Before there is a folder: it raises BadSetting. A model's identity is .1 s of reading.
         embedder = None if as_made else embedder_or_missing(settings)
-        folder = settings.library if path is None else Path(path).expanduser()
-        backend = open_backend(folder, backend_options(settings, create=create))
+        place = settings.library if path is None else place_of(path)
+        backend = open_backend(place, backend_options(settings, create=create))
         try:
             manifest = backend.models.manifest()
             known = settings_for(settings, manifest)

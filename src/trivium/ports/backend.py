@@ -576,6 +576,14 @@ class Spool(Protocol):
         """Drop all others that were not touched for so many seconds; how many."""
         ...
 
+    def names(self) -> list[str]:
+        """Of all that are kept."""
+        ...
+
+    def put_back(self, name: str, data: bytes) -> None:
+        """What another library kept under this name. Where it is there already, nothing changes."""
+        ...
+
 
 class Shelf(Protocol):
     """Judged sets and their saved evaluations: a few files for each, by its name."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from trivium.errors import ExtraMissing
+from trivium.errors import BadSetting, ExtraMissing
+from trivium.places import DatabaseAddress, LibraryPlace
 from trivium.ports import Backend, Blobs, Waiting
 from trivium.store.blobs import FolderBlobs
 from trivium.upkeep import Backup, Progress, Salvaged
@@ -32,9 +33,9 @@ class BackendOptions:
         return FolderBlobs(self.archive) if self.archive else None
 
 
-def open_backend(where: Path | str, options: BackendOptions) -> Backend:
+def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
     """Raises LibraryNotFound, LibraryTooNew, LibraryDamaged and other errors of stores."""
-    if isinstance(where, str):
+    if isinstance(where, DatabaseAddress):
         return _open_postgres(where, options)
     from trivium.store.embedded.backend import PATIENCE, open_embedded
 
@@ -47,7 +48,7 @@ def open_backend(where: Path | str, options: BackendOptions) -> Backend:
     )
 
 
-def _open_postgres(where: str, options: BackendOptions) -> Backend:
+def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
     try:
         from trivium.store.postgres.backend import PATIENCE, open_postgres
     except ImportError as reason:
@@ -67,7 +68,7 @@ def _open_postgres(where: str, options: BackendOptions) -> Backend:
 
 def make_from_backup(
     source: Path,
-    where: Path,
+    where: LibraryPlace,
     options: BackendOptions,
     *,
     force: bool = False,
@@ -77,11 +78,13 @@ def make_from_backup(
     one is whole."""
     from trivium.store.embedded.recovery import recover
 
-    return recover(source, where, options.blobs, force=force, on_progress=on_progress)
+    return recover(source, _folder(where), options.blobs, force=force, on_progress=on_progress)
 
 
-def judged_set(where: Path, name: str) -> Path | None:
+def judged_set(where: LibraryPlace, name: str) -> Path | None:
     """The files of a judged set that a library keeps, without opening it. None: there is none."""
+    if isinstance(where, DatabaseAddress):
+        return None
     from trivium.store.embedded.shelf import FolderShelf
 
     with FolderShelf(where).reading(name) as folder:
@@ -99,6 +102,16 @@ def engine_versions() -> dict[str, str]:
     return found
 
 
+def _folder(where: LibraryPlace) -> Path:
+    if isinstance(where, DatabaseAddress):
+        raise BadSetting(
+            "A backup is brought back into a folder.",
+            fix="`trivium recover FILE --library FOLDER`, then `trivium copy FOLDER ADDRESS`.",
+            on_page="Whoever runs this server can do this in a terminal.",
+        )
+    return where
+
+
 @dataclass(frozen=True, slots=True)
 class Rescue:
     """What can be done for a library that does not open because its database is damaged."""
@@ -109,8 +122,12 @@ class Rescue:
     alone: Callable[[Waiting | None], AbstractContextManager[None]]  # to salvage within
 
 
-def rescue_of(where: Path) -> Rescue:
+def rescue_of(place: LibraryPlace) -> Rescue:
     from trivium.store.embedded import salvage
+
+    if isinstance(place, DatabaseAddress):  # the server's own tools mend its files
+        raise BadSetting("A database is repaired by its own server.")
+    where = place
 
     return Rescue(
         lambda: salvage.is_damaged(where),

@@ -203,6 +203,12 @@ class SpoolContract:
         assert backend.spool.sweep([kept], -1) == 1
         assert (backend.spool.size(kept), backend.spool.size(left)) == (1, 0)
 
+    def test_what_another_library_kept_can_be_put_back(self, backend: Backend) -> None:
+        name = "0123456789abcdef" * 2
+        for data in (b"first", b"second"):
+            backend.spool.put_back(name, data)
+        assert (backend.spool.names(), backend.spool.read(name)) == ([name], b"first")
+
 
 class ShelfContract:
     """Judged sets."""

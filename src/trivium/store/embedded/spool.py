@@ -86,6 +86,17 @@ class FolderSpool:
                     dropped += 1
         return dropped
 
+    def names(self) -> list[str]:
+        return sorted(p.name for p in self._folder.glob("*") if _NAME.fullmatch(p.name))
+
+    def put_back(self, name: str, data: bytes) -> None:
+        path = self._path(name)
+        if not path.exists():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            new = self._folder / f"{_UNFINISHED}{name}"
+            new.write_bytes(data)
+            new.replace(path)
+
     def _check_room(self, size: int) -> None:
         held = size
         for path in self._folder.glob("*"):

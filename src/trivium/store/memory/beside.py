@@ -138,6 +138,12 @@ class MemorySpool:
             self.drop(name)
         return len(gone)
 
+    def names(self) -> list[str]:
+        return sorted(self._files)
+
+    def put_back(self, name: str, data: bytes) -> None:
+        self._files.setdefault(name, (data, monotonic()))
+
 
 class MemoryLeases:
     """Between threads: there is one process."""

@@ -13,8 +13,8 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from trivium.errors import BadSetting
+from trivium.places import DatabaseAddress
 
-SCHEMES = ("postgresql://", "postgres://")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _FORM = "postgresql://user:password@host:5432/database"
 
@@ -35,14 +35,10 @@ class Address:
         return replace(self, url=url, replicas=())
 
 
-def is_address(text: str) -> bool:
-    return text.startswith(SCHEMES)
-
-
-def parse(text: str) -> Address:
+def parse(place: DatabaseAddress) -> Address:
     """Raises BadSetting. What is wrong is said without the address: it may hold a password."""
     try:
-        url = make_url(text)
+        url = make_url(place.url)
     except (ArgumentError, ValueError):
         raise BadSetting(
             "The library's address can't be read.", fix=f"Write it as {_FORM}."
@@ -57,10 +53,10 @@ def parse(text: str) -> Address:
             fix="Use lower-case letters, digits and _, and begin with a letter.",
         )
     replicas = tuple(filter(None, _only(query.pop("replicas", "")).split(",")))
-    for place in replicas:
-        if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", place):
+    for one in replicas:
+        if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", one):
             raise BadSetting(
-                f"{place!r} names no replica.", fix="Write replicas=HOST:PORT,HOST:PORT."
+                f"{one!r} names no replica.", fix="Write replicas=HOST:PORT,HOST:PORT."
             )
     url = url.set(drivername="postgresql+psycopg", query=query)
     return Address(url, schema, replicas)

@@ -123,6 +123,18 @@ class RowSpool:
                 " tried again.",
             )
 
+    def names(self) -> list[str]:
+        with self._engine.connect() as connection:
+            return list(connection.scalars(text("SELECT name FROM incoming ORDER BY name")))
+
+    def put_back(self, name: str, data: bytes) -> None:
+        insertion = text(
+            "INSERT INTO incoming (name, data, size) VALUES (:name, :data, :size)"
+            " ON CONFLICT DO NOTHING"
+        )
+        with self._engine.begin() as connection:
+            connection.execute(insertion, {"name": name, "data": data, "size": len(data)})
+
     def size(self, name: str) -> int:
         with self._engine.connect() as connection:
             query = text("SELECT size FROM incoming WHERE name = :name")

@@ -81,9 +81,11 @@ class Checks:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def unsound(self) -> list[Unsound]:
-        """Every row with a checksum that doesn't match it, passages apart: see `rotten`."""
-        return [one for table in CHECKED if table is not chunks for one in self._unsound_of(table)]
+    def unsound(self, *, with_passages: bool = False) -> list[Unsound]:
+        """Every row with a checksum that doesn't match it. Passages apart, of which `rotten` can
+        say more."""
+        tables = [table for table in CHECKED if with_passages or table is not chunks]
+        return [one for table in tables for one in self._unsound_of(table)]
 
     def _unsound_of(self, table: Table) -> Iterator[Unsound]:
         for keys in self._keys(table):
@@ -125,8 +127,8 @@ class Checks:
     def _concerned(self, table: Table, key: tuple[Any, ...]) -> tuple[DocumentId, ...]:
         if table is documents:
             return key
-        if table is interpretations:
-            query = select(interpretations.c.document).where(interpretations.c.id == key[0])
+        if table in (interpretations, chunks):
+            query = select(table.c.document).where(table.c.id == key[0])
         else:
             query = select(chunks.c.document).where(chunks.c.embedding == key[1]).distinct()
         with self._engine.connect() as connection:
@@ -313,9 +315,10 @@ def _read_anyway(
     return [{**row, **{name: _json(row[name]) for name in packed}} for row in rows]
 
 
-def _json(text: str) -> Any:
+def _json(text: Any) -> Any:
+    """PostgreSQL reads it itself."""
     try:
-        return json.loads(text)
+        return json.loads(text) if isinstance(text, str) else text
     except ValueError:
         return None
 

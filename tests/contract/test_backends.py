@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from tests import postgres
 
-from trivium.places import DatabaseAddress
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
@@ -32,7 +31,7 @@ class TestEmbedded(BackendContract):
 class TestPostgres(BackendContract):
     @pytest.fixture
     def backend(self) -> Iterator[Backend]:
-        with postgres.schema() as address:
-            backend = open_postgres(parse(DatabaseAddress(address)), incoming=100)
+        with postgres.library() as address:
+            backend = open_postgres(parse(address), incoming=100)
             yield backend
             backend.close()

@@ -1,12 +1,17 @@
 """Random histories on a store and on the memory store give the same answers."""
 
 import tempfile
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
+from tests import postgres
 
 from trivium.ports import Backend
 from trivium.store.embedded.backend import open_embedded
+from trivium.store.postgres.address import parse
+from trivium.store.postgres.backend import open_postgres
 from trivium.testing.backend_machine import BackendMachine
 
 
@@ -16,10 +21,26 @@ class EmbeddedMachine(BackendMachine):
         return open_embedded(Path(tempfile.mkdtemp(prefix="trivium-")))
 
 
-TestEmbedded = EmbeddedMachine.TestCase
-TestEmbedded.settings = settings(
+class PostgresMachine(BackendMachine):
+    @staticmethod
+    def make() -> Backend:
+        opened = ExitStack()
+        backend = open_postgres(parse(opened.enter_context(postgres.library())))
+
+        def close() -> None:
+            backend.close()
+            opened.close()
+
+        return replace(backend, close=close)
+
+
+_SETTINGS = settings(
     max_examples=25,
     stateful_step_count=15,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+TestEmbedded = EmbeddedMachine.TestCase
+TestEmbedded.settings = _SETTINGS
+TestPostgres = PostgresMachine.TestCase
+TestPostgres.settings = _SETTINGS

@@ -30,7 +30,7 @@ _OPTIONS = (
     "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={ef} -c hnsw.max_scan_tuples=100000"
     " -c statement_timeout={seconds}s -c jit=off -c search_path={schema},public"
 )
-EF_SEARCH = 200
+EF_SEARCH = 400
 
 
 class Crossed(LibraryBusy):

@@ -20,6 +20,7 @@ from trivium.cli.output import Shell, shared_options
 # Name: where it lives, and its line in `trivium --help`, which is read without loading anything.
 COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
+    "worker": ("worker", "Work off jobs that others have offered."),
     "watch": ("watch", "Keep up with folders: what comes, changes, moves and goes."),
     "search": ("search", "Search by meaning, words and spelling."),
     "ask": ("ask", "Answer a question from the documents, with citations."),

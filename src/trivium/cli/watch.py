@@ -79,7 +79,7 @@ def watch_command(
 
     labels = Labels(collection, category, audience, metadata_of(metadata))
     stop = Event()
-    with shell.library(create=True) as library, logged(library.backend.folder), _stopping(stop):
+    with shell.library(create=True) as library, logged(library.backend.folder), stopping(stop):
         try:
             library.folders.watch(
                 folders,
@@ -97,7 +97,7 @@ def watch_command(
 
 
 @contextmanager
-def _stopping(stop: Event) -> Iterator[None]:
+def stopping(stop: Event) -> Iterator[None]:
     """A polite request to end, as service managers send it, is like Ctrl-C."""
     if current_thread() is not main_thread():
         yield  # signals are for the main thread

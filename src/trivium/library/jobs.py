@@ -203,7 +203,10 @@ class Jobs:
                     tell(_BUSY)
                     time.sleep(_POLL)
                     continue
+                done = tally.counts.total()
                 spent += self._take_over(job, tally, tell)
+            if tally.counts.total() == done and self._is_open(job):
+                time.sleep(_POLL)  # other workers have the rest
         if self._halt.is_set() and self._is_open(job):
             raise LibraryBusy("The library is being closed.", fix="What is left waits.")
         return self._report(job, tally, perf_counter() - started, spent)

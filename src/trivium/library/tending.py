@@ -40,6 +40,7 @@ class Tender:
         self._library = library
         self._stop = Event()
         self._woken = Event()
+        self._hearing = ExitStack()
         self._followers: dict[str, _Follower] = {}
         self._swept = monotonic() - _SWEEP_SECONDS
         duties = (self._work, self._change_model, self._follow)
@@ -49,6 +50,7 @@ class Tender:
         ]
 
     def __enter__(self) -> Tender:
+        self._hearing.enter_context(self._library.backend.queue.listening(self.wake))
         for thread in self._threads:
             thread.start()
         return self
@@ -59,6 +61,7 @@ class Tender:
         self._library.jobs.stop()
         for thread in self._threads:
             thread.join()
+        self._hearing.close()
 
     def wake(self) -> None:
         """There is something to do: look now and not in a second."""

@@ -468,6 +468,11 @@ class Queue(Protocol):
         """Tasks whose documents are there without all of their vectors, or were so."""
         ...
 
+    def listening(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within it `wake` is called when another process may have offered something, where a
+        backend hears of that. Whoever works looks now and then all the same."""
+        ...
+
     # a change of the model, which has no tasks
     def begin_reembed(self, model: str, told: Mapping[str, str]) -> Job:
         """The job that is to come to this model: the one that was begun, or a new one."""

@@ -6,7 +6,8 @@ Says nothing of rates: there is nobody to wait for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
@@ -203,6 +204,9 @@ class MemoryQueue:
     def __init__(self, books: Books, leases: Leases) -> None:
         self._books = books
         self._leases = leases
+
+    def listening(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def create(
         self,

@@ -23,6 +23,7 @@ from trivium.store.postgres.address import Address
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
 from trivium.store.postgres.leases import RowLeases
+from trivium.store.postgres.listening import listening
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.signals import PostgresSignals
 from trivium.store.postgres.snapshots import Snapshots
@@ -42,6 +43,7 @@ from trivium.store.sql.tokens import SqlTokens
 from trivium.store.sql.vectors import SqlVectors
 
 PATIENCE = 3600.0  # seconds to wait for a lease
+CLAIMED = 16  # tasks that a worker takes at once: the others want some too
 
 
 def open_postgres(
@@ -80,7 +82,9 @@ def open_postgres(
         signals=PostgresSignals(snapshots, vectors, SqlVectors(engine)),
         models=models,
         jobs=SqlJobs(engine),
-        queue=SqlQueue(engine, leases),
+        queue=SqlQueue(
+            engine, leases, most=CLAIMED, listening=lambda wake: listening(engine, address, wake)
+        ),
         leases=leases,
         originals=originals,
         spool=RowSpool(engine, incoming),

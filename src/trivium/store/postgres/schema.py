@@ -21,15 +21,20 @@ _OWN = "postgres_schema"  # the setting
 # `words` holds every distinct word with its stem, by language; `postings` where they stand: the
 # chunks, how often, and at which places, as little-endian arrays (int32, uint16, uint16). Word 0
 # stands for the length of every chunk. Rows of many changes are merged, see `words`.
-_TABLES = """
+_TABLES = (
+    """
 CREATE TABLE words (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   word text COLLATE "C" NOT NULL,
   language text COLLATE "C" NOT NULL,
   stem text COLLATE "C" NOT NULL,
   UNIQUE (word, language)
-);
-CREATE INDEX words_by_stem ON words (stem);
+)
+""",
+    """
+CREATE INDEX words_by_stem ON words (stem)
+""",
+    """
 CREATE TABLE postings (
   word integer NOT NULL,
   since bigint NOT NULL,
@@ -38,43 +43,75 @@ CREATE TABLE postings (
   ids bytea NOT NULL,
   counts bytea NOT NULL,
   positions bytea NOT NULL
-);
+)
+""",
+    """
 ALTER TABLE postings ALTER ids SET STORAGE EXTERNAL, ALTER counts SET STORAGE EXTERNAL,
-  ALTER positions SET STORAGE EXTERNAL;
-CREATE INDEX postings_by_word ON postings (word, upto);
-CREATE INDEX postings_fresh ON postings (level) WHERE level < 2;
+  ALTER positions SET STORAGE EXTERNAL
+""",
+    """
+CREATE INDEX postings_by_word ON postings (word, upto)
+""",
+    """
+CREATE INDEX postings_fresh ON postings (level) WHERE level < 2
+""",
+    """
 CREATE TABLE vector_tables (
   model text COLLATE "C" PRIMARY KEY,
   number integer NOT NULL,
   dimensions integer NOT NULL
-);
+)
+""",
+    """
 CREATE TABLE leases (
   name text COLLATE "C" PRIMARY KEY,
   owner text NOT NULL,
   doing text NOT NULL,
   until timestamptz NOT NULL
-);
+)
+""",
+    """
 CREATE TABLE blobs (
   address text COLLATE "C" PRIMARY KEY,
   data bytea NOT NULL,
   put_at timestamptz NOT NULL DEFAULT now()
-);
-ALTER TABLE blobs ALTER data SET STORAGE EXTERNAL;
+)
+""",
+    """
+ALTER TABLE blobs ALTER data SET STORAGE EXTERNAL
+""",
+    """
 CREATE TABLE incoming (
   name text COLLATE "C" PRIMARY KEY,
   data bytea NOT NULL,
   size bigint NOT NULL,
   touched timestamptz NOT NULL DEFAULT now()
-);
-ALTER TABLE incoming ALTER data SET STORAGE EXTERNAL;
+)
+""",
+    """
+ALTER TABLE incoming ALTER data SET STORAGE EXTERNAL
+""",
+    """
 CREATE TABLE shelf (
   name text COLLATE "C" NOT NULL,
   file text COLLATE "C" NOT NULL,
   data bytea NOT NULL,
   PRIMARY KEY (name, file)
-);
-"""
-_STEPS = (_TABLES,)  # only ever appended
+)
+""",
+)
+# Whoever waits for work hears of jobs that come or change their state.
+_NOTIFY = (
+    """
+CREATE FUNCTION tell_of_jobs() RETURNS trigger LANGUAGE plpgsql AS
+  $$BEGIN PERFORM pg_notify('trivium_' || TG_TABLE_SCHEMA, ''); RETURN NULL; END$$
+""",
+    """
+CREATE TRIGGER jobs_change AFTER INSERT OR UPDATE OF state ON jobs
+  FOR EACH STATEMENT EXECUTE FUNCTION tell_of_jobs()
+""",
+)
+_STEPS = (_TABLES, _NOTIFY)  # only ever appended
 
 
 def prepare(engine: Engine, address: Address, *, create: bool) -> None:
@@ -159,6 +196,6 @@ def _add_own_tables(engine: Engine) -> None:
     found = _own_version(engine)
     for number, step in enumerate(_STEPS[found:], start=found + 1):
         with engine.begin() as connection:
-            for statement in filter(str.strip, step.split(";")):
+            for statement in step:
                 connection.exec_driver_sql(statement)
             set_setting(connection, _OWN, str(number))

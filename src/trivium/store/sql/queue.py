@@ -7,7 +7,8 @@ and comes back when that one's lease has ended. Knows nothing of what a task ask
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, nullcontext
 from itertools import takewhile
 from typing import Any
 
@@ -32,7 +33,7 @@ from trivium.ports import Leases, worker_lease
 from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.jobs import UNFINISHED, drop_tasks, job_of, reopen, task_of, trim
-from trivium.store.sql.statements import insert_all, slices, take
+from trivium.store.sql.statements import alone, insert_all, slices, take
 from trivium.work import (
     REEMBED,
     Job,
@@ -51,9 +52,22 @@ MOST_LOST = 2  # workers that ended while they had a task, after which it is not
 
 
 class SqlQueue:
-    def __init__(self, engine: Engine, leases: Leases) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        leases: Leases,
+        *,
+        most: int | None = None,
+        listening: Callable[[Callable[[], None]], AbstractContextManager[None]] | None = None,
+    ) -> None:
+        """`most`: tasks that a worker may claim at once, where others want some too."""
         self._engine = engine
         self._leases = leases
+        self._most = most
+        self._listening = listening
+
+    def listening(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        return self._listening(wake) if self._listening else nullcontext()
 
     # --- offering: by any process
 
@@ -94,6 +108,7 @@ class SqlQueue:
         stays theirs. The unfinished jobs come back, first to be worked on first."""
         alive = self._living()
         with self._engine.begin() as connection:
+            alone(connection, "recover")
             order = (jobs.c.priority, jobs.c.id)
             ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
             found = connection.execute(select(jobs).where(ours).order_by(*order)).all()
@@ -126,6 +141,7 @@ class SqlQueue:
         """The next tasks of the job that comes first, by priority, then by age. `before`: only of
         jobs that come before this priority and number. One that was lost before comes alone: if
         the worker ends again, it is known what it had."""
+        limit = min(limit, self._most or limit)
         with self._engine.begin() as connection:
             for job in _in_order(connection, before):
                 mine = (tasks.c.job == job) & (tasks.c.state == TaskState.WAITING)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 from sqlalchemy import Connection, Dialect, Engine, Table, insert, select, update
@@ -43,6 +44,14 @@ def one_state(engine: Engine) -> Iterator[Connection]:
             yield connection
         else:
             yield connection.execution_options(isolation_level="REPEATABLE READ")
+
+
+def alone(connection: Connection, what: str) -> None:
+    """Nobody else does the same until this transaction ends. SQLite lets one write at a time
+    anyway."""
+    if connection.dialect.name == "postgresql":
+        key = crc32(f"trivium {what}".encode())
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
 
 
 def setting(connection: Connection, name: str) -> str | None:

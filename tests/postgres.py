@@ -68,7 +68,7 @@ def _answers(uri: str) -> bool:
     engine = create_engine(url, connect_args={"connect_timeout": 3})
     try:
         with engine.connect() as connection:
-            return connection.scalar(text("SELECT 1")) == 1
+            return bool(connection.scalar(text("SELECT 1")))
     except Exception:  # whatever the driver says
         return False
     finally:

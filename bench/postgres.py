@@ -1,0 +1,366 @@
+"""A library in PostgreSQL beside the same library in a folder, and beside SQL written by hand.
+
+    python -m bench.postgres --server postgresql://… --chunks 100000
+    python -m bench.postgres --server postgresql://… --quality scifact,nfcorpus
+
+Speed: the rows of `bench.rows` in a folder, copied into PostgreSQL as `trivium copy` does, and put
+into one table as a person would write it: halfvec with HNSW, tsvector with GIN and
+websearch_to_tsquery, pg_trgm with GIN and word similarity, joined by reciprocal ranks. Every query
+is asked of all three, one after the other, without a filter and with filters that let 1 % and .1 %
+of the documents pass. `recall`: the share of the true ten nearest. Without --server one is started.
+
+Quality: nDCG@10 of judged sets by each signal and fused, in the folder and in PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from sqlalchemy import Engine, create_engine, make_url, text
+
+from bench.build import Place, build, place, prepare
+from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
+from bench.ours import Precomputed
+from bench.rows import SHARDS, make_rows
+from bench.surroundings import surroundings
+from bench.timing import Timing, measure
+from trivium.config import Settings, load
+from trivium.library.asking import request_for
+from trivium.library.assembly import local_embedder_for
+from trivium.options import SearchOptions
+from trivium.places import DatabaseAddress
+from trivium.ports import Backend
+from trivium.search.run import Searcher
+from trivium.store.copying import copy_library
+from trivium.store.opening import BackendOptions, open_backend
+from trivium.text.query import parse
+from trivium.types import OWNER, Compare, Probe, Signal, Where
+
+LIMIT = 10
+SHARES = (1.0, 0.01, 0.001)
+RUNS = ("vector", "keyword", "trigram", "hybrid")
+_BY_HAND = """
+WITH meaning AS (
+  SELECT id, row_number() OVER (ORDER BY vector <#> CAST(:vector AS halfvec(384))) AS place
+  FROM {table} WHERE shard < :shards ORDER BY vector <#> CAST(:vector AS halfvec(384)) LIMIT 50
+), words AS (
+  SELECT id, row_number() OVER (ORDER BY ts_rank_cd(words, q) DESC) AS place
+  FROM {table}, websearch_to_tsquery('english', :words) q
+  WHERE words @@ q AND shard < :shards ORDER BY ts_rank_cd(words, q) DESC LIMIT 50
+), spelling AS (
+  SELECT id, row_number() OVER (ORDER BY word_similarity(:query, text) DESC) AS place
+  FROM {table} WHERE :query <% text AND shard < :shards
+  ORDER BY word_similarity(:query, text) DESC LIMIT 50
+)
+SELECT id, sum(1.0 / (60 + place)) AS score FROM
+  (SELECT * FROM meaning UNION ALL SELECT * FROM words UNION ALL SELECT * FROM spelling) AS found
+GROUP BY id ORDER BY score DESC LIMIT 10
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The same queries for everyone."""
+
+    queries: list[str]
+    probes: list[Probe]
+    seconds: float  # the most that one measurement may take
+
+
+def main() -> None:
+    asked = _arguments()
+    address = asked.server or os.environ.get("TRIVIUM_TEST_POSTGRES", "")
+    if not address:
+        from tests import postgres
+
+        address = postgres.address()
+    try:
+        settings = load().settings
+        if asked.quality:
+            found = quality(settings, address, asked.quality.split(","), asked.data)
+        else:
+            found = speed(settings, address, asked)
+    except DataMissing as reason:
+        sys.exit(str(reason))
+    print(json.dumps(found, indent=1) if asked.json else _table(found))
+
+
+def _arguments() -> argparse.Namespace:
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("--server", default="", help="address of a database that may be written to")
+    asked.add_argument("--chunks", type=int, default=100_000)
+    asked.add_argument("--quality", default="", metavar="SETS", help="judged sets, by commas")
+    asked.add_argument("--seconds", type=float, default=60.0, help="the most a measurement takes")
+    asked.add_argument("--data", type=Path, default=DATA)
+    asked.add_argument("--no-folder", action="store_true")
+    asked.add_argument("--json", action="store_true")
+    return asked.parse_args()
+
+
+# --- speed ----------------------------------------------------------------------------------------
+
+
+def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[str, Any]:
+    corpus = load_corpus(asked.data)
+    at = place(settings, corpus, asked.chunks)
+    prepare(at, corpus, settings)
+    if not at.built.exists():
+        build(at, corpus, settings)
+    queries, vectors = at.prepared.queries, at.prepared.query_vectors
+    model = local_embedder_for(settings).fingerprint
+    pairs = zip(queries, vectors, strict=True)
+    probes = [Probe(parse(query), vector, model=model) for query, vector in pairs]
+    ask = Asked(queries, probes, asked.seconds)
+    there = DatabaseAddress(f"{address}?schema=bench_{asked.chunks}")
+    found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
+    found["copy_seconds"] = _copied(at, there)
+    if not asked.no_folder:
+        with _opened(at.library) as folder:
+            found["folder"] = _measured(folder, settings, at, ask)
+    with _opened(there) as library:
+        found["postgres"] = _measured(library, settings, at, ask)
+    engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+    found["by_hand"] = _by_hand(engine, at, corpus, ask)
+    found["megabytes"] = _sizes(engine, f"bench_{asked.chunks}")
+    engine.dispose()
+    return found
+
+
+def _copied(at: Place, there: DatabaseAddress) -> float:
+    """Seconds to copy the folder, search indexes included; 0 where that was done before."""
+    started = perf_counter()
+    with _opened(there) as library:
+        if library.upkeep.health()["chunks"] == at.chunks:
+            return 0.0
+    copy_library(at.library, there, BackendOptions(create=False), BackendOptions())
+    return round(perf_counter() - started, 1)
+
+
+class _opened:
+    def __init__(self, where: Path | DatabaseAddress) -> None:
+        self._backend = open_backend(where, BackendOptions())
+
+    def __enter__(self) -> Backend:
+        return self._backend
+
+    def __exit__(self, *_: object) -> None:
+        self._backend.close()
+
+
+def _measured(library: Backend, settings: Settings, at: Place, ask: Asked) -> dict[str, Any]:
+    library.signals.refresh()
+    model = local_embedder_for(settings)
+    given = Searcher(library, Precomputed(model, ask.queries, at.prepared.query_vectors))
+    found: dict[str, Any] = {}
+    for share in SHARES:
+        where = OWNER
+        if share < 1:
+            where = Where(None, Compare("metadata.shard", "lt", share * SHARDS))
+        runs = {signal.value: _one_signal(library, signal, ask, where) for signal in Signal}
+        runs["hybrid"] = _hybrid(given, settings, model.fingerprint, ask, where)
+        timed = {name: asdict(_timed(run, ask)) for name, run in runs.items()}
+        found[f"{share:.1%}"] = {**timed, "recall": _recall(library, ask, where)}
+    return found
+
+
+def _one_signal(
+    library: Backend, signal: Signal, ask: Asked, where: Where
+) -> Callable[[int], object]:
+    return lambda i: library.signals.search(signal, ask.probes[i], where, 50)
+
+
+def _hybrid(
+    searcher: Searcher, settings: Settings, model: str, ask: Asked, where: Where
+) -> Callable[[int], object]:
+    options = SearchOptions(limit=LIMIT)
+    return lambda i: searcher.search(
+        request_for(settings, model, (ask.queries[i],), where, options)
+    )
+
+
+def _timed(run: Callable[[int], object], ask: Asked) -> Timing:
+    for i in range(WARM_UP):
+        run(i)
+    return measure(run, list(range(WARM_UP, len(ask.queries))), ask.seconds)
+
+
+def _recall(library: Backend, ask: Asked, where: Where, checked: int = 50) -> float:
+    """Against the vectors of everything that passes, read once."""
+    _, ids = library.signals.sample(10**9, where)
+    held: list[tuple[int, Any]] = []
+    for first in range(0, len(ids), 5_000):
+        held += library.signals.vectors(ids[first : first + 5_000], where).items()
+    numbers = np.array([i for i, _ in held])
+    matrix = np.stack([vector for _, vector in held]).astype(np.float16)
+    hits = 0
+    for probe in ask.probes[WARM_UP : WARM_UP + checked]:
+        assert probe.vector is not None
+        scores = _dot(matrix, probe.vector)
+        true = set(numbers[np.argsort(-scores)[:LIMIT]].tolist())
+        found = library.signals.search(Signal.VECTOR, probe, where, 50)[:LIMIT]
+        hits += len({hit.chunk_id for hit in found} & true)
+    return round(hits / (checked * min(LIMIT, len(held))), 4)
+
+
+def _dot(matrix: Any, vector: Any) -> Any:
+    """In slices: a million rows as 32 bits would take 1.5 GB."""
+    parts = (matrix[i : i + 50_000].astype(np.float32) for i in range(0, len(matrix), 50_000))
+    return np.concatenate([part @ vector for part in parts])
+
+
+# --- by hand --------------------------------------------------------------------------------------
+
+
+def _by_hand(engine: Engine, at: Place, corpus: Any, ask: Asked) -> dict[str, Any]:
+    table = f"by_hand_{at.chunks}"
+    started = perf_counter()
+    with engine.begin() as connection:
+        connection.execute(text("CREATE EXTENSION IF NOT EXISTS pg_trgm"))
+        made = connection.scalar(text(f"SELECT to_regclass('{table}')")) is not None
+    if not made:
+        _make_by_hand(engine, table, at, corpus)
+    build_seconds = round(perf_counter() - started, 1)
+    statement = text(_BY_HAND.format(table=table))
+    found: dict[str, Any] = {"build_seconds": build_seconds}
+    with engine.connect() as connection:
+        connection.execute(text("SET hnsw.iterative_scan = relaxed_order"))
+        connection.execute(text("SET hnsw.ef_search = 400"))
+        for share in SHARES:
+
+            def run(i: int, shards: float = share * SHARDS) -> None:
+                probe = ask.probes[i]
+                assert probe.vector is not None
+                values = {"query": ask.queries[i], "words": ask.queries[i], "shards": shards}
+                values["vector"] = "[" + ",".join(map(str, probe.vector.tolist())) + "]"
+                connection.execute(statement, values).all()
+
+            for i in range(5):
+                run(i)
+            rest = list(range(WARM_UP, len(ask.queries)))
+            found[f"{share:.1%}"] = {"hybrid": asdict(measure(run, rest, ask.seconds))}
+    found["megabytes"] = _megabytes(engine, table)
+    return found
+
+
+def _make_by_hand(engine: Engine, table: str, at: Place, corpus: Any) -> None:
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                f"CREATE TABLE {table} (id bigint PRIMARY KEY, shard integer, text text,"
+                " vector halfvec(384))"
+            )
+        )
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
+            for rows in make_rows(corpus, at.prepared.base, at.chunks):
+                for i, shard_, line, vector in zip(
+                    rows.ids, rows.shards, rows.texts, rows.vectors, strict=True
+                ):
+                    told = "[" + ",".join(map(str, vector.astype(np.float16).tolist())) + "]"
+                    copy.write_row((i, shard_, line, told))
+        connection.execute(
+            text(
+                f"ALTER TABLE {table} ADD words tsvector GENERATED ALWAYS AS"
+                " (to_tsvector('english', text)) STORED"
+            )
+        )
+        connection.execute(text("SET LOCAL maintenance_work_mem = '1GB'"))
+        for using in (
+            "hnsw (vector halfvec_ip_ops) WITH (m = 16, ef_construction = 100)",
+            "gin (words)",
+            "gin (text gin_trgm_ops)",
+            "btree (shard)",
+        ):
+            connection.execute(text(f"CREATE INDEX ON {table} USING {using}"))
+
+
+def _sizes(engine: Engine, schema: str) -> dict[str, float]:
+    query = text(
+        "SELECT relname, pg_total_relation_size(oid) / 1e6 AS size FROM pg_class"
+        " WHERE relkind = 'r' AND relnamespace = CAST(:schema AS regnamespace) ORDER BY 2 DESC"
+    )
+    with engine.connect() as connection:
+        rows = connection.execute(query, {"schema": schema}).all()
+    return {row.relname: round(float(row.size), 1) for row in rows if row.size > 1}
+
+
+def _megabytes(engine: Engine, table: str) -> float:
+    with engine.connect() as connection:
+        size = connection.scalar(text(f"SELECT pg_total_relation_size('{table}')")) or 0
+    return round(size / 1e6, 1)
+
+
+# --- quality --------------------------------------------------------------------------------------
+
+
+def quality(settings: Settings, address: str, sets: list[str], data: Path) -> dict[str, Any]:
+    from trivium.evaluate.dataset import load_dataset
+    from trivium.evaluate.run import evaluate
+    from trivium.evaluate.subject import opened
+    from trivium.library import Library
+
+    found: dict[str, Any] = {}
+    for name in sets:
+        files = data / "retrieval" / name
+        with opened(load_dataset(files), settings, lambda *_: None) as subject:
+            folder = subject.library.backend.folder
+        assert folder is not None
+        in_folder = evaluate(files, settings, only=RUNS)
+        schema = f"judged_{uuid4().hex[:8]}"
+        there = DatabaseAddress(f"{address}?schema={schema}")
+        copy_library(folder, there, BackendOptions(create=False), BackendOptions())
+        backend = open_backend(there, BackendOptions())
+        with Library(backend, local_embedder_for(settings), settings) as library:
+            in_database = evaluate(files, settings, library=library, only=RUNS)
+        engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+        with engine.begin() as connection:
+            connection.execute(text(f"DROP SCHEMA {schema} CASCADE"))
+        engine.dispose()
+        found[name] = {
+            run: {
+                "folder": in_folder.runs[run].means["ndcg@10"],
+                "postgres": in_database.runs[run].means["ndcg@10"],
+            }
+            for run in RUNS
+        }
+        print(name, found[name], file=sys.stderr, flush=True)
+    return found
+
+
+def _table(found: dict[str, Any]) -> str:
+    return "\n".join(_lines(found))
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    if "chunks" not in found:
+        yield f"{'set':<14}{'run':<10}{'folder':>8}{'postgres':>10}"
+        for name, runs in found.items():
+            for run, of in runs.items():
+                yield f"{name:<14}{run:<10}{of['folder']:>8.4f}{of['postgres']:>10.4f}"
+        return
+    yield f"{found['chunks']:,} chunks; copied into PostgreSQL in {found['copy_seconds']} s"
+    yield f"{'where':<10}{'passing':>8}  {'run':<9}{'p50':>7}{'p95':>8}  recall"
+    for where in ("folder", "postgres", "by_hand"):
+        for share in (f"{share:.1%}" for share in SHARES):
+            runs = found.get(where, {}).get(share, {})
+            for run in (name for name in RUNS if name in runs):
+                took, recall = runs[run], runs.get("recall", "") if run == "vector" else ""
+                yield (
+                    f"{where:<10}{share:>8}  {run:<9}{took['p50']:>7.1f}{took['p95']:>8.1f}"
+                    f"  {recall}"
+                )
+    yield f"megabytes: {found['megabytes']}, by hand {found['by_hand']['megabytes']}"
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -146,15 +147,13 @@ def _copied(at: Place, there: DatabaseAddress) -> float:
     return round(perf_counter() - started, 1)
 
 
-class _opened:
-    def __init__(self, where: Path | DatabaseAddress) -> None:
-        self._backend = open_backend(where, BackendOptions())
-
-    def __enter__(self) -> Backend:
-        return self._backend
-
-    def __exit__(self, *_: object) -> None:
-        self._backend.close()
+@contextmanager
+def _opened(where: Path | DatabaseAddress) -> Iterator[Backend]:
+    backend = open_backend(where, BackendOptions())
+    try:
+        yield backend
+    finally:
+        backend.close()
 
 
 def _measured(library: Backend, settings: Settings, at: Place, ask: Asked) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 @contextmanager
-def served(library: Path, options: Sequence[str]) -> Iterator[tuple[str, int]]:
+def served(library: Path | str, options: Sequence[str]) -> Iterator[tuple[str, int]]:
     """The address of a running server, and its process id."""
     command = [sys.executable, "-m", "trivium.cli.main", "serve", "--json", "--port", "0"]
     process = subprocess.Popen(

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
@@ -24,7 +25,8 @@ from trivium.places import DatabaseAddress
 
 _NOBODY = 65534
 _PORT = 54632
-_CONFIG = ("fsync=off", "max_connections=200", "shared_buffers=128MB")
+_HOME = Path(tempfile.gettempdir()) / "trivium-test-postgres"
+_CONFIG = ("-c", "fsync=off", "-c", "max_connections=200", "-c", "shared_buffers=128MB")
 
 
 def address() -> str:
@@ -35,32 +37,53 @@ def address() -> str:
 
 def _started() -> str:
     """One server for all processes of a run, and for later runs: it is left running."""
-    home = Path(tempfile.gettempdir()) / "trivium-test-postgres"
-    uri = f"postgresql://postgres:postgres@127.0.0.1:{_PORT}/postgres"
-    with FileLock(f"{home}.lock"):
-        if not _answers(uri):
-            home.mkdir(exist_ok=True)
-            program = home / "pg0"
-            if not program.exists():
-                import pg0
+    server = Server("tests", _PORT)
+    server.start()
+    return server.address
 
-                shutil.copy(Path(pg0.__file__).parent / "bin" / "pg0", program)
-            as_user: list[str] = []
-            if os.geteuid() == 0:  # PostgreSQL refuses to run as root
-                shutil.chown(home, _NOBODY, _NOBODY)
-                as_user = ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
-            config = [part for one in _CONFIG for part in ("-c", one)]
-            command = [str(program), "start", "--name", "tests", "--port", str(_PORT), *config]
-            done = subprocess.run(
-                [*as_user, "env", f"HOME={home}", *command],
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
-            if not _answers(uri):
-                sys.exit(f"PostgreSQL did not start:\n{done.stdout}\n{done.stderr}")
-    return uri
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A PostgreSQL of our own, by its name and port."""
+
+    name: str
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"postgresql://postgres:postgres@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        with FileLock(f"{_HOME}.lock"):
+            if not _answers(self.address):
+                said = self._pg0("start", "--port", str(self.port), *_CONFIG)
+                if not _answers(self.address):
+                    sys.exit(f"PostgreSQL did not start:\n{said}")
+
+    def stop(self) -> None:
+        self._pg0("stop")
+
+    def _pg0(self, command: str, *options: str) -> str:
+        _HOME.mkdir(exist_ok=True)
+        program = _HOME / "pg0"
+        if not program.exists():
+            import pg0
+
+            shutil.copy(Path(pg0.__file__).parent / "bin" / "pg0", program)
+        as_user: list[str] = []
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            shutil.chown(_HOME, _NOBODY, _NOBODY)
+            as_user = ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
+        done = subprocess.run(
+            [*as_user, "env", f"HOME={_HOME}", program, command, "--name", self.name, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd="/",
+        )
+        return done.stdout
 
 
 def _answers(uri: str) -> bool:

@@ -74,10 +74,11 @@
          ├─ ReembedStopped         library.reembed_stopped
          ├─ OriginalDamaged        library.original_damaged
          ├─ DiskFull               library.disk_full
-         ├─ DatabaseAway           database.away
-         ├─ DatabaseRefused        database.refused
-         ├─ DatabaseSlow           database.slow
-         └─ DatabaseUnsuitable     database.unsuitable
+         └─ DatabaseError          database
+             ├─ DatabaseAway       database.away
+             ├─ DatabaseRefused    database.refused
+             ├─ DatabaseSlow       database.slow
+             └─ DatabaseUnsuitable database.unsuitable
 
 Knows nothing of how errors are shown: shells print `str(error)` and `error.code`, pages `advice`.
 """
@@ -467,24 +468,30 @@ class DiskFull(StoreError):
     fix = "Free some space and run the same command again; nothing that was added is lost."
 
 
-class DatabaseAway(StoreError):
+class DatabaseError(StoreError):
+    """The server of a library's database, not the library."""
+
+    code = "database"
+
+
+class DatabaseAway(DatabaseError):
     """The server of a library's database does not answer, or just stopped to."""
 
     code = "database.away"
     fix = "Check that the database server runs, then try again; nothing that was added is lost."
 
 
-class DatabaseRefused(StoreError):
+class DatabaseRefused(DatabaseError):
     code = "database.refused"
     fix = "Check the user and password in the library's address."
 
 
-class DatabaseSlow(StoreError):
+class DatabaseSlow(DatabaseError):
     code = "database.slow"
     fix = "Try again, or ask for less at once."
 
 
-class DatabaseUnsuitable(StoreError):
+class DatabaseUnsuitable(DatabaseError):
     """The database is there, and can't hold a library as it is."""
 
     code = "database.unsuitable"

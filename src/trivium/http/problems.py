@@ -51,6 +51,7 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.ReadError, 422),
     (errors.ServingError, 503),
     (errors.LibraryBusy, 503),
+    (errors.DatabaseError, 503),
     (errors.LibraryNotFound, 503),
     (errors.ModelError, 503),
     (errors.LibraryReadOnly, 503),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -58,10 +59,13 @@ class SqlQueue:
         leases: Leases,
         *,
         most: int | None = None,
+        losses: int = MOST_LOST,
         listening: Callable[[Callable[[], None]], AbstractContextManager[None]] | None = None,
     ) -> None:
-        """`most`: tasks that a worker may claim at once, where others want some too."""
+        """`most`: tasks that a worker may claim at once, where others want some too. `losses`:
+        workers that may end while they have a task, before it is set aside."""
         self._engine = engine
+        self._losses = losses
         self._leases = leases
         self._most = most
         self._listening = listening
@@ -118,10 +122,10 @@ class SqlQueue:
                 held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
                 held &= tasks.c.worker.not_in(alive)
                 if row.lasting:
-                    _lose(connection, row.id, held)
+                    _lose(connection, row.id, held, losses=self._losses)
                 elif row.complete:  # it had offered all; what lacks only vectors needs no source
                     _fail_unread(connection, row.id)
-                    _lose(connection, row.id, held)
+                    _lose(connection, row.id, held, losses=self._losses)
                 else:
                     _interrupt(connection, row.id)
             _drop_cancelled(connection, alive)
@@ -202,7 +206,7 @@ class SqlQueue:
 
     def release(self, ids: Sequence[TaskId], *, lost: bool = False) -> None:
         """Tasks that this process does not finish wait for another."""
-        put_back = _lose if lost else _put_back
+        put_back = partial(_lose, losses=self._losses) if lost else _put_back
         with self._engine.begin() as connection:
             for some in slices(ids):
                 mine = tasks.c.id.in_(some) & (tasks.c.state == TaskState.WORKING)
@@ -382,18 +386,21 @@ def _put_back(connection: Connection, job: JobId, which: ColumnElement[bool]) ->
     connection.execute(idle.where(~others.exists()).values(state=JobState.QUEUED))
 
 
-def _lose(connection: Connection, job: JobId, which: ColumnElement[bool]) -> None:
+def _lose(connection: Connection, job: JobId, which: ColumnElement[bool], *, losses: int) -> None:
     """A worker ended while it had these: let them wait again, but not for ever."""
     # One that only lacks vectors is worked on together with all others like it.
     stored = (tasks.c.step == Step.EMBED) & tasks.c.document.is_not(None)
     mine = which & (tasks.c.parent == 0) & ~stored
     connection.execute(update(tasks).where(mine).values(lost=tasks.c.lost + 1))
     guilty = connection.execute(
-        select(tasks.c.id, tasks.c.name, tasks.c.step).where(mine, tasks.c.lost >= MOST_LOST)
+        select(tasks.c.id, tasks.c.name, tasks.c.step).where(mine, tasks.c.lost >= losses)
     ).all()
     ends = []
     for task in guilty:
-        why = DocumentSetAside(f"Couldn't add {task.name}: the program ended twice while doing so.")
+        times = "twice" if losses == 2 else f"{losses} times"
+        why = DocumentSetAside(
+            f"Couldn't add {task.name}: the program ended {times} while doing so."
+        )
         said = (why.code, str(why))
         ends.append(TaskEnd(task.id, TaskState.FAILED, "failed", task.step, *said))
     end_tasks(connection, ends)

@@ -121,6 +121,7 @@ class _Asking:
         self.wrong: list[str] = []
         self.uploaded: list[str] = []
         self._documents = documents
+        self._seen: set[int] = set()
         self._stop = threading.Event()
         self._threads = [
             threading.Thread(target=self._ask, args=(server, at))
@@ -150,8 +151,10 @@ class _Asking:
         self.answers[f"search {status} {answer.get('code', '')}".strip()] += 1
         if status == 200:
             held = [f"note{number} " in json.dumps(result) for result in answer["results"]]
-            if any(held) and not held[0]:
-                self.wrong.append(f"note{number} is there and not first")
+            if held[:1] == [True]:
+                self._seen.add(number)
+            elif number in self._seen:
+                self.wrong.append(f"note{number} was first, and is not any more")
         elif status not in _RETRY:
             self.wrong.append(f"search: {status} {answer}")
 

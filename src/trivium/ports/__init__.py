@@ -1,7 +1,7 @@
 """Every seam of Trivium: what a part must do to take another's place.
 
-Protocols only, in the order of a document's way: `ingest` (sources, readers, chunkers), `models`,
-`backend` (where a library is kept).
+Protocols only, in the order of a document's way: `ingest` (sources, readers, chunkers), `sync`
+(sources that a library keeps in step with), `models`, `backend` (where a library is kept).
 `trivium.testing` holds the suites that an implementation must pass.
 """
 
@@ -14,6 +14,7 @@ from trivium.ports.backend import (
     Embed,
     Hash,
     Jobs,
+    KeptSources,
     Leases,
     Models,
     Originals,
@@ -54,6 +55,18 @@ from trivium.ports.models import (
     TokenEmbedder,
     WeighingReranker,
 )
+from trivium.ports.sync import (
+    Change,
+    Checkpoint,
+    Failed,
+    Gone,
+    Put,
+    RetryingSource,
+    SourceAsked,
+    SourceKind,
+    SyncSource,
+    Wait,
+)
 
 __all__ = [
     "LONGEST_PASSAGE",
@@ -62,16 +75,21 @@ __all__ = [
     "Blob",
     "Blobs",
     "CalledEmbedder",
+    "Change",
+    "Checkpoint",
     "Chunker",
     "Conversations",
     "Documents",
     "Embed",
     "Embedder",
     "Extractor",
+    "Failed",
     "Generated",
     "Generator",
+    "Gone",
     "Hash",
     "Jobs",
+    "KeptSources",
     "LargeChunker",
     "LastingSource",
     "Leases",
@@ -79,21 +97,27 @@ __all__ = [
     "Message",
     "Models",
     "Originals",
+    "Put",
     "Queue",
     "Reader",
     "Reranker",
+    "RetryingSource",
     "Shelf",
     "Signals",
     "Source",
+    "SourceAsked",
     "SourceItem",
+    "SourceKind",
     "Spool",
     "Summarised",
     "Summariser",
+    "SyncSource",
     "TokenEmbedder",
     "Tokens",
     "Unembedded",
     "Upkeep",
     "Views",
+    "Wait",
     "Waiting",
     "WatchedFolders",
     "WeighingReranker",

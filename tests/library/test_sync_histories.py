@@ -1,4 +1,4 @@
-"""Random histories of a source: afterwards the library equals it, and nothing was embedded twice."""
+"""Random histories of a source: the library equals it, and nothing was embedded twice."""
 
 import tempfile
 from pathlib import Path

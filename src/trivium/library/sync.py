@@ -46,6 +46,7 @@ from trivium.ports import (
     Checkpoint,
     Failed,
     Gone,
+    Only,
     Put,
     RetryingSource,
     SourceAsked,
@@ -58,7 +59,7 @@ from trivium.sources import kinds
 from trivium.store.clock import now
 from trivium.store.identity import WITHIN
 from trivium.text.values import check_labels, check_text, clean_text
-from trivium.types import OWNER, Document, Extraction, Labels
+from trivium.types import EVERYONE, OWNER, Document, Extraction, Labels
 from trivium.work import Job, JobState, KeptSource, Priority, SyncFailure, SyncPoint, SyncRun
 
 # Items of a segment: as many as the pipeline puts in one transaction. A commit is 30 ms.
@@ -122,10 +123,21 @@ INCREMENTAL = SyncOptions()
 @dataclass(slots=True)
 class _Segment:
     changes: dict[str, Put | Gone | Failed] = field(default_factory=dict)
+    only: list[Only] = field(default_factory=list)
     checkpoint: Checkpoint | None = None
 
-    def take(self, change: Put | Gone | Failed) -> None:
+    @property
+    def is_empty(self) -> bool:
+        return not self.changes and not self.only and self.checkpoint is None
+
+    def take(self, change: Put | Gone | Only | Failed) -> None:
         """The last change of an item counts."""
+        if isinstance(change, Only):
+            self.only.append(change)
+            for id_ in [one for one in self.changes if one.startswith(change.prefix)]:
+                if id_ not in change.ids:
+                    del self.changes[id_]
+            return
         self.changes.pop(change.id, None)
         if isinstance(change, Gone) and change.below:
             for id_ in [one for one in self.changes if one.startswith(f"{change.id}/")]:
@@ -294,7 +306,7 @@ class Sync:
                 seen.discard(item.id)
                 found = [one for one in found if one.item != item.id]
         prefix = uri_prefix(source)
-        for uri in self._held(source):
+        for uri in self._held(source) if opened.deletions != "kept" else ():
             if (id_ := uri.removeprefix(prefix)) not in seen:
                 found.append(Difference(id_, "extra", "The source doesn't have it any more."))
         return Verified(name, len(seen), tuple(sorted(found, key=lambda one: one.item)))
@@ -500,6 +512,8 @@ class _Run:
             seen = self._follow(self._opened.changes(cursor), put, rest)
         if self._ends:
             return {}
+        if self._opened.deletions == "kept":
+            return {}
         if reads_all and not self._options.compare:
             self._forget_others(seen)
             return {"listed_at": now()}
@@ -523,6 +537,10 @@ class _Run:
                         break
                     continue
                 self._apply(part, put)
+                for only in part.only:
+                    seen -= {
+                        one for one in seen if one.startswith(only.prefix) and one not in only.ids
+                    }
                 for id_, change in part.changes.items():
                     (seen.discard if isinstance(change, Gone) else seen.add)(id_)
                 if not self._may_go_on():
@@ -566,9 +584,11 @@ class _Run:
             point = SyncPoint(source.name, segment.checkpoint.cursor)
         for one in failed:
             self._fail(one.id, one.code, one.message)
-        if gone:
-            self._forget(_uris_of(self._backend, source, gone))
-            sources.settle(source.name, [], [one.id for one in gone])
+        if gone or segment.only:
+            uris = _uris_of(self._backend, source, gone, segment.only)
+            self._forget(uris)
+            prefix = uri_prefix(source)
+            sources.settle(source.name, [], [uri.removeprefix(prefix) for uri in uris])
         if there:
             self._failing.clear()
             known = {one.item for one in sources.failures(source.name)}
@@ -610,7 +630,7 @@ class _Run:
     # --- what the source doesn't have any more
 
     def _is_to_compare(self) -> bool:
-        if self._opened.tells_deletions:
+        if self._opened.deletions == "told":
             return False
         last = self.record.listed_at
         return not last or _age(last) > _LIST_HOURS * 3_600
@@ -652,7 +672,7 @@ def _segments(changes: Iterable[Change]) -> Generator[_Segment | Wait, None, Non
     segment, since = _Segment(), monotonic()
     for change in changes:
         if isinstance(change, Wait):
-            if segment.changes or segment.checkpoint:
+            if not segment.is_empty:
                 yield segment
             yield change
             segment, since = _Segment(), monotonic()
@@ -666,7 +686,7 @@ def _segments(changes: Iterable[Change]) -> Generator[_Segment | Wait, None, Non
         if is_due:
             yield segment
             segment, since = _Segment(), monotonic()
-    if segment.changes or segment.checkpoint:
+    if not segment.is_empty:
         yield segment
 
 
@@ -676,10 +696,12 @@ def _listing(source: SyncSource) -> Iterator[Put | Wait]:
 
 
 def item_of(source: KeptSource, put: Put) -> SourceItem:
-    """As the pipeline takes it. Whoever may see it is known, or it is for those who hold the label
-    that the source was given; without one, for those who hold the source's own name."""
-    label = put.audience if put.audience is not None else source.audience
-    metadata = {**put.metadata, "sync": source.name, "audience": label or source.name}
+    """As the pipeline takes it. A label that the source gives holds. Else the one that it was added
+    with; without that, what is public is for all, and the rest for who holds the source's name."""
+    label = put.audience
+    if label in (None, EVERYONE):
+        label = source.audience or (source.name if label is None else EVERYONE)
+    metadata = {**put.metadata, "sync": source.name, "audience": label}
     return SourceItem(
         uri=uri_prefix(source) + put.id,
         name=put.name,
@@ -698,9 +720,15 @@ def _digest(item: SourceItem) -> tuple[str, str | None]:
     return hashlib.sha256(item.content()).hexdigest(), None
 
 
-def _uris_of(backend: Backend, source: KeptSource, gone: Sequence[Gone]) -> list[str]:
+def _uris_of(
+    backend: Backend, source: KeptSource, gone: Sequence[Gone], only: Sequence[Only]
+) -> list[str]:
     prefix = uri_prefix(source)
     found: dict[str, None] = {}
+    for part in only:
+        held = backend.documents.below(prefix + part.prefix, source.collection)
+        outer = (uri.partition(WITHIN)[0] for uri in held)
+        found |= {uri: None for uri in outer if uri.removeprefix(prefix) not in part.ids}
     for one in gone:
         found[prefix + one.id] = None
         if one.below:

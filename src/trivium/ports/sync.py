@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from trivium.types import Extraction, Metadata
 
@@ -23,7 +23,9 @@ class Put:
     content: Callable[[], bytes] | Extraction  # called at most once; raises ReadError
     title: str = ""  # where the source knows it better than the file
     metadata: Metadata = field(default_factory=dict)  # what people can filter by
-    audience: str | None = None  # None: the source can't tell who may see it, so it is private
+    # `all`: whoever may read the library. A label: only who holds it. None: the source can't tell,
+    # so it is private.
+    audience: str | None = None
     size: int = 0  # bytes; 0: unknown
 
 
@@ -33,6 +35,14 @@ class Gone:
 
     id: str
     below: bool = False  # and every item whose id begins with this one and a slash
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Of the items whose ids begin with `prefix`, these are all there are: the others are gone."""
+
+    prefix: str  # empty: of all items
+    ids: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +71,17 @@ class Wait:
     reason: str  # for people: who asks, and why
 
 
-Change: TypeAlias = Put | Gone | Failed | Checkpoint | Wait
+Change: TypeAlias = Put | Gone | Only | Failed | Checkpoint | Wait
+Deletions: TypeAlias = Literal["told", "compared", "kept"]
 
 
 class SyncSource(Protocol):
     """A service, a mailbox, a folder of notes. Raises SourceError where nothing can be read at
     all."""
 
-    tells_deletions: bool  # off: `changes` misses some, so runs compare all ids once a day
+    # told: `changes` tells every deletion. compared: it misses some, so runs compare all ids once a
+    # day. kept: what it tells of no longer stays in the library, as with a feed of what is new.
+    deletions: Deletions
 
     def changes(self, cursor: str) -> Iterator[Change]:
         """What changed since a cursor that a Checkpoint gave; empty: everything there is. The last

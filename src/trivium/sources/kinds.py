@@ -13,7 +13,11 @@ from trivium.ports import SourceAsked, SourceKind, SyncSource
 
 GROUP = "trivium.sources"
 # As pyproject.toml has them, so that they are there without an installation too.
-_OURS: dict[str, str] = {}
+_OURS = {
+    "mbox": "trivium.sources.mbox:KIND",
+    "notes": "trivium.sources.notes:KIND",
+    "slack-export": "trivium.sources.slack_export:KIND",
+}
 
 
 def entries() -> dict[str, EntryPoint]:

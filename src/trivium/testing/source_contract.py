@@ -15,6 +15,7 @@ from trivium.ports import (
     Checkpoint,
     Failed,
     Gone,
+    Only,
     Put,
     RetryingSource,
     SyncSource,
@@ -44,6 +45,9 @@ def apply(state: State, changes: Iterable[Change]) -> str | None:
             case Gone(id_, below):
                 state.pop(id_, None)
                 for one in [one for one in state if below and one.startswith(f"{id_}/")]:
+                    del state[one]
+            case Only(prefix, ids):
+                for one in [one for one in state if one.startswith(prefix) and one not in ids]:
                     del state[one]
             case Checkpoint():
                 cursor = change.cursor
@@ -121,10 +125,14 @@ class SourceContract:
             edit()
             assert cursor is not None
             cursor = apply(state, source.changes(cursor))
-            if not source.tells_deletions:
+            if source.deletions == "compared":
                 listed = {one for one in source.ids() if isinstance(one, str)}
                 state = {id_: one for id_, one in state.items() if id_ in listed}
-            assert state == everything(source)
+            now = everything(source)
+            if source.deletions == "kept":
+                assert {id_: state[id_] for id_ in now} == now
+            else:
+                assert state == now
 
     def test_single_items_can_be_asked_for(self, source: SyncSource) -> None:
         if isinstance(source, RetryingSource):

@@ -28,6 +28,7 @@ from trivium.ports import (
     Wait,
     Writer,
 )
+from trivium.ports.sync import Deletions
 from trivium.testing.samples import ToyEmbedder
 from trivium.types import EVERYONE, OWNER, Document, Element, Extraction, Place, Processed
 from trivium.work import KeptSource
@@ -56,7 +57,7 @@ class World:
     """A service with a list of changes, and moods."""
 
     random: Random
-    tells_deletions: bool
+    deletions: Deletions
     can_retry: bool
     items: dict[str, Item] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)  # ids, in the order of their changes
@@ -118,7 +119,7 @@ class World:
 
     def _told(self, id_: str) -> Change | None:
         if id_ not in self.items:
-            return Gone(id_) if self.tells_deletions else None
+            return Gone(id_) if self.deletions == "told" else None
         if id_ in self.bad and self.random.random() < 0.5:
             return Failed(id_, "It can't be read today.")
         return Put(
@@ -195,7 +196,7 @@ def live(seed: int, open_backend: Callable[[], Backend]) -> None:
     """One history. Raises AssertionError where library and source aren't the same at its end."""
     random = Random(seed)
     kind = RetryingWorld if random.random() < 0.5 else World
-    world = kind(random, random.random() < 0.5, kind is RetryingWorld)
+    world = kind(random, random.choice(("told", "compared")), kind is RetryingWorld)
     real = open_backend()
     try:
         backend = replace(real, writer=KillingWriter(real.writer, world))  # type: ignore[arg-type]
@@ -215,7 +216,9 @@ def live(seed: int, open_backend: Callable[[], Backend]) -> None:
                 kills += 1
         world.mood = 0.0
         world.bad.clear()
-        final = SyncOptions(compare=not world.tells_deletions, full=not world.can_retry, force=True)
+        final = SyncOptions(
+            compare=world.deletions == "compared", full=not world.can_retry, force=True
+        )
         sync.run(NAME, final)
         _compare(sync, backend, world)
         before = embedder.asked.total()

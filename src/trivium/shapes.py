@@ -287,7 +287,7 @@ class SyncRunAnswer(_Part):
     full: bool = said("It read everything, not only what changed.")
     counts: Mapping[str, int] = said("Items by what became of them.")
     done: int = said("Steps of the source, such as channels.")
-    of: int = said("0: unknown.")
+    steps: int = said("Of how many; 0: unknown.")
     seconds_left: float | None = said("Null: nobody can say.")
     code: str = said("Of the error that ended it.")
     message: str

@@ -187,7 +187,7 @@ class SyncRun:
     full: bool = False  # it read everything, not only what changed
     counts: Mapping[str, int] = field(default_factory=dict)  # items by what became of them
     done: int = 0  # steps of the source, such as channels
-    of: int = 0  # 0: nobody can say
+    steps: int = 0  # of how many; 0: nobody can say
     seconds_left: float | None = None  # None: nobody can say
     code: str = ""  # of the error that ended it
     message: str = ""  # that error, or what it waits for

@@ -228,10 +228,12 @@ def _teller(shell: Shell, name: str):  # type: ignore[no-untyped-def]
             return
         if event.kind == "waiting":
             shell.note(f"{name}: {event.message}{_left(event.run)}")
-        elif event.kind == "checkpoint" and shell.err.is_terminal and event.run.of:
+        elif event.kind == "checkpoint" and shell.err.is_terminal and event.run.steps:
             run = event.run
             shell.err.print(
-                printable(f"{name}: {run.done:,} of {run.of:,}{_left(run)}"), end="\r", style="dim"
+                printable(f"{name}: {run.done:,} of {run.steps:,}{_left(run)}"),
+                end="\r",
+                style="dim",
             )
 
     return tell
@@ -288,8 +290,8 @@ def _told(library: Library, source: KeptSource) -> SyncAnswer:
 
 def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
     state = told.state
-    if state == "running" and run.of:
-        state = f"running, {run.done:,} of {run.of:,}{_left(run)}"
+    if state == "running" and run.steps:
+        state = f"running, {run.done:,} of {run.steps:,}{_left(run)}"
     return (
         told.name,
         told.kind,

@@ -450,7 +450,7 @@ class _Run:
         self.record = replace(
             self.record,
             done=checkpoint.done,
-            of=checkpoint.of,
+            steps=checkpoint.of,
             seconds_left=seconds,
             counts=dict(self._counts),
         )

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from trivium.errors import FileUnreadable, SourceUnreachable
 from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, stamp_of
 
 PAGE = 256  # messages between two cursors
@@ -26,7 +27,7 @@ _SUFFIXES = (".mbox", ".mbx", "")
 class MboxSource:
     """Mail is private: who may read it is for whoever adds the source to say."""
 
-    deletions = "told"
+    deletions: Deletions = "told"
 
     def __init__(self, place: Path) -> None:
         self._place = place

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from trivium.errors import ReadError, SourceUnreachable
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
 from trivium.sources.files import Stamp, existing, read, stamp_of, stamps_of
 from trivium.sources.ignore import Rules
 from trivium.types import EVERYONE, Metadata, MetaValue
@@ -34,7 +35,7 @@ _TAG = re.compile(
 
 
 class NotesSource:
-    deletions = "told"
+    deletions: Deletions = "told"
 
     def __init__(self, folder: Path, ignore: Sequence[str] = ()) -> None:
         self._folder = folder

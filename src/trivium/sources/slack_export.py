@@ -13,6 +13,7 @@ from typing import Any
 
 from trivium.errors import SourceNonsense, SourceUnreachable
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
 from trivium.sources.files import Stamp, existing, stamp_of
 from trivium.sources.slack_messages import (
     Channel,
@@ -30,7 +31,7 @@ _MOST_DAY = 64 << 20  # bytes of one day
 
 
 class SlackExportSource:
-    deletions = "told"
+    deletions: Deletions = "told"
 
     def __init__(self, place: Path, workspace: str = "") -> None:
         self._place = place

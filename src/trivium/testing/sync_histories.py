@@ -241,8 +241,9 @@ def _compare(sync: Sync, backend: Backend, world: World) -> None:
         assert document is not None
         text = backend.documents.text(document.id, OWNER)
         here[uri.removeprefix(prefix)] = (text, document.metadata["authors"], document.audience)
+    labels = {None: "staff", EVERYONE: "staff", "team": "team"}
     there = {
-        id_: (one.text, (one.author,), one.audience or "staff") for id_, one in world.items.items()
+        id_: (one.text, (one.author,), labels[one.audience]) for id_, one in world.items.items()
     }
     assert here == there
     assert source.cursor == str(len(world.log))

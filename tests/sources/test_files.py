@@ -56,7 +56,7 @@ class TestNotes(SourceContract):
             lambda: (folder / "new.md").write_text("New."),
             lambda: (folder / "lamp.md").write_text("Other words."),
             lambda: (folder / "places" / "Tower.md").rename(folder / "Tower.md"),
-            lambda: (folder / "new.md").unlink(),
+            (folder / "new.md").unlink,
         )
 
     def test_what_such_programs_add_is_understood(self, source: SyncSource) -> None:
@@ -130,7 +130,7 @@ class TestMbox(SourceContract):
             lambda: append(box, 5, 6, 7),
             lambda: box.write_text("".join(letter(n) for n in (1, 2, 6, 8))),
             lambda: append(box.parent / "more.mbox", 9),
-            lambda: box.unlink(),
+            box.unlink,
         )
 
     def test_a_box_that_grew_is_read_from_its_old_end(self, box: Path, source: SyncSource) -> None:

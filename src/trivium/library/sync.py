@@ -134,9 +134,8 @@ class _Segment:
         """The last change of an item counts."""
         if isinstance(change, Only):
             self.only.append(change)
-            for id_ in [one for one in self.changes if one.startswith(change.prefix)]:
-                if id_ not in change.ids:
-                    del self.changes[id_]
+            for id_ in [one for one in self.changes if change.drops(one)]:
+                del self.changes[id_]
             return
         self.changes.pop(change.id, None)
         if isinstance(change, Gone) and change.below:
@@ -538,9 +537,7 @@ class _Run:
                     continue
                 self._apply(part, put)
                 for only in part.only:
-                    seen -= {
-                        one for one in seen if one.startswith(only.prefix) and one not in only.ids
-                    }
+                    seen -= {one for one in seen if only.drops(one)}
                 for id_, change in part.changes.items():
                     (seen.discard if isinstance(change, Gone) else seen.add)(id_)
                 if not self._may_go_on():
@@ -728,7 +725,7 @@ def _uris_of(
     for part in only:
         held = backend.documents.below(prefix + part.prefix, source.collection)
         outer = (uri.partition(WITHIN)[0] for uri in held)
-        found |= {uri: None for uri in outer if uri.removeprefix(prefix) not in part.ids}
+        found |= {uri: None for uri in outer if part.drops(uri.removeprefix(prefix))}
     for one in gone:
         found[prefix + one.id] = None
         if one.below:

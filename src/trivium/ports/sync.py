@@ -39,10 +39,23 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Of the items whose ids begin with `prefix`, these are all there are: the others are gone."""
+    """Of the items whose ids begin with `prefix`, these are all there are: the others are gone.
+    What lies below one of these, such as the replies to a message, isn't meant."""
 
     prefix: str  # empty: of all items
     ids: frozenset[str]
+    since: str = ""  # only ids that sort at or after this are meant
+
+    def drops(self, id_: str) -> bool:
+        """Whether an item is gone by this."""
+        if not id_.startswith(self.prefix) or id_ < self.since or id_ in self.ids:
+            return False
+        above = id_.rpartition("/")[0]
+        while len(above) >= len(self.prefix.rstrip("/")) and above:
+            if above in self.ids:
+                return False
+            above = above.rpartition("/")[0]
+        return True
 
 
 @dataclass(frozen=True, slots=True)

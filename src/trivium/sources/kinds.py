@@ -16,6 +16,7 @@ GROUP = "trivium.sources"
 _OURS = {
     "mbox": "trivium.sources.mbox:KIND",
     "notes": "trivium.sources.notes:KIND",
+    "slack": "trivium.sources.slack:KIND",
     "slack-export": "trivium.sources.slack_export:KIND",
 }
 

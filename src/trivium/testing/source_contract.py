@@ -46,8 +46,8 @@ def apply(state: State, changes: Iterable[Change]) -> str | None:
                 state.pop(id_, None)
                 for one in [one for one in state if below and one.startswith(f"{id_}/")]:
                     del state[one]
-            case Only(prefix, ids):
-                for one in [one for one in state if one.startswith(prefix) and one not in ids]:
+            case Only():
+                for one in [one for one in state if change.drops(one)]:
                     del state[one]
             case Checkpoint():
                 cursor = change.cursor

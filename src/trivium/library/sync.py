@@ -66,6 +66,7 @@ from trivium.work import Job, JobState, KeptSource, Priority, SyncFailure, SyncP
 SEGMENT = 256
 _GATHER = 2.0  # seconds after which fewer are put, so that they can be found
 _MOST_PENDING = 4 * SEGMENT  # items of a source that gives no checkpoint for a long time
+_MOST_HELD = 32 << 20  # bytes of items that a source has read already
 _LIST_HOURS = 24  # between two comparisons of all ids, where a source doesn't tell deletions
 _SHORT_WAIT = 30.0  # seconds: for longer pauses the processes that read files are ended
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -666,23 +667,24 @@ class _Run:
 
 
 def _segments(changes: Iterable[Change]) -> Generator[_Segment | Wait, None, None]:
-    segment, since = _Segment(), monotonic()
+    segment, since, held = _Segment(), monotonic(), 0
     for change in changes:
         if isinstance(change, Wait):
             if not segment.is_empty:
                 yield segment
             yield change
-            segment, since = _Segment(), monotonic()
+            segment, since, held = _Segment(), monotonic(), 0
             continue
         if isinstance(change, Checkpoint):
             segment.checkpoint = change
             is_due = len(segment.changes) >= SEGMENT or monotonic() - since > _GATHER
         else:
             segment.take(change)
-            is_due = len(segment.changes) >= _MOST_PENDING
+            held += change.size if isinstance(change, Put) else 0
+            is_due = len(segment.changes) >= _MOST_PENDING or held >= _MOST_HELD
         if is_due:
             yield segment
-            segment, since = _Segment(), monotonic()
+            segment, since, held = _Segment(), monotonic(), 0
     if not segment.is_empty:
         yield segment
 

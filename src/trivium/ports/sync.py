@@ -51,7 +51,7 @@ class Only:
         if not id_.startswith(self.prefix) or id_ < self.since or id_ in self.ids:
             return False
         above = id_.rpartition("/")[0]
-        while len(above) >= len(self.prefix.rstrip("/")) and above:
+        while above and above.startswith(self.prefix):
             if above in self.ids:
                 return False
             above = above.rpartition("/")[0]

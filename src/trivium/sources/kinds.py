@@ -14,14 +14,18 @@ from trivium.ports import SourceAsked, SourceKind, SyncSource
 GROUP = "trivium.sources"
 # As pyproject.toml has them, so that they are there without an installation too.
 _OURS = {
+    "feed": "trivium.sources.feed:FEED",
     "github": "trivium.sources.github:KIND",
+    "imap": "trivium.sources.imap:KIND",
     "linear": "trivium.sources.linear:KIND",
     "mbox": "trivium.sources.mbox:KIND",
     "notes": "trivium.sources.notes:KIND",
     "notion": "trivium.sources.notion:KIND",
+    "sitemap": "trivium.sources.feed:SITEMAP",
     "slack": "trivium.sources.slack:KIND",
     "slack-export": "trivium.sources.slack_export:KIND",
     "trilium": "trivium.sources.trilium:KIND",
+    "zotero": "trivium.sources.zotero:KIND",
 }
 
 

@@ -217,8 +217,10 @@ class NotionSource:
                 return "yes" if value else "no"
             case (("url" | "email" | "phone_number"), str()):
                 return value
+            case "unique_id", {"number": number, "prefix": str() as prefix}:
+                return f"{prefix}-{number}"
             case "unique_id", {"number": number}:
-                return f"{value.get('prefix') or ''}{'-' if value.get('prefix') else ''}{number}"
+                return str(number)
         return None
 
 

@@ -323,6 +323,12 @@ class StoredChunk:
     document: Document
     chunk: Chunk
 
+    @property
+    def link(self) -> str:
+        """Where people open it: the message's own, else what its document names; perhaps none."""
+        named = self.document.metadata.get("link")
+        return self.chunk.place.link or (named if isinstance(named, str) else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:

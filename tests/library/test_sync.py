@@ -23,7 +23,7 @@ from trivium.options import Filters
 from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, Wait
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY
-from trivium.types import OWNER, Element, Extraction, Metadata
+from trivium.types import OWNER, Element, Extraction, Metadata, Place
 from trivium.work import KeptSource, SyncRun
 
 
@@ -331,3 +331,34 @@ def test_messages_are_found_by_author_and_not_by_conversation() -> None:
         assert found("authors:bob") == ["b"]
         assert found("slackChannelId:c1") == ["a", "b"]
         assert found("type:test authors:ada") == ["a"]
+
+
+def test_where_a_message_stands_is_in_every_answer() -> None:
+    from trivium.access import LOCAL_OWNER
+    from trivium.cli.results import title_and_place
+    from trivium.integrations.found import details
+    from trivium.mcp.shapes import SearchInput
+    from trivium.mcp.tools import _search
+    from trivium.shapes import ResultsAnswer, as_json
+
+    source = Scripted()
+    with Library(open_memory(), TOY, Settings()) as library:
+        library.sync._make = lambda kept: source  # type: ignore[method-assign]
+        library.sync.add(KeptSource("work", "test"))
+        place = Place(authors=("Bob",), time="2026-01-01T10:00:00Z", link="https://x.org/p1")
+        text = "The map is here."
+        read = Extraction(text, (Element("message", 0, 16, place=place),), "a", "message/test")
+        source.script = [Put("a", "a.txt", read, audience="all")]
+        library.sync.run("work")
+        results = library.search("map")
+        (result,) = results
+        told = {"authors": ("Bob",), "time": "2026-01-01T10:00:00Z", "link": "https://x.org/p1"}
+        chunk = as_json(ResultsAnswer.of(results).results[0].chunk.place)
+        assert chunk == {"sheet": "", "rows": None, **told}
+        assert {**details(result), **told} == {**details(result), "authors": ("Bob",)}
+        assert "Bob, 2026-01-01 10:00" in str(title_and_place(result.found, []))
+
+        found = _search(library, LOCAL_OWNER, SearchInput(query="map"))
+        assert as_json(as_json(found)["results"][0].place)["link"] == "https://x.org/p1"
+        answer = library.ask("Where is the map?")
+        assert [one.link for one in answer.passages] == ["https://x.org/p1"]

@@ -173,35 +173,32 @@ class _Handler(socketserver.StreamRequestHandler):
         for line in self.rfile:
             tag, _, rest = line.decode().strip().partition(" ")
             verb, _, told = rest.partition(" ")
-            out, done = [], "OK done"
-            match verb.upper():
-                case "CAPABILITY":
-                    out = [b"* CAPABILITY IMAP4rev1"]
-                case "LOGIN":
-                    done = "OK in" if told.endswith('"secret"') else "NO wrong password"
-                case "LIST":
-                    out = [
-                        f'* LIST (\\HasNoChildren) "/" "{name}"'.encode()
-                        for name in self.mail.folders
-                    ] + [b'* LIST (\\HasNoChildren \\Trash) "/" "Bin"']
-                case "EXAMINE":
-                    chosen = told.strip('"')
-                    if chosen not in self.mail.folders:
-                        done = "NO there is none"
-                    else:
-                        held = len(self.mail.folders[chosen])
-                        out = [f"* {held} EXISTS".encode(),
-                               f"* OK [UIDVALIDITY {self.mail.validity}] valid".encode()]  # fmt: skip
-                        done = "OK [READ-ONLY] chosen"
-                case "UID":
-                    out = self._uid(told, self.mail.folders[chosen])
-                case "LOGOUT":
-                    out = [b"* BYE"]
+            if verb.upper() == "EXAMINE":
+                chosen = told.strip('"')
+            out, done = self._answer(verb.upper(), told, chosen)
             for one in out:
                 self.wfile.write(one + b"\r\n")
             self.wfile.write(f"{tag} {done}\r\n".encode())
             if verb.upper() == "LOGOUT":
                 return
+
+    def _answer(self, verb: str, told: str, chosen: str) -> tuple[list[bytes], str]:
+        match verb:
+            case "CAPABILITY":
+                return [b"* CAPABILITY IMAP4rev1"], "OK"
+            case "LOGIN":
+                return [], "OK in" if told.endswith('"secret"') else "NO wrong password"
+            case "LIST":
+                names = [f'* LIST (\\HasNoChildren) "/" "{n}"'.encode() for n in self.mail.folders]
+                return [*names, b'* LIST (\\HasNoChildren \\Trash) "/" "Bin"'], "OK"
+            case "EXAMINE":
+                if chosen not in self.mail.folders:
+                    return [], "NO there is none"
+                validity = f"* OK [UIDVALIDITY {self.mail.validity}] valid".encode()
+                return [b"* 1 EXISTS", validity], "OK [READ-ONLY] chosen"
+            case "UID":
+                return self._uid(told, self.mail.folders[chosen]), "OK"
+        return [b"* BYE"], "OK"
 
     def _uid(self, told: str, held: dict[int, bytes]) -> list[bytes]:
         if told.startswith("SEARCH"):

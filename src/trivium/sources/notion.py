@@ -211,16 +211,12 @@ class NotionSource:
                 return start
             case "rich_text", _:
                 return _plain(value)
-            case "number", int() | float():
-                return value
             case "checkbox", bool():
                 return "yes" if value else "no"
-            case (("url" | "email" | "phone_number"), str()):
+            case (("number" | "url" | "email" | "phone_number"), _):
                 return value
-            case "unique_id", {"number": number, "prefix": str() as prefix}:
-                return f"{prefix}-{number}"
             case "unique_id", {"number": number}:
-                return str(number)
+                return "-".join(str(one) for one in (told[kind].get("prefix"), number) if one)
         return None
 
 

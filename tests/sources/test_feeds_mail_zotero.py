@@ -185,20 +185,20 @@ class _Handler(socketserver.StreamRequestHandler):
     def _answer(self, verb: str, told: str, chosen: str) -> tuple[list[bytes], str]:
         match verb:
             case "CAPABILITY":
-                return [b"* CAPABILITY IMAP4rev1"], "OK"
+                return [b"* CAPABILITY IMAP4rev1"], "OK done"
             case "LOGIN":
                 return [], "OK in" if told.endswith('"secret"') else "NO wrong password"
             case "LIST":
                 names = [f'* LIST (\\HasNoChildren) "/" "{n}"'.encode() for n in self.mail.folders]
-                return [*names, b'* LIST (\\HasNoChildren \\Trash) "/" "Bin"'], "OK"
+                return [*names, b'* LIST (\\HasNoChildren \\Trash) "/" "Bin"'], "OK done"
             case "EXAMINE":
                 if chosen not in self.mail.folders:
                     return [], "NO there is none"
                 validity = f"* OK [UIDVALIDITY {self.mail.validity}] valid".encode()
                 return [b"* 1 EXISTS", validity], "OK [READ-ONLY] chosen"
             case "UID":
-                return self._uid(told, self.mail.folders[chosen]), "OK"
-        return [b"* BYE"], "OK"
+                return self._uid(told, self.mail.folders[chosen]), "OK done"
+        return [b"* BYE"], "OK done"
 
     def _uid(self, told: str, held: dict[int, bytes]) -> list[bytes]:
         if told.startswith("SEARCH"):

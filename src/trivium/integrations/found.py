@@ -15,7 +15,7 @@ def details(result: Result) -> dict[str, MetaScalar | list[MetaScalar]]:
         name: list(value) if isinstance(value, tuple) else value
         for name, value in document.metadata.items()
     }
-    stands = {
+    stands: dict[str, MetaScalar | list[MetaScalar] | None] = {
         "sheet": place.sheet,
         "rows": list(place.rows) if place.rows else None,
         "authors": list(place.authors),

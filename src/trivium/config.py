@@ -372,6 +372,31 @@ def key(role: str, file: Path | None) -> str:
         ) from None
 
 
+def secret(name: str, place: str) -> str:
+    """A secret of a source: `env:NAME` names a variable, `file:PATH` a file that holds it."""
+    kind, _, where = place.partition(":")
+    if kind == "env" and where:
+        if found := os.environ.get(where, "").strip():
+            return found
+        raise BadSetting(
+            f"The {name} is expected in the environment variable {where}, which isn't set.",
+            fix="Set it, or name a file that holds it.",
+        )
+    if kind == "file" and where:
+        try:
+            return Path(where).expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as reason:
+            why = reason.strerror if isinstance(reason, OSError) else "it is no text"
+            raise BadSetting(
+                f"The file with the {name}, {where}, can't be read: {why}.",
+                fix="Check its path and permissions.",
+            ) from None
+    raise BadSetting(
+        f"The {name} must be given as env:NAME or file:PATH.",
+        fix="A secret itself is never kept: name the variable or the file that holds it.",
+    )
+
+
 def variable(name: str) -> str:
     return _PREFIX + name.replace(".", "_").upper()
 

@@ -30,6 +30,9 @@
      │   ├─ ConversationNotFound   conversation.not_found
      │   ├─ JobNotFound            job.not_found
      │   ├─ SourceNotFound         source.not_found
+     │   ├─ SourceExists           source.exists
+     │   ├─ SourceEmpty            source.empty
+     │   ├─ SourcePaused           source.paused
      │   ├─ EvaluationNotFound     evaluation.not_found
      │   ├─ TargetExists           backup.target_exists
      │   ├─ BackupDamaged          backup.damaged
@@ -48,6 +51,10 @@
      │   ├─ DocumentFailed         document.failed
      │   ├─ DocumentSetAside       document.set_aside
      │   └─ JobInterrupted         job.interrupted
+     ├─ SourceError                a source can't be read now; its documents stay as they are
+     │   ├─ SourceUnreachable      source.unreachable
+     │   ├─ SourceRefused          source.refused
+     │   └─ SourceNonsense         source.nonsense
      ├─ ModelError                 a model is missing or misbehaves
      │   ├─ ModelUnavailable       model.unavailable
      │   │   ├─ ModelUnreachable   model.unreachable
@@ -235,6 +242,42 @@ class ConversationNotFound(InputError):
 class SourceNotFound(InputError):
     code = "source.not_found"
     fix = "`GET /v1/sources` lists them."
+
+
+class SourceExists(InputError):
+    code = "source.exists"
+    fix = "Give the new one another name with --name, or remove the old one first."
+
+
+class SourceEmpty(InputError):
+    code = "source.empty"
+    fix = "Check the account and the options. --force removes the documents all the same."
+
+
+class SourcePaused(InputError):
+    code = "source.paused"
+    fix = "`trivium sync resume NAME` lets it run again."
+
+
+class SourceError(TriviumError):
+    """A source can't be read now. What came from it stays as it is."""
+
+    code = "source"
+
+
+class SourceUnreachable(SourceError):
+    code = "source.unreachable"
+    fix = "Check the address and the network; the next run goes on where this one stopped."
+
+
+class SourceRefused(SourceError):
+    code = "source.refused"
+    fix = "Check the token and what it may read."
+
+
+class SourceNonsense(SourceError):
+    code = "source.nonsense"
+    fix = "Check the address; if it is right, the service may have changed its interface."
 
 
 class EvaluationNotFound(InputError):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trivium.access import AccessToken
     from trivium.results import Result, Results
     from trivium.types import Document, StoredChunk
+    from trivium.work import KeptSource
 
 # Of a shape with fields that are left out at times.
 _MAY_LACK: Mapping[str, object] = {"extra": "forbid"}
@@ -192,7 +193,27 @@ class TokenAnswer(Shape):
 # --- results. The parts aren't frozen: ten frozen results take 112 µs to make, these take 48.
 
 
+class PlaceAnswer(Shape, frozen=False):
+    """Where a passage stands beyond pages: in a table, or in a conversation."""
+
+    sheet: str
+    rows: Sequence[int] | None = said("First and last, from 1; null: no rows.")
+    authors: Sequence[str] = said("Of a message.")
+    time: str = said("Of a message, the first of several; ISO 8601.")
+    link: str = said("Where people open it.")
+
+    @classmethod
+    def of(cls, found: StoredChunk) -> Self | None:
+        """None: there is nothing to say."""
+        place, link = found.chunk.place, found.link
+        if not (place.sheet or place.rows or place.authors or place.time or link):
+            return None
+        return cls(place.sheet, place.rows, place.authors, place.time, link)
+
+
 class ChunkAnswer(Shape, frozen=False):
+    __pydantic_config__ = _MAY_LACK
+
     id: int
     index: int = said("Position in its document, from 0.")
     text: str
@@ -203,6 +224,7 @@ class ChunkAnswer(Shape, frozen=False):
     paragraph: int | None
     start: int
     end: int
+    place: PlaceAnswer | None = None
 
     @classmethod
     def of(cls, found: StoredChunk) -> Self:
@@ -218,6 +240,7 @@ class ChunkAnswer(Shape, frozen=False):
             c.paragraph,
             c.start,
             c.end,
+            PlaceAnswer.of(found),
         )
 
 
@@ -278,6 +301,71 @@ class ResultAnswer(Shape, frozen=False):
             preferences=r.preferences or None,
             context=Around(r.before, r.after) if r.before or r.after else None,
         )
+
+
+class SyncRunAnswer(_Part):
+    started_at: str = said("Empty: it never ran.")
+    ended_at: str
+    full: bool = said("It read everything, not only what changed.")
+    counts: Mapping[str, int] = said("Items by what became of them.")
+    done: int = said("Steps of the source, such as channels.")
+    steps: int = said("Of how many; 0: unknown.")
+    seconds_left: float | None = said("Null: nobody can say.")
+    code: str = said("Of the error that ended it.")
+    message: str
+    not_before: str = said("The service asked to wait until then.")
+
+
+class SyncFailureAnswer(_Part):
+    item: str
+    code: str
+    message: str
+    at: str
+
+
+class SyncAnswer(Shape):
+    name: str
+    kind: str
+    options: Mapping[str, str]
+    collection: str
+    category: str | None = said("Null: as each item says.")
+    audience: str | None = said("Of items whose readers the source doesn't know.")
+    every: int = said("Seconds between runs of a server; 0: only when asked.")
+    added_at: str
+    state: str = said("running, paused, waiting, failed, idle or new.")
+    items: int = said("In the library.")
+    failed: int = said("Items that couldn't be added; the next run tries them again.")
+    run: SyncRunAnswer = said("The last one, or the one under way.")
+
+    @classmethod
+    def of(cls, source: KeptSource, *, running: bool, items: int, failed: int) -> Self:
+        return cls(
+            source.name,
+            source.kind,
+            dict(source.options),
+            source.collection,
+            source.category,
+            source.audience,
+            source.every,
+            source.added_at,
+            sync_state(source, running),
+            items,
+            failed,
+            SyncRunAnswer.of(source.run),
+        )
+
+
+def sync_state(source: KeptSource, running: bool) -> str:
+    """What a source does just now, in a word."""
+    if running:
+        return "running"
+    if source.paused:
+        return "paused"
+    if source.run.code:
+        return "failed"
+    if source.run.not_before:
+        return "waiting"
+    return "idle" if source.run.started_at else "new"
 
 
 class AnalysisAnswer(_Part):

@@ -21,7 +21,7 @@ from trivium.conditions import MetaScalar as MetaScalar
 from trivium.conditions import Not as Not
 from trivium.conditions import Operator as Operator
 from trivium.conditions import Where as Where
-from trivium.work import TaskEnd
+from trivium.work import SyncPoint, TaskEnd
 
 if TYPE_CHECKING:
     import numpy as np
@@ -270,6 +270,7 @@ class Processed:
     original: str = ""  # address of its bytes in the archive
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
     task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
+    point: SyncPoint | None = None  # how far its source is synced once it is there
     sender: str = ""  # id of the token that sends it; empty: the owner
 
 
@@ -321,6 +322,12 @@ class StoredChunk:
     id: ChunkId
     document: Document
     chunk: Chunk
+
+    @property
+    def link(self) -> str:
+        """Where people open it: the message's own, else what its document names; perhaps none."""
+        named = self.document.metadata.get("link")
+        return self.chunk.place.link or (named if isinstance(named, str) else "")
 
 
 @dataclass(frozen=True, slots=True)

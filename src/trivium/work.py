@@ -1,4 +1,5 @@
-"""The nouns of work that outlives a process: jobs, and the documents they are made of.
+"""The nouns of work that outlives a process: jobs, the documents they are made of, watched folders
+and sources that are kept in step.
 
 A job is what a person asked for, a task is one document of it. Frozen dataclasses, standard library
 only. Knows nothing of where they are kept or of who works them off.
@@ -156,3 +157,58 @@ class WatchedFolder:
     audience: str | None = None  # None: as each document says
     ignore: tuple[str, ...] = ()  # rules as in a .gitignore file
     added_at: str = ""  # ISO 8601, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPoint:
+    """How far a source is synced. A store writes it in the instant in which the last document it
+    covers is there."""
+
+    source: str  # its name
+    cursor: str  # as the source gave it
+
+
+@dataclass(frozen=True, slots=True)
+class SyncFailure:
+    """An item of a source that isn't in the library, and why. The next run tries it again."""
+
+    item: str
+    code: str
+    message: str
+    at: str = ""  # ISO 8601, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRun:
+    """What a run of a source did, or has done so far."""
+
+    started_at: str = ""  # ISO 8601, UTC; empty: it never ran
+    ended_at: str = ""  # empty: it is running, or was killed
+    full: bool = False  # it read everything, not only what changed
+    counts: Mapping[str, int] = field(default_factory=dict)  # items by what became of them
+    done: int = 0  # steps of the source, such as channels
+    steps: int = 0  # of how many; 0: nobody can say
+    seconds_left: float | None = None  # None: nobody can say
+    code: str = ""  # of the error that ended it
+    message: str = ""  # that error, or what it waits for
+    not_before: str = ""  # the service asked to wait until then: ISO 8601, UTC
+    listed_at: str = ""  # when all ids were last compared: ISO 8601, UTC
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSource:
+    """A source whose documents a library keeps in step."""
+
+    name: str
+    kind: str  # slack, notes, feed, ...
+    options: Mapping[str, str] = field(default_factory=dict)
+    # Where each secret is found: `env:NAME` or `file:PATH`. The secret itself is never kept.
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    collection: str = "default"
+    category: str | None = None
+    audience: str | None = None  # of items whose readers the source doesn't know
+    every: int = 0  # seconds between runs of a server; 0: only when asked
+    added_at: str = ""  # ISO 8601, UTC
+    paused: bool = False
+    cursor: str = ""  # empty: nothing is synced yet
+    run: SyncRun = SyncRun()  # the last one, or the one under way

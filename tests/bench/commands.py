@@ -20,6 +20,7 @@ CHUNKS = "300"
 # RESULTS stand for folders of the test.
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
+    "bench.sync": ("--messages", "60", "--histories", "2"),
     "bench.attack": ("--requests", "30"),
     "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),

@@ -50,7 +50,7 @@ def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passa
         headings=chunk.headings,
         pages=chunk.pages,
         paragraph=chunk.paragraph,
-        link=chunk.place.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
+        link=result.found.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
         text=chunk.text,
     )
     text = f"{chunk.header}\n{whole}" if chunk.header else whole

@@ -22,6 +22,7 @@ COMMANDS = {
     "add": ("add", "Add files and folders to the library."),
     "worker": ("worker", "Work off jobs that others have offered."),
     "watch": ("watch", "Keep up with folders: what comes, changes, moves and goes."),
+    "sync": ("sync", "Keep in step with Slack, notes, mail, feeds and other sources."),
     "search": ("search", "Search by meaning, words and spelling."),
     "ask": ("ask", "Answer a question from the documents, with citations."),
     "conversations": ("conversations", "List, show or forget the conversations that were kept."),

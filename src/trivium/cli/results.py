@@ -94,9 +94,22 @@ def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") 
     line.append(f"  {printable(labels)}", style="blue")
     if pages:
         line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
+    if place := _place(found):
+        line.append(f"  {printable(place)}")
     if chunk.paragraph is not None:
         line.append(f"  ¶ {chunk.paragraph}", style="dim")
     return line
+
+
+def _place(found: StoredChunk) -> str:
+    """Sheet and rows, or who wrote a message and when."""
+    place = found.chunk.place
+    told = [f"sheet {place.sheet}"] if place.sheet else []
+    if place.rows:
+        told.append(f"rows {place.rows[0]}–{place.rows[1]}")
+    told += [", ".join(place.authors[:3])] if place.authors else []
+    told += [place.time[:16].replace("T", " ")] if place.time else []
+    return ", ".join(told)
 
 
 def _passage(shell: Shell, block: Block, words: tuple[str, ...]) -> list[Text]:
@@ -148,6 +161,8 @@ def _footer(block: Block) -> Text:
         line.append(f"{signal.told} ", style=COLOURS[signal])
     found = block.best.found
     line.append(f" {printable(found.document.uri)}#{found.chunk.index}", style="dim")
+    if found.link:
+        line.append(f"  {printable(found.link)}", style="dim")
     more = block.best.passages - len(block.results)
     if more > 0:
         line.append(f"  and {more} more passage{'s' if more > 1 else ''}", style="dim")

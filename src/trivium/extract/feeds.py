@@ -60,12 +60,11 @@ class XmlExtractor:
 
 def _entry(out: Composer, entry: Element) -> None:
     author = entry.findtext("creator") or entry.findtext("author/name") or entry.findtext("author")
-    link = entry.find("link")
-    address = "" if link is None else (link.text or link.get("href") or "")
+    address = entry_link(entry)
     place = Place(
         authors=(author.strip(),) if author and author.strip() else (),
-        time=_time(entry),
-        link=address.strip(),
+        time=entry_time(entry),
+        link=address,
     )
     out.heading(2, entry.findtext("title") or address or "Entry", place)
     bodies = (
@@ -89,7 +88,15 @@ def _document(out: Composer, element: Element) -> None:
         _document(out, child)
 
 
-def _time(entry: Element) -> str:
+def entry_link(entry: Element) -> str:
+    """The address of what an entry is about; Atom may give others beside it."""
+    found = entry.findall("link")
+    main = next((one for one in found if one.get("rel", "alternate") == "alternate"), None)
+    link = main if main is not None else next(iter(found), None)
+    return "" if link is None else (link.text or link.get("href") or "").strip()
+
+
+def entry_time(entry: Element) -> str:
     for name in ("pubDate", "published", "updated", "date"):
         if text := entry.findtext(name):
             if found := iso(text):

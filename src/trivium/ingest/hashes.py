@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import hashlib
 
+from trivium.types import Extraction, Metadata
+
 
 def hash_of(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def text_digest(read: Extraction, metadata: Metadata) -> str:
+    """What a text that needed no reading is known by, with what its source says about it. Not its
+    audience: that may change without a new interpretation."""
+    said = sorted((name, value) for name, value in metadata.items() if name != "audience")
+    parts = (read.title, read.text, repr(said)) if said else (read.title, read.text)
+    return hash_of("\n".join(parts))

@@ -35,7 +35,7 @@ from trivium.ingest.under_way import UnderWay
 from trivium.ports import Backend, SourceItem
 from trivium.text.values import clean_text
 from trivium.types import Extraction, Processed
-from trivium.work import JobId, Offered, Step
+from trivium.work import JobId, Offered, Step, SyncPoint
 
 if TYPE_CHECKING:
     from trivium.types import Vectors
@@ -62,7 +62,9 @@ class Pipeline:
         readers: int = 2,
         ledger: Ledger | None = None,
         on_note: Callable[[str], None] = lambda note: None,
+        point: SyncPoint | None = None,
     ) -> None:
+        """`point`: how far a source is synced once everything that is offered is done."""
         self._backend = backend
         self._embedding = embedding
         self._ledger = ledger or Ledger(None)
@@ -75,6 +77,8 @@ class Pipeline:
         )
         self._under_way = UnderWay()
         self._cancelled: set[JobId] = set()
+        self._point = point
+        self._all_offered = False
 
     def __enter__(self) -> Pipeline:
         return self
@@ -95,6 +99,7 @@ class Pipeline:
         try:
             while True:
                 feed = self._feed(feed)
+                self._all_offered = feed is None
                 if not self._under_way.is_empty:
                     yield from self._take_next()
                     if self._look() and feed is None:
@@ -104,6 +109,8 @@ class Pipeline:
                 elif feed is None and self._under_way.is_done:
                     break
             self._ledger.settle(now=True)
+            if self._point is not None:  # no document carried it
+                self._backend.sources.advance(self._point)
         except BaseException as error:
             lost = is_of_one_document(error)  # and nobody could say of which
             raise
@@ -289,18 +296,27 @@ class Pipeline:
         processed = [
             _processed(flight, made, why) for flight, why in zip(flights, reasons, strict=True)
         ]
+        carried = self._point if self._is_last(flights) else None
+        if carried is not None:
+            processed[-1] = replace(processed[-1], point=carried)
         half = [one for one in processed if one.vectors is None]
         vectors = {h: made.vectors[h] for one in half for h in one.hashes if h in made.vectors}
         if vectors:
             self._backend.models.keep(self._embedding.model, vectors)
         outcomes = []
         documents = self._backend.writer.put(processed, self._embedding.model)
+        if carried is not None and len(documents) == len(processed):
+            self._point = None  # it is saved, in the transaction that shows the last of them
         for flight, document, why in zip(flights, documents, reasons, strict=False):
             item, fate = flight.offer.item, flight.fate
             if flight.ready.before is None and document.uri != item.uri:
                 fate = Fate.DUPLICATE  # of another that was under way
             outcomes.append(Outcome(item.uri, fate, document, why, item.size, item.enclosed))
         return outcomes
+
+    def _is_last(self, flights: Sequence[InFlight]) -> bool:
+        """Whether everything is done once these are there."""
+        return self._all_offered and len(list(self._under_way.unfinished())) == len(flights)
 
     def _reason(self, flight: InFlight, made: Made) -> ModelUnavailable | None:
         """Why it has no vectors, where there is a model and it failed."""

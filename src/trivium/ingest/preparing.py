@@ -20,7 +20,7 @@ from trivium.extract.cleaning import cleaned
 from trivium.extract.detect import reader_name, too_many_bytes
 from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.faults import failure, is_of_one_document
-from trivium.ingest.hashes import hash_of
+from trivium.ingest.hashes import hash_of, text_digest
 from trivium.ingest.identity import Naming, Renaming, recognise
 from trivium.ingest.labels import labelled
 from trivium.ingest.outcomes import Fate, Outcome
@@ -159,7 +159,7 @@ class Preparer:
         item = one.item
         if isinstance(item.content, Extraction):
             one.extraction = read = cleaned(item.content)
-            one.digest = hash_of(f"{read.title}\n{read.text}")
+            one.digest = text_digest(read, item.metadata)
             return
         if item.size > self._max_bytes:  # before it is in memory
             raise too_many_bytes(item.name, item.size, self._max_bytes)

@@ -10,22 +10,35 @@ from trivium.types import MetaScalar
 def details(result: Result) -> dict[str, MetaScalar | list[MetaScalar]]:
     """The document's own metadata, under ours: where the passage stands and how it was found."""
     document, chunk = result.found.document, result.found.chunk
+    place = chunk.place
     own = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in document.metadata.items()
     }
-    return own | {
-        "document": document.id,
-        "passage": chunk.index,
-        "title": document.title,
-        "source": document.uri,
-        "collection": document.collection,
-        "heading": heading(result.found),
-        "pages": list(chunk.pages),
-        "score": result.score,
-        "match": result.match,
-        "signals": [signal.value for signal in result.signals],
+    stands: dict[str, MetaScalar | list[MetaScalar] | None] = {
+        "sheet": place.sheet,
+        "rows": list(place.rows) if place.rows else None,
+        "authors": list(place.authors),
+        "time": place.time,
+        "link": result.found.link,
     }
+    told = {name: value for name, value in stands.items() if value}
+    return (
+        own
+        | told
+        | {
+            "document": document.id,
+            "passage": chunk.index,
+            "title": document.title,
+            "source": document.uri,
+            "collection": document.collection,
+            "heading": heading(result.found),
+            "pages": list(chunk.pages),
+            "score": result.score,
+            "match": result.match,
+            "signals": [signal.value for signal in result.signals],
+        }
+    )
 
 
 def text(result: Result) -> str:

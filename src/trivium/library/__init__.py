@@ -1,9 +1,9 @@
 """The way in for everything outside: one library, opened, filled, searched.
 
 `library.py` is the class; its parts have a file each: `documents`, `history`, `jobs`, `uploads`,
-`folders`, `models`, `upkeep`, `tokens`, `answering` (with conversations), `searching`. `current.py`
-is the model they share; `assembly.py` puts models and readers together by the settings; `asking.py`
-turns what a caller asks for into one typed request.
+`folders`, `sync`, `models`, `upkeep`, `tokens`, `answering` (with conversations), `searching`.
+`current.py` is the model they share; `assembly.py` puts models and readers together by the
+settings; `asking.py` turns what a caller asks for into one typed request.
 """
 
 from trivium.library.asking import where
@@ -17,18 +17,24 @@ from trivium.library.folders import Followed
 from trivium.library.library import Library
 from trivium.library.models import Reembedded
 from trivium.library.report import Report, Shown
+from trivium.library.sync import Difference, SyncEvent, SyncOptions, Verified, seconds_of
 from trivium.library.upkeep import repaired
 
 __all__ = [
+    "Difference",
     "Followed",
     "Library",
     "Reembedded",
     "Report",
     "Shown",
+    "SyncEvent",
+    "SyncOptions",
+    "Verified",
     "backend_options",
     "embedder_for",
     "generator_for",
     "remote_reranker_for",
     "repaired",
+    "seconds_of",
     "where",
 ]

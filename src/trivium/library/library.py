@@ -26,6 +26,7 @@ from trivium.library.model import embedder_or_missing, refuse_another, settings_
 from trivium.library.models import Models
 from trivium.library.report import Report, Shown
 from trivium.library.searching import Searching
+from trivium.library.sync import Sync
 from trivium.library.tokens import Tokens
 from trivium.library.upkeep import Upkeep
 from trivium.library.uploads import Uploads
@@ -69,6 +70,7 @@ class Library:
         self.jobs = Jobs(backend, model, self.documents)
         self.uploads = Uploads(backend, model, self.documents, self.jobs)
         self.folders = Folders(backend, self.jobs)
+        self.sync = Sync(backend, model)
         self.models = Models(backend, model)
         self.upkeep = Upkeep(backend, model, self.jobs)
         self.tokens = Tokens(backend.tokens)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from trivium.search.prefer import MOST
-from trivium.shapes import Shape, said
+from trivium.shapes import PlaceAnswer, Shape, said
 from trivium.types import Granularity, MetaScalar, Mode
 
 Cursor = Annotated[
@@ -111,6 +111,7 @@ class Found(Shape, kw_only=True):
     index: int = said("Of the passage in its document; get_passage takes it.")
     heading: str
     pages: Sequence[int]
+    place: PlaceAnswer | None = said("Sheet and rows, or author, time and link of a message.")
     text: str
     truncated: bool = said("The passage is longer; get_passage gives all of it.")
     signals: Sequence[str]
@@ -147,6 +148,7 @@ class PassageShape(Shape, kw_only=True):
     index: int
     heading: str
     pages: Sequence[int]
+    place: PlaceAnswer | None
     text: str
 
 

@@ -19,7 +19,7 @@ from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
 from trivium.options import Filters, SearchOptions
 from trivium.results import Result
-from trivium.shapes import heading
+from trivium.shapes import PlaceAnswer, heading
 from trivium.types import Document, StoredChunk, Told
 
 # Characters of one answer: some 6,000 tokens, a part of any assistant's window.
@@ -94,6 +94,7 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
         index=chunk.index,
         heading=heading(result.found),
         pages=list(chunk.pages),
+        place=PlaceAnswer.of(result.found),
         text=chunk.text[:MOST_PASSAGE],
         truncated=len(chunk.text) > MOST_PASSAGE,
         signals=[signal.value for signal in result.signals],
@@ -188,6 +189,7 @@ def _passage(found: StoredChunk, most: int) -> shapes.PassageShape:
         index=chunk.index,
         heading=heading(found),
         pages=list(chunk.pages),
+        place=PlaceAnswer.of(found),
         text=chunk.text[:most],
     )
 

@@ -1,7 +1,7 @@
 """Every seam of Trivium: what a part must do to take another's place.
 
-Protocols only, in the order of a document's way: `ingest` (sources, readers, chunkers), `models`,
-`backend` (where a library is kept).
+Protocols only, in the order of a document's way: `ingest` (sources, readers, chunkers), `sync`
+(sources that a library keeps in step with), `models`, `backend` (where a library is kept).
 `trivium.testing` holds the suites that an implementation must pass.
 """
 
@@ -14,6 +14,7 @@ from trivium.ports.backend import (
     Embed,
     Hash,
     Jobs,
+    KeptSources,
     Leases,
     Models,
     Originals,
@@ -54,6 +55,19 @@ from trivium.ports.models import (
     TokenEmbedder,
     WeighingReranker,
 )
+from trivium.ports.sync import (
+    Change,
+    Checkpoint,
+    Failed,
+    Gone,
+    Only,
+    Put,
+    RetryingSource,
+    SourceAsked,
+    SourceKind,
+    SyncSource,
+    Wait,
+)
 
 __all__ = [
     "LONGEST_PASSAGE",
@@ -62,38 +76,50 @@ __all__ = [
     "Blob",
     "Blobs",
     "CalledEmbedder",
+    "Change",
+    "Checkpoint",
     "Chunker",
     "Conversations",
     "Documents",
     "Embed",
     "Embedder",
     "Extractor",
+    "Failed",
     "Generated",
     "Generator",
+    "Gone",
     "Hash",
     "Jobs",
+    "KeptSources",
     "LargeChunker",
     "LastingSource",
     "Leases",
     "Lexicon",
     "Message",
     "Models",
+    "Only",
     "Originals",
+    "Put",
     "Queue",
     "Reader",
     "Reranker",
+    "RetryingSource",
     "Shelf",
     "Signals",
     "Source",
+    "SourceAsked",
     "SourceItem",
+    "SourceKind",
     "Spool",
     "Summarised",
     "Summariser",
+    "SyncSource",
     "TokenEmbedder",
     "Tokens",
     "Unembedded",
     "Upkeep",
     "Views",
+    "Wait",
     "Waiting",
     "WatchedFolders",
     "WeighingReranker",

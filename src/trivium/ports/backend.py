@@ -41,8 +41,12 @@ from trivium.work import (
     Job,
     JobId,
     JobState,
+    KeptSource,
     Offered,
     Priority,
+    SyncFailure,
+    SyncPoint,
+    SyncRun,
     Task,
     TaskEnd,
     TaskId,
@@ -700,6 +704,43 @@ class WatchedFolders(Protocol):
         ...
 
 
+class KeptSources(Protocol):
+    """The sources that a library keeps in step, how far each is, and what failed."""
+
+    def keep(self, source: KeptSource) -> None:
+        """Add a source, or replace the one of this name with all that is known of it."""
+        ...
+
+    def get(self, name: str) -> KeptSource | None: ...
+
+    def all(self) -> list[KeptSource]:
+        """In the order they were added."""
+        ...
+
+    def forget(self, name: str) -> bool:
+        """Whether there was one. Its failures go too; its documents stay."""
+        ...
+
+    def advance(self, point: SyncPoint) -> None:
+        """Save a cursor where no document is put. `Writer.put` saves the one that a document
+        carries (`Processed.point`) in the same transaction."""
+        ...
+
+    def record(self, name: str, run: SyncRun) -> None:
+        """What its last run did, or has done so far."""
+        ...
+
+    def pause(self, name: str, paused: bool) -> None: ...
+
+    def failures(self, name: str) -> list[SyncFailure]:
+        """By item."""
+        ...
+
+    def settle(self, name: str, failed: Sequence[SyncFailure], done: Sequence[str] | None) -> None:
+        """Write down what failed; these items are fine by now (None: all others)."""
+        ...
+
+
 @dataclass(frozen=True)
 class Backend:
     """The parts of one library's keeping. `trivium.store.open_backend` makes one of an address."""
@@ -718,6 +759,7 @@ class Backend:
     tokens: AccessTokens
     conversations: Conversations
     folders: WatchedFolders
+    sources: KeptSources
     views: Views | None  # None: it cannot show an earlier day
     folder: Path | None  # on this machine, which sources leave out; None: it is elsewhere
     close: Callable[[], None]

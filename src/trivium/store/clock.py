@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
-def now() -> str:
-    """This instant as ISO 8601 in UTC, to the millisecond: sorts as text."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def now(later: float = 0.0) -> str:
+    """This instant, or so many seconds later, as ISO 8601 in UTC, to the millisecond: sorts as
+    text."""
+    at = datetime.now(UTC) + timedelta(seconds=later)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

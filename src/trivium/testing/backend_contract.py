@@ -5,6 +5,7 @@ from trivium.testing.beside_contract import (
     FoldersContract,
     LeasesContract,
     ShelfContract,
+    SourcesContract,
     SpoolContract,
     TokensContract,
     UpkeepContract,
@@ -38,6 +39,7 @@ class BackendContract(
     ViewsContract,
     TokensContract,
     FoldersContract,
+    SourcesContract,
     ConversationsContract,
 ):
     """`backend` is empty, and allows 100 bytes of files that were sent in. See tests/contract for

@@ -27,7 +27,7 @@ from trivium.types import (
     Signal,
     Where,
 )
-from trivium.work import WatchedFolder
+from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 
 PLAYER = Where(frozenset({"player"}))
 
@@ -61,6 +61,71 @@ class TokensContract:
         assert not backend.tokens.forget(first.id)
         assert backend.tokens.get(first.id) is None
         assert backend.tokens.all() == [second]
+
+
+class SourcesContract:
+    """Sources that are kept in step."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_sources_are_kept_whole(self, backend: Backend) -> None:
+        run = SyncRun("2026-01-03", "2026-01-04", True, {"added": 3}, 2, 5, 7.5, "c", "m", "n", "l")
+        first = KeptSource(
+            "work", "slack", {"channels": "a,b"}, {"token": "env:SLACK"}, "chat", "talk", "team",
+            600, "2026-01-01", True, '{"at": 1}', run,
+        )  # fmt: skip
+        second = KeptSource("notes", "notes", added_at="2026-01-02")
+        for source in (second, first):
+            backend.sources.keep(source)
+        assert backend.sources.all() == [first, second]
+        assert backend.sources.get("work") == first
+        changed = replace(first, every=60)
+        backend.sources.keep(changed)
+        assert backend.sources.all() == [changed, second]
+        assert backend.sources.forget("notes")
+        assert not backend.sources.forget("notes")
+        assert backend.sources.get("notes") is None
+
+    def test_a_source_knows_how_far_it_is(self, backend: Backend) -> None:
+        backend.sources.keep(KeptSource("work", "slack", added_at="1"))
+        backend.sources.advance(SyncPoint("work", "here"))
+        backend.sources.record("work", SyncRun("2026-01-01", counts={"added": 1}))
+        backend.sources.pause("work", True)
+        for unknown in ("other", "work/else"):  # a source that was removed meanwhile is no error
+            backend.sources.advance(SyncPoint(unknown, "there"))
+            backend.sources.record(unknown, SyncRun())
+            backend.sources.settle(unknown, [SyncFailure("a", "b", "c")], [])
+        found = backend.sources.get("work")
+        assert found is not None
+        assert (found.cursor, found.paused, found.run.counts) == ("here", True, {"added": 1})
+        assert [one.name for one in backend.sources.all()] == ["work"]
+
+    def test_failures_stay_until_they_are_settled(self, backend: Backend) -> None:
+        backend.sources.keep(KeptSource("work", "slack"))
+        backend.sources.keep(KeptSource("more", "slack"))
+        a, b = SyncFailure("a", "x", "first", "1"), SyncFailure("b", "x", "second", "1")
+        backend.sources.settle("work", [b, a], [])
+        backend.sources.settle("more", [a], [])
+        backend.sources.settle("work", [replace(b, message="again", at="2")], [])
+        assert backend.sources.failures("work") == [a, replace(b, message="again", at="2")]
+        backend.sources.settle("work", [], ["b", "c"])
+        assert backend.sources.failures("work") == [a]
+        backend.sources.settle("work", [b], None)
+        assert backend.sources.failures("work") == [b]
+        backend.sources.forget("work")
+        assert backend.sources.failures("work") == []
+        assert backend.sources.failures("more") == [a]
+
+    def test_a_cursor_moves_with_the_document_that_carries_it(self, backend: Backend) -> None:
+        backend.sources.keep(KeptSource("work", "slack"))
+        point = SyncPoint("work", "after b")
+        first, second = sample("a", "Fog."), replace(sample("b", "Rain."), point=point)
+        put(backend, first)
+        assert backend.sources.all()[0].cursor == ""
+        put(backend, second)
+        assert backend.sources.all()[0].cursor == "after b"
 
 
 class FoldersContract:

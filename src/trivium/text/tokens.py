@@ -32,20 +32,20 @@ PATTERN = (
 
 
 class Cl100kTokens:
-    """The default measure of size. Loaded on the first count, a third of a second; thread-safe."""
+    """The default measure of size. Loaded on the first count, a third of a second, and once for the
+    whole process: every job and every sync would wait for it again. Thread-safe."""
 
     name = "cl100k_base"
-
-    def __init__(self) -> None:
-        self._encoding: Encoding | None = None
-        self._loading = threading.Lock()
+    _encoding: Encoding | None = None
+    _loading = threading.Lock()
 
     def count(self, text: str) -> int:
         """How many tokens the text is. Names of special tokens in it are ordinary text."""
-        if self._encoding is None:
+        encoding = self._encoding
+        if encoding is None:
             with self._loading:
-                self._encoding = self._encoding or _load()
-        return len(self._encoding.encode_ordinary(text))
+                encoding = Cl100kTokens._encoding = self._encoding or _load()
+        return len(encoding.encode_ordinary(text))
 
 
 class StricterTokens:

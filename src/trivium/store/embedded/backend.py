@@ -46,6 +46,7 @@ from trivium.store.sql.names import Names
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.removal import Removal
 from trivium.store.sql.schema import migrate, schema_of
+from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.staging import Staging
 from trivium.store.sql.tokens import SqlTokens
 from trivium.store.sql.vectors import SqlVectors
@@ -105,6 +106,7 @@ def open_embedded(
         tokens=SqlTokens(engine),
         conversations=SqlConversations(engine),
         folders=SqlFolders(engine),
+        sources=SqlSources(engine),
         views=EmbeddedViews(folder, engine, lambda path: open_embedded(path, wait=wait)),
         folder=folder,
         close=close,

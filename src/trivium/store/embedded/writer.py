@@ -53,7 +53,9 @@ class EmbeddedWriter:
                 while len(done) < len(batch):
                     stage = self._staging.stage(batch[len(done) :], model)
                     self._indexes.add([chunk for one in stage.staged for chunk in one.indexed])
-                    done += self._staging.activate(stage.staged, stage.documents, stage.ends)
+                    done += self._staging.activate(
+                        stage.staged, stage.documents, stage.ends, stage.points
+                    )
             except BaseException:
                 self._writing.undo()
                 if not done:

@@ -13,6 +13,7 @@ from trivium.store.memory.beside import (
     MemoryLeases,
     MemoryOriginals,
     MemoryShelf,
+    MemorySources,
     MemorySpool,
     MemoryTokens,
 )
@@ -45,6 +46,7 @@ def open_memory(*, incoming: int | None = None) -> Backend:
         tokens=MemoryTokens(),
         conversations=MemoryConversations(held),
         folders=MemoryFolders(),
+        sources=MemorySources(held),
         views=None,
         folder=None,
         close=lambda: None,

@@ -1,10 +1,11 @@
 """What the reference keeps beside documents: who may ask, what was said, which folders are
-followed, the bytes of originals and of files that were sent in, who does what alone.
+followed, which sources are kept in step, the bytes of originals and of files that were sent in, who
+does what alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
@@ -24,7 +25,7 @@ from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Held
 from trivium.store.where import holds
 from trivium.types import Where
-from trivium.work import WatchedFolder
+from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun, WatchedFolder
 
 
 class MemoryTokens:
@@ -56,6 +57,47 @@ class MemoryFolders:
 
     def forget(self, id_: str) -> bool:
         return self._folders.pop(id_, None) is not None
+
+
+class MemorySources:
+    def __init__(self, held: Held) -> None:
+        self._held = held
+
+    def keep(self, source: KeptSource) -> None:
+        self._held.sources[source.name] = source
+        self._held.failures.setdefault(source.name, {})
+
+    def get(self, name: str) -> KeptSource | None:
+        return self._held.sources.get(name)
+
+    def all(self) -> list[KeptSource]:
+        return sorted(self._held.sources.values(), key=lambda s: (s.added_at, s.name))
+
+    def forget(self, name: str) -> bool:
+        self._held.failures.pop(name, None)
+        return self._held.sources.pop(name, None) is not None
+
+    def advance(self, point: SyncPoint) -> None:
+        self._held.advance(point)
+
+    def record(self, name: str, run: SyncRun) -> None:
+        if name in self._held.sources:
+            self._held.sources[name] = replace(self._held.sources[name], run=run)
+
+    def pause(self, name: str, paused: bool) -> None:
+        if name in self._held.sources:
+            self._held.sources[name] = replace(self._held.sources[name], paused=paused)
+
+    def failures(self, name: str) -> list[SyncFailure]:
+        return [one for _, one in sorted(self._held.failures.get(name, {}).items())]
+
+    def settle(self, name: str, failed: Sequence[SyncFailure], done: Sequence[str] | None) -> None:
+        if name not in self._held.sources:
+            return
+        kept = self._held.failures[name] if done is not None else {}
+        kept = {item: one for item, one in kept.items() if item not in (done or ())}
+        fresh = {one.item: replace(one, at=one.at or now()) for one in failed}
+        self._held.failures[name] = kept | fresh
 
 
 class MemoryConversations:

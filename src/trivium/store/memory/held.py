@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from trivium.answers import KeptTurn
@@ -11,6 +11,7 @@ from trivium.errors import ModelChanged
 from trivium.history import Interpretation
 from trivium.text.trigrams import Vocabulary
 from trivium.types import Chunk, ChunkId, Document, DocumentId, TokenVectors
+from trivium.work import KeptSource, SyncFailure, SyncPoint
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -60,6 +61,13 @@ class Held:
     model_settings: tuple[str, Mapping[str, str]] = ("", {})  # how to load which
     grasp: str = ""  # how well the model tells the passages apart
     next: tuple[str, Mapping[str, str]] = ("", {})
+    sources: dict[str, KeptSource] = field(default_factory=dict)  # kept in step, by name
+    failures: dict[str, dict[str, SyncFailure]] = field(default_factory=dict)  # by source and item
+
+    def advance(self, point: SyncPoint) -> None:
+        if point.source in self.sources:
+            source = self.sources[point.source]
+            self.sources[point.source] = replace(source, cursor=point.cursor)
 
     def refuse_other(self, model: str) -> None:
         if self.model and model != self.model:

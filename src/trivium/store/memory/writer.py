@@ -50,6 +50,8 @@ class MemoryWriter:
             document, said = self._put(processed, model)
             if processed.task is not None:
                 self._queue.end([replace(processed.task, document=document.id, **said)])
+            if processed.point is not None:
+                self._held.advance(processed.point)
             done.append(document)
         return done
 

@@ -39,6 +39,7 @@ from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.queue import SqlQueue
+from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.tokens import SqlTokens
 from trivium.store.sql.vectors import SqlVectors
 
@@ -102,6 +103,7 @@ def open_postgres(
         tokens=SqlTokens(engine),
         conversations=SqlConversations(engine),
         folders=SqlFolders(engine),
+        sources=SqlSources(engine),
         views=views,
         folder=None,
         close=close,

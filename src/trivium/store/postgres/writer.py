@@ -29,7 +29,7 @@ from trivium.store.sql.staging import Staged, activate, stage, stage_restored
 from trivium.store.sql.statements import setting, take
 from trivium.store.sql.tables import counters
 from trivium.types import Document, DocumentId, Metadata, Processed, Where
-from trivium.work import TaskEnd
+from trivium.work import SyncPoint, TaskEnd
 
 MODEL = 7_411_004  # lock: shared by changes, taken alone by a switch of the model
 _SOURCE = 7_411_005  # first half of the locks of sources and of bytes
@@ -98,7 +98,9 @@ class PostgresWriter:
                 _share_model(connection)
                 _lock_sources(connection, batch)
                 staged = stage(connection, batch, model, self._take)
-                return self._show(connection, model, staged.staged, staged.documents, staged.ends)
+                return self._show(
+                    connection, model, staged.staged, staged.documents, staged.ends, staged.points
+                )
 
         return retried(put)
 
@@ -109,11 +111,13 @@ class PostgresWriter:
         staged: Sequence[Staged],
         wanted: Sequence[DocumentId],
         ends: Sequence[TaskEnd] = (),
+        points: Sequence[SyncPoint] = (),
     ) -> list[Document]:
         indexed = [chunk for one in staged for chunk in one.indexed]
         gathered = gather([(chunk.text, chunk.language) for chunk in indexed])
         self._vectors.add(connection, model, indexed)
-        documents = activate(connection, staged, wanted, ends)  # takes the sequence number
+        # Takes the sequence number.
+        documents = activate(connection, staged, wanted, ends, points)
         if indexed:
             query = select(counters.c.value).where(counters.c.name == "sequence")
             sequence = int(connection.scalar(query) or 0)

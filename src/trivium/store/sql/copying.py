@@ -26,6 +26,8 @@ from trivium.store.sql.tables import (
     removals,
     settings,
     shingles,
+    source_failures,
+    sources,
     token_vectors,
     turn_documents,
     turns,
@@ -38,7 +40,8 @@ Copied = Callable[[str, int, int], None]  # table, rows done, of how many
 # What others refer to comes first. `settings` and `counters` are last: whoever finds them knows
 # that everything else is there.
 TABLES: tuple[Table, ...] = (
-    collections, watched_folders, access_tokens, turns, turn_documents, documents, names, fields,
+    collections, watched_folders, sources, source_failures, access_tokens, turns, turn_documents,
+    documents, names, fields,
     interpretations, chunks, shingles, embeddings, token_vectors, jobs, tasks, removals,
 )  # fmt: skip
 LAST: tuple[Table, ...] = (counters, settings)

@@ -20,6 +20,8 @@ from trivium.store.sql.tables import (
     metadata,
     names,
     shingles,
+    source_failures,
+    sources,
     token_vectors,
     turn_documents,
     turns,
@@ -171,6 +173,11 @@ def _add_workers(connection: Connection) -> None:
     _add_columns(connection, tasks, "worker")
 
 
+def _add_sources(connection: Connection) -> None:
+    for table in (sources, source_failures):
+        table.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -191,5 +198,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_losses,
     _add_checksums,
     _add_workers,
+    _add_sources,
 )
 SCHEMA = len(MIGRATIONS)

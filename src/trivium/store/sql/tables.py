@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -256,6 +257,33 @@ watched_folders = Table(
     Column("audience", Bytewise),
     Column("ignore", JSON, nullable=False),
     Column("added_at", Bytewise, nullable=False),
+)
+
+# What is kept in step with a service or a file, how far, and what of it failed.
+sources = Table(
+    "sources",
+    metadata,
+    Column("name", Bytewise, primary_key=True),
+    Column("kind", Bytewise, nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("secrets", JSON, nullable=False),  # where they are found, never what they are
+    Column("collection", Bytewise, nullable=False),
+    Column("category", Bytewise),
+    Column("audience", Bytewise),
+    Column("every", Integer, nullable=False),
+    Column("added_at", Bytewise, nullable=False),
+    Column("paused", Boolean, nullable=False),
+    Column("cursor", Text, nullable=False),
+    Column("run", JSON, nullable=False),
+)
+source_failures = Table(
+    "source_failures",
+    metadata,
+    Column("source", ForeignKey("sources.name", ondelete="CASCADE"), primary_key=True),
+    Column("item", Bytewise, primary_key=True),
+    Column("code", Bytewise, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("at", Bytewise, nullable=False),
 )
 
 access_tokens = Table(

@@ -1,0 +1,167 @@
+"""How a library keeps a source in step: many messages, killed in the middle, then nothing new; and
+random histories of changes, failures and kills.
+
+    python -m bench.sync --messages 100000 --histories 10000
+
+The messages come from a Slack export that is made up here. They are embedded by a toy: what is
+measured is everything else, and the model would hide it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+import zipfile
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.timing import memory
+from trivium.config import Settings
+from trivium.library import Library, backend_options
+from trivium.store.memory.backend import open_memory
+from trivium.store.opening import open_backend
+from trivium.testing.samples import TOY
+from trivium.testing.sync_histories import live
+from trivium.work import KeptSource
+
+CHANNELS = 20
+PEOPLE = 50
+_WORDS = [
+    "fog",
+    "lamp",
+    "rain",
+    "tower",
+    "map",
+    "ship",
+    "bell",
+    "salt",
+    "crown",
+    "river",
+    "guild",
+    "market",
+    "night",
+    "bridge",
+    "song",
+]
+
+
+def made_export(place: Path, messages: int) -> None:
+    """Channels of equal size, a file a day of 500 messages, a tenth of them replies."""
+    throw = random.Random(7)
+    people = [{"id": f"U{n}", "profile": {"display_name": f"Person {n}"}} for n in range(PEOPLE)]
+    channels = [{"id": f"C{n:02}", "name": f"channel-{n:02}"} for n in range(CHANNELS)]
+    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("users.json", json.dumps(people))
+        archive.writestr("channels.json", json.dumps(channels))
+        each = max(1, messages // CHANNELS)
+        for channel in channels:
+            made, day = 0, 0
+            while made < each:
+                said, opener = [], ""
+                for n in range(min(500, each - made)):
+                    stamp = f"{1_500_000_000 + day * 86_400 + n}.{made:06}"
+                    text = " ".join(throw.choices(_WORDS, k=12)) + f" {throw.randrange(10**9)}"
+                    one = {"user": f"U{throw.randrange(PEOPLE)}", "text": text, "ts": stamp}
+                    if opener and n % 10 == 0:
+                        one["thread_ts"] = opener
+                    elif n % 50 == 1:
+                        one["thread_ts"] = opener = stamp
+                    said.append(one)
+                    made += 1
+                archive.writestr(f"{channel['name']}/{day:05}.json", json.dumps(said))
+                day += 1
+
+
+def synced(folder: Path, export: Path) -> None:
+    """One run, in a process of its own: what it took is the last line."""
+    started = time.perf_counter()
+    with Library(open_backend(folder, backend_options(Settings())), TOY, Settings()) as library:
+        if not library.sync.all():
+            library.sync.add(KeptSource("chat", "slack-export", {"path": str(export)}))
+        run = library.sync.run("chat")
+        count = library.sync.count("chat")
+    told = {
+        "seconds": round(time.perf_counter() - started, 2),
+        "counts": dict(run.counts),
+        "items": count,
+        "peak_mb": memory().peak,
+    }
+    print(json.dumps(told))
+
+
+def _run(folder: Path, export: Path, kill_after: int = 0) -> dict[str, object]:
+    """`kill_after`: kill it as soon as it has so many documents."""
+    command = [sys.executable, "-m", "bench.sync", "--run", str(folder), "--export", str(export)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    if kill_after:
+        while child.poll() is None and _documents(folder) < kill_after:
+            time.sleep(0.2)
+        child.kill()
+        child.wait()
+        return {"killed_at": _documents(folder)}
+    out, _ = child.communicate()
+    found: dict[str, object] = json.loads(out.splitlines()[-1])
+    return found
+
+
+def _documents(folder: Path) -> int:
+    import sqlite3
+
+    try:
+        with sqlite3.connect(f"file:{folder / 'library.db'}?mode=ro", uri=True) as db:
+            (count,) = db.execute("SELECT count(*) FROM documents WHERE interpretation > 0")
+            return int(count[0])
+    except sqlite3.Error:
+        return 0
+
+
+def measure_messages(messages: int) -> None:
+    with TemporaryDirectory(prefix="trivium-bench-") as aside:
+        export, folder = Path(aside) / "export.zip", Path(aside) / "library"
+        made_export(export, messages)
+        print(f"{messages:,} messages, killed in the middle, then gone on with, then twice more")
+        for kill_after in (messages // 2, 0, 0, 0):
+            print(json.dumps(_run(folder, export, kill_after)))
+
+
+def measure_histories(count: int, first: int = 0) -> None:
+    started, wrong = time.perf_counter(), []
+    for seed in range(first, first + count):
+        try:
+            live(seed, open_memory)
+        except AssertionError as reason:
+            wrong.append(seed)
+            print(f"history {seed}: {str(reason)[:300]}")
+    took = time.perf_counter() - started
+    print(f"{count:,} histories, {len(wrong)} in which library and source differ, {took:.0f} s")
+    if wrong:
+        sys.exit(1)
+
+
+def _arguments() -> Namespace:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--messages", type=int, default=0)
+    parser.add_argument("--histories", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first history")
+    parser.add_argument("--run", type=Path, help="for itself: one run in this library")
+    parser.add_argument("--export", type=Path)
+    return parser.parse_args()
+
+
+def main() -> None:
+    asked = _arguments()
+    if asked.run:
+        synced(asked.run, asked.export)
+        return
+    if asked.messages:
+        measure_messages(asked.messages)
+    if asked.histories:
+        measure_histories(asked.histories, asked.first)
+
+
+if __name__ == "__main__":
+    main()

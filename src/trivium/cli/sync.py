@@ -1,0 +1,370 @@
+"""`trivium sync`: sources that the library keeps in step with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from trivium.cli.output import Shell, logged, pass_shell, printable, shared_options
+from trivium.shapes import SyncAnswer, SyncFailureAnswer, SyncRunAnswer
+
+if TYPE_CHECKING:
+    from trivium.library import Library, SyncEvent
+    from trivium.work import KeptSource, SyncRun
+
+_SHOWN = 20  # failures and differences; --json lists all
+_SAID = ("added", "updated", "relabelled", "removed", "failed")
+
+
+@click.group("sync", invoke_without_command=True)
+@shared_options
+@click.pass_context
+def sync_command(ctx: click.Context) -> None:
+    """List the sources that the library keeps in step with; add, run, verify, pause, remove them.
+
+    \b
+    trivium sync kinds
+    trivium sync add notes ~/vault --every 10m
+    trivium sync run
+    trivium sync verify vault
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(status_command)
+
+
+@sync_command.command("kinds")
+@shared_options
+@pass_shell
+def kinds_command(shell: Shell) -> None:
+    """List the kinds of sources, with their options and secrets."""
+    from trivium.sources import kinds
+
+    found = [kinds.kind_of(name) for name in kinds.entries()]
+    if shell.json:
+        told = [
+            {
+                "name": one.name,
+                "help": one.help,
+                "options": dict(one.options),
+                "required": list(one.required),
+                "secrets": list(one.secrets),
+            }
+            for one in found
+        ]
+        shell.emit({"kinds": told})
+        return
+    for one in found:
+        shell.say(printable(f"{one.name}: {one.help}"))
+        for option, help_ in one.options.items():
+            mark = " (required)" if option in one.required else ""
+            shell.say(printable(f"{option}: {help_}{mark}"), indent=4)
+        for secret in one.secrets:
+            shell.say(printable(f"secret {secret}: env:NAME or file:PATH"), indent=4)
+
+
+@sync_command.command("add")
+@click.argument("kind")
+@click.argument("place", required=False)
+@click.option("--name", help="What to call it. Else the kind, or the folder's or file's name.")
+@click.option("--option", "options", metavar="KEY=VALUE", multiple=True, help="Repeatable.")
+@click.option(
+    "--secret",
+    "secrets",
+    metavar="KEY=PLACE",
+    multiple=True,
+    help="Where a secret is found: env:NAME or file:PATH. Else env:TRIVIUM_KIND_KEY.",
+)
+@click.option("--collection", default="default", help="Collection the documents belong to.")
+@click.option("--category", help="Their category.")
+@click.option(
+    "--audience",
+    help="Who may see its items, unless the source says who. Else `all` for public sources, and"
+    " a label of the source's name for others.",
+)
+@click.option("--every", default="", metavar="PERIOD", help="Let `serve` run it: 10m, 1h, 1d.")
+@click.option("--run/--no-run", default=False, help="Run it at once.")
+@shared_options
+@click.pass_context
+def add_command(
+    ctx: click.Context,
+    kind: str,
+    place: str | None,
+    name: str | None,
+    options: tuple[str, ...],
+    secrets: tuple[str, ...],
+    collection: str,
+    category: str | None,
+    audience: str | None,
+    every: str,
+    run: bool,
+) -> None:
+    """Keep a source in step from now on. PLACE is short for its first required option.
+
+    \b
+    trivium sync add notes ~/vault
+    trivium sync add slack --secret token=env:SLACK_TOKEN --every 10m
+    trivium sync add feed https://example.org/feed.xml --run
+    """
+    from pathlib import PurePath
+
+    from trivium.library import seconds_of
+    from trivium.sources import kinds
+    from trivium.work import KeptSource
+
+    shell = ctx.ensure_object(Shell)
+    known = kinds.kind_of(kind)
+    given = _pairs(options, "--option")
+    if place is not None:
+        if not known.required:
+            raise click.UsageError(f"{kind} takes no place; see `trivium sync kinds`.")
+        given.setdefault(known.required[0], place)
+    named = _pairs(secrets, "--secret")
+    for secret in known.secrets:
+        named.setdefault(secret, f"env:TRIVIUM_{kind.upper()}_{secret.upper()}")
+    called = name or _called(kind, PurePath(place or "").name)
+    source = KeptSource(
+        called, kind, given, named, collection, category, audience, seconds_of(every)
+    )
+    with shell.library(create=True) as library:
+        kept = library.sync.add(source)
+        told = SyncAnswer.of(kept, running=False, items=0, failed=0)
+    if run:
+        ctx.invoke(run_command, names=(kept.name,))
+    elif shell.json:
+        shell.emit(told)
+    else:
+        shell.say(printable(f"Added {kept.name}. `trivium sync run {kept.name}` reads it."))
+
+
+def _called(kind: str, place: str) -> str:
+    import re
+
+    short = re.sub(r"[^a-z0-9._-]+", "-", place.lower()).strip("-._")
+    return short[:64] or kind
+
+
+def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
+    found = {}
+    for value in values:
+        key, sign, rest = value.partition("=")
+        if not sign or not key:
+            raise click.UsageError(f"{option} takes KEY=VALUE.")
+        found[key.strip()] = rest
+    return found
+
+
+@sync_command.command("run")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--full", is_flag=True, help="Read everything again, not only what changed.")
+@click.option("--dry-run", "dry", is_flag=True, help="Say what would happen, and change nothing.")
+@click.option("--compare", is_flag=True, help="Compare all ids: forget what the source lost.")
+@click.option("--force", is_flag=True, help="Even where the source lists nothing at all.")
+@click.option(
+    "--no-wait", is_flag=True, help="End where a service asks for a pause; run again later."
+)
+@shared_options
+@pass_shell
+def run_command(
+    shell: Shell,
+    names: tuple[str, ...] = (),
+    full: bool = False,
+    dry: bool = False,
+    compare: bool = False,
+    force: bool = False,
+    no_wait: bool = False,
+) -> None:
+    """Bring the library up to its sources, or to those that you name. Ctrl-C stops it; the next
+    run goes on from there.
+
+    \b
+    trivium sync run
+    trivium sync run work --full
+    trivium sync run work --dry-run
+    """
+    from trivium.errors import TriviumError
+    from trivium.library import SyncOptions
+
+    options = SyncOptions(full, dry, compare, force, longest_wait=0.0 if no_wait else None)
+    wrong = 0
+    told = []
+    with shell.library() as library, logged(library.backend.folder):
+        chosen = names or tuple(one.name for one in library.sync.all() if not one.paused)
+        if not chosen and not shell.json:
+            shell.note("There is no source to run; `trivium sync add KIND` adds one.")
+        for name in chosen:
+            try:
+                run = library.sync.run(
+                    name, options, on_event=_teller(shell, name), on_wait=shell.note
+                )
+            except TriviumError as error:
+                if len(chosen) == 1:
+                    raise
+                shell.fail(error.code, f"{name}: {error.message}", error.fix)
+                wrong += 1
+                continue
+            failures = [] if dry else library.sync.failures(name)
+            wrong += bool(failures)
+            told.append(
+                {
+                    "source": name,
+                    "run": SyncRunAnswer.of(run),
+                    "failures": [SyncFailureAnswer.of(one) for one in failures],
+                }
+            )
+            if not shell.json:
+                shell.say(printable(f"{name}: {_line(run, dry=dry)}"))
+                for one in failures[:_SHOWN]:
+                    shell.note(f"{one.item}: {one.message}")
+    if shell.json:
+        shell.emit({"runs": told})
+    if wrong:
+        raise click.exceptions.Exit(1)
+
+
+def _teller(shell: Shell, name: str):  # type: ignore[no-untyped-def]
+    def tell(event: SyncEvent) -> None:
+        if shell.json:
+            return
+        if event.kind == "waiting":
+            shell.note(f"{name}: {event.message}{_left(event.run)}")
+        elif event.kind == "checkpoint" and shell.err.is_terminal and event.run.steps:
+            run = event.run
+            shell.err.print(
+                printable(f"{name}: {run.done:,} of {run.steps:,}{_left(run)}"),
+                end="\r",
+                style="dim",
+            )
+
+    return tell
+
+
+def _left(run: SyncRun) -> str:
+    if run.seconds_left is None:
+        return ""
+    minutes = run.seconds_left / 60
+    said = f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+    return f" · about {said if minutes >= 1 else 'a minute'} left"
+
+
+def _line(run: SyncRun, *, dry: bool = False) -> str:
+    counts = [f"{run.counts[fate]:,} {fate}" for fate in _SAID if run.counts.get(fate)]
+    said = ", ".join(counts) or ("nothing would change" if dry else "nothing new")
+    if dry and counts:
+        said = f"would be {said}"
+    return f"{said}. {run.message}".strip() if run.message else f"{said}."
+
+
+@sync_command.command("status")
+@click.argument("name", required=False)
+@shared_options
+@pass_shell
+def status_command(shell: Shell, name: str | None = None) -> None:
+    """List the sources: state, items, last run, errors. With a NAME, what failed as well."""
+    with shell.library() as library:
+        found = library.sync.all() if name is None else [library.sync.get(name)]
+        told = [_told(library, one) for one in found]
+        failures = [] if name is None else library.sync.failures(name)
+    if shell.json:
+        failed = [SyncFailureAnswer.of(one) for one in failures]
+        shell.emit({"sources": told} if name is None else {"source": told[0], "failures": failed})
+        return
+    if not found:
+        shell.note("There is no source; `trivium sync add KIND` adds one.")
+        return
+    columns = ("name", "kind", "state", ">items", ">failed", "last run", "every", "result")
+    shell.table(columns, [_row(one, run.run) for one, run in zip(told, found, strict=True)])
+    for one in failures[:_SHOWN]:
+        shell.note(f"{one.item}: {one.message}")
+
+
+def _told(library: Library, source: KeptSource) -> SyncAnswer:
+    sync = library.sync
+    return SyncAnswer.of(
+        source,
+        running=sync.is_running(source.name),
+        items=sync.count(source.name),
+        failed=len(sync.failures(source.name)),
+    )
+
+
+def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
+    state = told.state
+    if state == "running" and run.steps:
+        state = f"running, {run.done:,} of {run.steps:,}{_left(run)}"
+    return (
+        told.name,
+        told.kind,
+        state,
+        f"{told.items:,}",
+        f"{told.failed:,}",
+        run.ended_at or run.started_at or "never",
+        f"{told.every} s" if told.every else "",
+        _line(run) if run.ended_at else "",
+    )
+
+
+@sync_command.command("verify")
+@click.argument("name")
+@click.option("--ids", is_flag=True, help="Only which items are there, not what they say.")
+@shared_options
+@pass_shell
+def verify_command(shell: Shell, name: str, ids: bool) -> None:
+    """Compare a source and the library item by item, and list every difference with its reason.
+    Nothing is changed.
+
+    \b
+    trivium sync verify work
+    trivium sync verify work --ids --json
+    """
+    with shell.library() as library:
+        found = library.sync.verify(name, ids_only=ids, on_event=_teller(shell, name))
+    if shell.json:
+        rows = [
+            {"item": one.item, "kind": one.kind, "reason": one.reason} for one in found.differences
+        ]
+        shell.emit({"source": name, "compared": found.compared, "differences": rows})
+    else:
+        for one in found.differences:
+            shell.say(printable(f"{one.kind:<10}  {one.item}  {one.reason}"))
+        same = "in step" if found.in_step else f"{len(found.differences):,} differences"
+        shell.say(printable(f"{name}: {found.compared:,} items compared, {same}."))
+    if not found.in_step:
+        raise click.exceptions.Exit(1)
+
+
+@sync_command.command("pause")
+@click.argument("name")
+@shared_options
+@pass_shell
+def pause_command(shell: Shell, name: str) -> None:
+    """Let a source rest: no run begins, and one under way ends."""
+    with shell.library() as library:
+        told = _told(library, library.sync.pause(name))
+    shell.emit(told) if shell.json else shell.say(printable(f"Paused {name}."))
+
+
+@sync_command.command("resume")
+@click.argument("name")
+@shared_options
+@pass_shell
+def resume_command(shell: Shell, name: str) -> None:
+    """Let a paused source run again."""
+    with shell.library() as library:
+        told = _told(library, library.sync.resume(name))
+    shell.emit(told) if shell.json else shell.say(printable(f"Resumed {name}."))
+
+
+@sync_command.command("remove")
+@click.argument("name")
+@click.option("--keep-documents", is_flag=True, help="Leave what came from it in the library.")
+@shared_options
+@pass_shell
+def remove_command(shell: Shell, name: str, keep_documents: bool) -> None:
+    """Remove a source and its documents."""
+    with shell.library() as library:
+        count = library.sync.remove(name, keep_documents=keep_documents, on_wait=shell.note)
+    if shell.json:
+        shell.emit({"removed": name, "documents": count})
+    else:
+        shell.say(printable(f"Removed {name} and {count:,} of its items."))

@@ -1,0 +1,148 @@
+"""Sources that a library keeps in step with: what they must say about themselves.
+
+A source tells what changed since a cursor, item by item, and gives a new cursor now and then. It
+keeps nothing and sleeps never: where a service asks to wait, the source says so and whoever runs it
+waits, or comes back later with the last cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from trivium.types import Extraction, Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """An item that is there, as it is now: new, changed or the same as before."""
+
+    id: str  # of the item, unique and stable within its source
+    name: str  # as a file: its ending helps to tell what the bytes are
+    content: Callable[[], bytes] | Extraction  # called at most once; raises ReadError
+    title: str = ""  # where the source knows it better than the file
+    metadata: Metadata = field(default_factory=dict)  # what people can filter by
+    # `all`: whoever may read the library. A label: only who holds it. None: the source can't tell,
+    # so it is private.
+    audience: str | None = None
+    size: int = 0  # bytes; 0: unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """An item that isn't there any more, or that the library may no longer read."""
+
+    id: str
+    below: bool = False  # and every item whose id begins with this one and a slash
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Of the items whose ids begin with `prefix`, these are all there are: the others are gone.
+    What lies below one of these, such as the replies to a message, isn't meant."""
+
+    prefix: str  # empty: of all items
+    ids: frozenset[str]
+    since: str = ""  # only ids that sort at or after this are meant
+
+    def drops(self, id_: str) -> bool:
+        """Whether an item is gone by this."""
+        if not id_.startswith(self.prefix) or id_ < self.since or id_ in self.ids:
+            return False
+        above = id_.rpartition("/")[0]
+        while above and above.startswith(self.prefix):
+            if above in self.ids:
+                return False
+            above = above.rpartition("/")[0]
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An item that couldn't be read this time. The run goes on; the next one tries it again."""
+
+    id: str
+    message: str
+    code: str = "source.item_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Everything before it is told: `changes(cursor)` goes on from here."""
+
+    cursor: str
+    done: int = 0  # steps of the source, such as channels or pages ...
+    of: int = 0  # ... of so many; 0: unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The service asks for a pause before the next request."""
+
+    seconds: float
+    reason: str  # for people: who asks, and why
+
+
+Change: TypeAlias = Put | Gone | Only | Failed | Checkpoint | Wait
+Deletions: TypeAlias = Literal["told", "compared", "kept"]
+
+
+class SyncSource(Protocol):
+    """A service, a mailbox, a folder of notes. Raises SourceError where nothing can be read at
+    all."""
+
+    # told: `changes` tells every deletion. compared: it misses some, so runs compare all ids once a
+    # day. kept: what it tells of no longer stays in the library, as with a feed of what is new.
+    deletions: Deletions
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        """What changed since a cursor that a Checkpoint gave; empty: everything there is. The last
+        change of an item counts; the same item may come twice."""
+        ...
+
+    def ids(self) -> Iterator[str | Wait]:
+        """The id of every item that is there now. The library forgets all others, so it raises
+        SourceError rather than leave some out."""
+        ...
+
+
+@runtime_checkable
+class RetryingSource(SyncSource, Protocol):
+    """A source that can be asked for some items alone."""
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        """These items as they are now, each as Put, Gone or Failed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAsked:
+    """What someone wants synced: options by name, and secrets, already looked up."""
+
+    options: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def option(self, name: str, default: str = "") -> str:
+        return self.options.get(name, default)
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """An option with commas between its values."""
+        parts = (part.strip() for part in self.options.get(name, "").split(","))
+        return tuple(part for part in parts if part)
+
+    def on(self, name: str, default: bool = False) -> bool:
+        value = self.options.get(name, "on" if default else "off").lower()
+        return value in ("on", "yes", "true", "1")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    """One kind of source, as the entry point group `trivium.sources` names it."""
+
+    name: str  # slack, notes, ...
+    help: str  # one line
+    make: Callable[[SourceAsked], SyncSource]  # raises BadSetting
+    options: Mapping[str, str] = field(default_factory=dict)  # name and help
+    required: Sequence[str] = ()
+    secrets: Sequence[str] = ()  # names; each is given as env:NAME or file:PATH

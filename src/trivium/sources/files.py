@@ -1,0 +1,46 @@
+"""What sources on this machine share: which files changed since a cursor.
+
+A file counts as changed when its size or its time of change did, as with rsync and make.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from trivium.errors import FileUnreadable, PathNotFound
+
+Stamp = tuple[int, int]  # nanoseconds and bytes
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """None: it isn't there, or may not be looked at."""
+    try:
+        held = path.stat()
+    except OSError:
+        return None
+    return held.st_mtime_ns, held.st_size
+
+
+def read(path: Path) -> bytes:
+    """Raises FileUnreadable."""
+    try:
+        return path.read_bytes()
+    except OSError as reason:
+        raise FileUnreadable(f"{path.name} can't be read: {reason.strerror}.") from reason
+
+
+def existing(path: str) -> Path:
+    """An option that names a file or folder. Raises PathNotFound."""
+    found = Path(os.path.abspath(Path(path).expanduser()))
+    if not found.exists():
+        raise PathNotFound(f"There is no file or folder {found}.")
+    return found
+
+
+def stamps_of(told: object) -> Mapping[str, Stamp]:
+    """As a cursor has them."""
+    if not isinstance(told, dict):
+        return {}
+    return {str(name): (int(one[0]), int(one[1])) for name, one in told.items()}

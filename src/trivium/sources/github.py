@@ -1,0 +1,370 @@
+"""Repositories on GitHub: issues, pull requests, discussions, their comments, files at a ref.
+
+    owner/name/issues/7                 an issue or a pull request
+    owner/name/issues/7/comments/12     what was said about it
+    owner/name/pulls/7/comments/9       what was said about a line of it
+    owner/name/discussions/3            and its comments below it
+    owner/name/files/docs/index.md      a file
+
+Issues and comments are listed by when they were last changed, so a cursor is a time. Deletions are
+told by nobody: all ids are compared now and then.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+
+from trivium.errors import BadSetting, SourceNonsense, UrlFailed
+from trivium.extract.composer import describe
+from trivium.ports import (
+    Change,
+    Checkpoint,
+    Gone,
+    Only,
+    Put,
+    SourceAsked,
+    SourceKind,
+    Wait,
+)
+from trivium.ports.sync import Deletions
+from trivium.sources.service import NotThere, Service
+from trivium.sources.texts import text_put
+from trivium.types import EVERYONE
+
+URL = "https://api.github.com/"
+MEDIA_TYPE = "text/x-github"
+_PAGE = 100
+_MOST_FILE = 10 << 20  # bytes
+_LISTS = {
+    "issues": "issues?state=all&sort=updated&direction=asc",
+    "comments": "issues/comments?sort=updated&direction=asc",
+    "reviews": "pulls/comments?sort=updated&direction=asc",
+}
+_DISCUSSIONS = """
+query($owner: String!, $name: String!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    discussions(first: 50, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
+      pageInfo { hasNextPage endCursor }
+      nodes {
+        number title body url createdAt updatedAt closed author { login } category { name }
+        labels(first: 20) { nodes { name } }
+        comments(first: 100) { nodes { databaseId body url createdAt updatedAt author { login } } }
+      }
+    }
+  }
+}"""
+
+Told = Mapping[str, Any]
+
+
+class GitHubSource:
+    deletions: Deletions = "compared"
+
+    def __init__(
+        self,
+        service: Service,
+        repositories: Sequence[str],
+        *,
+        files: Sequence[str] = (),
+        ref: str = "",
+        discussions: bool = False,
+    ) -> None:
+        """`files`: patterns of paths, such as docs/*.md; none: no files."""
+        self._service = service
+        self._repositories = repositories
+        self._files = files
+        self._ref = ref
+        self._discussions = discussions
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        state: dict[str, Any] = json.loads(cursor) if cursor else {}
+        for name in [one for one in state if one not in self._repositories]:
+            yield Gone(name, below=True)
+            del state[name]
+        of = len(self._repositories)
+        for count, name in enumerate(self._repositories):
+            known = state.setdefault(name, {})
+            repository = _Repository(name, (yield from self._about(name)))
+            if known.get("private") not in (None, repository.private):
+                known = state[name] = {}  # others may see it now: all of it is told again
+            known["private"] = repository.private
+            for part in _LISTS:
+                for page in self._pages(name, part, known.get(part)):
+                    if isinstance(page, Wait):
+                        yield page
+                        continue
+                    for told in page:
+                        yield repository.put(part, told)
+                        known[part] = max(known.get(part, ""), str(told["updated_at"]))
+                    yield Checkpoint(json.dumps(state), count, of)
+            if self._discussions:
+                yield from self._discussed(repository, known)
+            if self._files:
+                yield from self._tree(repository, known)
+            yield Checkpoint(json.dumps(state), count + 1, of)
+        yield Checkpoint(json.dumps(state), of, of)
+
+    def ids(self) -> Iterator[str | Wait]:
+        """Listing them is reading them, but for files."""
+        seen: dict[str, None] = {}
+        for change in self.changes(""):
+            if isinstance(change, Wait):
+                yield change
+            elif isinstance(change, Put):
+                seen[change.id] = None
+        yield from seen
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        about: dict[str, _Repository] = {}
+        for id_ in ids:
+            parts = id_.split("/")
+            name = "/".join(parts[:2])
+            if name not in self._repositories or len(parts) < 4:
+                yield Gone(id_)
+                continue
+            if name not in about:
+                about[name] = _Repository(name, (yield from self._about(name)))
+            repository, kind, rest = about[name], parts[2], parts[3:]
+            if kind == "files":
+                listed = yield from self._listed(repository)
+                path = "/".join(rest)
+                yield self._file(repository, path, listed[path]) if path in listed else Gone(id_)
+            elif kind == "discussions":
+                found = [one for one in self._discussed(repository, {}) if isinstance(one, Put)]
+                yield next((one for one in found if one.id == id_), None) or Gone(id_)
+            else:
+                part = "issues" if len(rest) == 1 else {"pulls": "reviews"}.get(kind, "comments")
+                path = f"issues/{rest[0]}" if len(rest) == 1 else f"{kind}/comments/{rest[-1]}"
+                try:
+                    answer = yield from self._service.get(f"repos/{name}/{path}")
+                    yield repository.put(part, answer.json("GitHub"))
+                except NotThere:
+                    yield Gone(id_)
+
+    # --- asking
+
+    def _about(self, name: str) -> Generator[Wait, None, Told]:
+        answer = yield from self._service.get(f"repos/{name}")
+        told: Told = answer.json("GitHub")
+        return told
+
+    def _pages(self, name: str, part: str, since: str | None) -> Iterator[Wait | list[Told]]:
+        """By when they last changed, the oldest first: a page that moves meanwhile shows some twice
+        and none never."""
+        path: str | None = f"repos/{name}/{_LISTS[part]}&per_page={_PAGE}"
+        if since:
+            path = f"{path}&since={since}"
+        while path:
+            answer = yield from self._service.get(path)
+            told = answer.json("GitHub")
+            if not isinstance(told, list):
+                raise SourceNonsense("GitHub answered with something else than a list.")
+            yield [one for one in told if isinstance(one, dict)]
+            path = _next(answer.headers.get("link", ""))
+
+    def _discussed(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
+        """The newest first, down to what was told before."""
+        owner, _, name = repository.name.partition("/")
+        since, newest, after = known.get("discussions", ""), "", None
+        while True:
+            variables = {"owner": owner, "name": name, "after": after}
+            body = {"query": _DISCUSSIONS, "variables": variables}
+            answer = yield from self._service.ask("POST", "graphql", body=body)
+            told = answer.json("GitHub")
+            try:
+                found = told["data"]["repository"]["discussions"]
+                nodes, page = found["nodes"], found["pageInfo"]
+            except (KeyError, TypeError) as reason:
+                raise SourceNonsense(f"GitHub refuses discussions: {str(told)[:200]}") from reason
+            for node in nodes:
+                newest = max(newest, str(node["updatedAt"]))
+                if str(node["updatedAt"]) >= since:
+                    yield from repository.discussion(node)
+            if not page["hasNextPage"] or (nodes and str(nodes[-1]["updatedAt"]) < since):
+                break
+            after = page["endCursor"]
+        known["discussions"] = newest or since
+
+    def _listed(self, repository: _Repository) -> Generator[Wait, None, dict[str, str]]:
+        """The files that are wanted, with the hash of each."""
+        ref = self._ref or repository.branch
+        try:
+            path = f"repos/{repository.name}/git/trees/{ref}?recursive=1"
+            answer = yield from self._service.get(path)
+        except NotThere:
+            return {}
+        tree = answer.json("GitHub").get("tree", ())
+        return {
+            str(one["path"]): str(one["sha"])
+            for one in tree
+            if one.get("type") == "blob"
+            and one.get("size", 0) <= _MOST_FILE
+            and any(fnmatch(str(one["path"]), pattern) for pattern in self._files)
+        }
+
+    def _tree(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
+        listed = yield from self._listed(repository)
+        before = known.get("tree", {})
+        for path, sha in listed.items():
+            if before.get(path) != sha:
+                yield self._file(repository, path, sha)
+        prefix = f"{repository.name}/files/"
+        yield Only(prefix, frozenset(prefix + path for path in listed))
+        known["tree"] = listed
+
+    def _file(self, repository: _Repository, path: str, sha: str) -> Put:
+        ref = self._ref or repository.branch
+        about = {
+            "repository": repository.name,
+            "path": path,
+            "link": f"{repository.link}/blob/{ref}/{path}",
+        }
+        return Put(
+            f"{repository.name}/files/{path}",
+            PurePosixPath(path).name,
+            partial(self._blob, repository.name, sha),
+            metadata=describe(about),
+            audience=repository.audience,
+        )
+
+    def _blob(self, name: str, sha: str) -> bytes:
+        data = self._service.file(f"{self._service.url}repos/{name}/git/blobs/{sha}")
+        try:
+            return base64.b64decode(json.loads(data)["content"])
+        except (ValueError, KeyError, TypeError) as reason:
+            raise UrlFailed("GitHub sent no file.") from reason
+
+
+class _Repository:
+    def __init__(self, name: str, told: Told) -> None:
+        self.name = name
+        self.private = bool(told.get("private", True))
+        self.branch = str(told.get("default_branch") or "HEAD")
+        self.link = str(told.get("html_url") or f"https://github.com/{name}")
+
+    @property
+    def audience(self) -> str | None:
+        """What is public is for all; who may read a private repository isn't told."""
+        return None if self.private else EVERYONE
+
+    def put(self, part: str, told: Told) -> Put:
+        if part == "issues":
+            return self._issue(told)
+        # An address as https://api.github.com/repos/OWNER/NAME/issues/7
+        above = str(told.get("issue_url") or told.get("pull_request_url") or "").split("/")[-1]
+        kind = "pulls" if part == "reviews" else "issues"
+        about = {"number": int(above) if above.isdecimal() else 0, "path": told.get("path")}
+        return self._said(
+            f"{self.name}/{kind}/{above}/comments/{told['id']}", told, f"#{above}", about
+        )
+
+    def _issue(self, told: Told) -> Put:
+        number = told["number"]
+        about = {
+            "number": number,
+            "kind": "pull request" if told.get("pull_request") else "issue",
+            "state": told.get("state"),
+            "labels": [
+                one.get("name") for one in told.get("labels") or () if isinstance(one, dict)
+            ],
+            "assignees": [one.get("login") for one in told.get("assignees") or ()],
+            "milestone": (told.get("milestone") or {}).get("title"),
+        }
+        title = str(told.get("title") or "")
+        return self._said(f"{self.name}/issues/{number}", told, f"#{number} {title}", about)
+
+    def discussion(self, told: Told) -> Iterator[Change]:
+        number = told["number"]
+        id_ = f"{self.name}/discussions/{number}"
+        labels = [one["name"] for one in (told.get("labels") or {}).get("nodes") or ()]
+        about = {
+            "number": number,
+            "kind": "discussion",
+            "state": "closed" if told.get("closed") else "open",
+            "labels": labels,
+            "category": (told.get("category") or {}).get("name"),
+        }
+        title = f"#{number} {told.get('title') or ''}"
+        yield self._said(id_, told, title, about)
+        comments = (told.get("comments") or {}).get("nodes") or ()
+        ids = [f"{id_}/comments/{one['databaseId']}" for one in comments]
+        for one_id, one in zip(ids, comments, strict=True):
+            yield self._said(
+                one_id, one, f"#{number} {told.get('title') or ''}", {"number": number}
+            )
+        yield Only(f"{id_}/", frozenset(ids))
+
+    def _said(self, id_: str, told: Told, title: str, about: Told) -> Put:
+        author = told.get("user") or told.get("author") or {}
+        return text_put(
+            id_,
+            str(told.get("body") or ""),
+            title=title,
+            media_type=MEDIA_TYPE,
+            headings=(self.name, title),
+            author=str(author.get("login") or ""),
+            time=str(told.get("created_at") or told.get("createdAt") or ""),
+            link=str(told.get("html_url") or told.get("url") or ""),
+            metadata={
+                "repository": self.name,
+                "project": self.name,
+                "edited": told.get("updated_at") or told.get("updatedAt"),
+                **about,
+            },
+            audience=self.audience,
+        )
+
+
+def budget(headers: Mapping[str, str]) -> float:
+    """Seconds until there are requests left, by GitHub's headers."""
+    if headers.get("x-ratelimit-remaining") != "0":
+        return 0.0
+    reset = headers.get("x-ratelimit-reset", "")
+    return max(0.0, float(reset) - time.time()) + 1.0 if reset.isdecimal() else 60.0
+
+
+def _next(link: str) -> str | None:
+    for part in link.split(","):
+        address, _, rel = part.partition(";")
+        if 'rel="next"' in rel:
+            return address.strip(" <>")
+    return None
+
+
+def _make(asked: SourceAsked) -> GitHubSource:
+    names = asked.several("repositories")
+    if not all(name.count("/") == 1 for name in names):
+        raise BadSetting("A repository is named OWNER/NAME.", fix="Correct `repositories`.")
+    headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
+    if token := asked.secrets.get("token", ""):
+        headers["Authorization"] = f"Bearer {token}"
+    return GitHubSource(
+        Service("GitHub", asked.option("url", URL), headers, budget),
+        names,
+        files=asked.several("files"),
+        ref=asked.option("ref"),
+        discussions=asked.on("discussions"),
+    )
+
+
+KIND = SourceKind(
+    "github",
+    "issues, pull requests, discussions and files of repositories on GitHub",
+    _make,
+    {
+        "repositories": "OWNER/NAME, comma-separated",
+        "files": "patterns of files to add, such as docs/*.md,README.md; empty: no files",
+        "ref": "branch, tag or commit of the files; empty: the default branch",
+        "discussions": "on: discussions too",
+        "url": "address of the API, for GitHub Enterprise",
+    },
+    required=("repositories",),
+    secrets=("token",),
+)

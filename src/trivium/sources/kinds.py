@@ -1,0 +1,73 @@
+"""Which kinds of sources can be kept in step: those that others registered, and ours.
+
+A kind is registered under the entry point group `trivium.sources` as a `SourceKind`. Ours are
+registered in the same way. Loaded on call: naming a source imports no other.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+
+from trivium.errors import BadSetting, SourceNotFound, TriviumError
+from trivium.ports import SourceAsked, SourceKind, SyncSource
+
+GROUP = "trivium.sources"
+# As pyproject.toml has them, so that they are there without an installation too.
+_OURS = {
+    "feed": "trivium.sources.feed:FEED",
+    "github": "trivium.sources.github:KIND",
+    "imap": "trivium.sources.imap:KIND",
+    "linear": "trivium.sources.linear:KIND",
+    "mbox": "trivium.sources.mbox:KIND",
+    "notes": "trivium.sources.notes:KIND",
+    "notion": "trivium.sources.notion:KIND",
+    "sitemap": "trivium.sources.feed:SITEMAP",
+    "slack": "trivium.sources.slack:KIND",
+    "slack-export": "trivium.sources.slack_export:KIND",
+    "trilium": "trivium.sources.trilium:KIND",
+    "zotero": "trivium.sources.zotero:KIND",
+}
+
+
+def entries() -> dict[str, EntryPoint]:
+    """By name; ours can't be replaced by accident."""
+    others = {one.name: one for one in entry_points(group=GROUP)}
+    ours = {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
+    return dict(sorted((others | ours).items()))
+
+
+def kind_of(name: str) -> SourceKind:
+    """Raises SourceNotFound, BadSetting."""
+    known = entries()
+    if name not in known:
+        raise SourceNotFound(
+            f"There is no kind of source called {name!r}.", fix=f"Known: {', '.join(known)}."
+        )
+    entry = known[name]
+    try:
+        found = entry.load()
+        if not isinstance(found, SourceKind):
+            raise TypeError("it is no SourceKind")
+    except TriviumError:
+        raise
+    except Exception as reason:
+        owner = entry.dist.name if entry.dist else entry.value
+        raise BadSetting(
+            f"The source {name} of {owner} can't be loaded ({type(reason).__name__}: {reason}).",
+            fix=f"Update or uninstall {owner}.",
+        ) from reason
+    return found
+
+
+def make(kind: SourceKind, asked: SourceAsked) -> SyncSource:
+    """Raises BadSetting where an option is unknown or missing."""
+    for name in asked.options:
+        if name not in kind.options:
+            known = ", ".join(kind.options) or "none"
+            raise BadSetting(f"{kind.name} has no option `{name}`.", fix=f"It takes: {known}.")
+    for name in kind.required:
+        if not asked.options.get(name):
+            raise BadSetting(
+                f"{kind.name} needs the option `{name}`: {kind.options[name]}.", fix="Give it."
+            )
+    return kind.make(asked)

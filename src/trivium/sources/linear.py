@@ -1,0 +1,226 @@
+"""Issues of Linear and what was said about them, by its GraphQL interface.
+
+Both are listed by when they last changed, the newest first, so a cursor is a time. What was
+archived stays; what was moved to the trash goes. Comments that were deleted are told by nobody: all
+ids are compared now and then.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from trivium.errors import BadSetting, SourceNonsense, SourceRefused
+from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
+from trivium.sources.service import Service
+from trivium.sources.texts import text_put
+
+URL = "https://api.linear.app/"
+MEDIA_TYPE = "text/x-linear"
+_PAGE = 50
+_ISSUE = """id identifier title description url createdAt updatedAt archivedAt trashed
+ priorityLabel dueDate state { name type } team { id key name } project { name }
+ cycle { name number } labels { nodes { name } } assignee { name } creator { name }"""
+_COMMENT = """id body url createdAt updatedAt archivedAt user { name }
+ issue { id identifier trashed }"""
+_QUERY = """query($after: String, $filter: %s) {
+ found: %s(first: %d, after: $after, filter: $filter, orderBy: updatedAt, includeArchived: true) {
+  pageInfo { hasNextPage endCursor } nodes { %s } } }"""
+QUERIES = {
+    "issues": _QUERY % ("IssueFilter", "issues", _PAGE, _ISSUE),
+    "comments": _QUERY % ("CommentFilter", "comments", _PAGE, _COMMENT),
+}
+_ONE = {
+    "issues": f"query($id: String!) {{ found: issue(id: $id) {{ {_ISSUE} }} }}",
+    "comments": f"query($id: String!) {{ found: comment(id: $id) {{ {_COMMENT} }} }}",
+}
+
+Told = Mapping[str, Any]
+
+
+class LinearSource:
+    """Who may see a team's issues isn't told, so they are private unless you say otherwise."""
+
+    deletions: Deletions = "compared"
+
+    def __init__(self, service: Service, teams: Sequence[str] = ()) -> None:
+        """`teams`: their keys; none: all."""
+        self._service = service
+        self._teams = teams
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        """The newest come first, so until the end of a list a cursor holds what it has told."""
+        state: dict[str, Any] = json.loads(cursor) if cursor else {}
+        for count, part in enumerate(QUERIES, start=1):
+            told: dict[str, str] = state.setdefault("told", {}).setdefault(part, {})
+            for node in self._nodes(part, str(state.get(part, ""))):
+                if isinstance(node, Wait):
+                    yield node
+                    continue
+                id_, at = str(node["id"]), str(node["updatedAt"])
+                if told.get(id_) != at:
+                    yield self._told(part, node)
+                    told[id_] = at
+                    if len(told) % _PAGE == 0:
+                        yield Checkpoint(json.dumps(state), count - 1, len(QUERIES))
+            state[part] = max([str(state.get(part, "")), *told.values()])
+            del state["told"][part]
+            yield Checkpoint(json.dumps(state), count, len(QUERIES))
+
+    def ids(self) -> Iterator[str | Wait]:
+        for part in QUERIES:
+            for told in self._nodes(part, ""):
+                if isinstance(told, Wait):
+                    yield told
+                elif isinstance(change := self._told(part, told), Put):
+                    yield change.id
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        for id_ in ids:
+            part = "comments" if "/" in id_ else "issues"
+            told = yield from self._ask(_ONE[part], {"id": id_.rpartition("/")[2]}, missing=True)
+            found = told.get("found") if told else None
+            yield self._told(part, found) if found else Gone(id_)
+
+    def _nodes(self, part: str, since: str) -> Iterator[Told | Wait]:
+        wanted: dict[str, Any] = {}
+        if since:
+            wanted["updatedAt"] = {"gte": since}
+        if self._teams:
+            team = {"team": {"key": {"in": list(self._teams)}}}
+            wanted |= team if part == "issues" else {"issue": team}
+        after = None
+        while True:
+            told = yield from self._ask(QUERIES[part], {"after": after, "filter": wanted})
+            try:
+                found = told["found"]
+                nodes, page = found["nodes"], found["pageInfo"]
+            except (KeyError, TypeError) as reason:
+                raise SourceNonsense("Linear answered without what was asked for.") from reason
+            yield from nodes
+            if not page["hasNextPage"]:
+                return
+            after = page["endCursor"]
+
+    def _ask(
+        self, query: str, variables: Told, *, missing: bool = False
+    ) -> Generator[Wait, None, dict[str, Any]]:
+        """`missing`: nothing comes back for an entity that isn't there."""
+        while True:
+            body = {"query": query, "variables": variables}
+            answer = yield from self._service.ask("POST", "graphql", body=body, fine=(400,))
+            told = answer.json("Linear")
+            errors = told.get("errors") or ()
+            if not errors and answer.status < 300:
+                data: dict[str, Any] = told.get("data") or {}
+                return data
+            codes = {str((one.get("extensions") or {}).get("code", "")) for one in errors}
+            said = "; ".join(str(one.get("message", "")) for one in errors)[:200]
+            if "RATELIMITED" in codes:
+                seconds = budget({**answer.headers, "x-ratelimit-requests-remaining": "0"})
+                yield Wait(seconds, f"Linear asks to wait {seconds:.0f} s before the next request.")
+                continue
+            if "AUTHENTICATION_ERROR" in codes or "FORBIDDEN" in codes:
+                raise SourceRefused(f"Linear refuses: {said}")
+            if missing and ("INPUT_ERROR" in codes or "not found" in said.lower()):
+                return {}
+            raise SourceNonsense(f"Linear answered: {said}")
+
+    def _told(self, part: str, told: Told) -> Change:
+        return _issue(told) if part == "issues" else _comment(told)
+
+
+def _issue(told: Told) -> Change:
+    id_ = str(told["id"])
+    if told.get("trashed"):
+        return Gone(id_, below=True)
+    name = f"{told.get('identifier')} {told.get('title') or ''}".strip()
+    return text_put(
+        id_,
+        str(told.get("description") or ""),
+        title=name,
+        media_type=MEDIA_TYPE,
+        headings=(_named(told.get("project")), name),
+        author=_named(told.get("creator")),
+        time=str(told.get("createdAt") or ""),
+        link=str(told.get("url") or ""),
+        metadata={
+            **_about(told),
+            "linearIssueId": [told.get("identifier"), id_],
+            "state": _named(told.get("state")),
+            "labels": [_named(one) for one in (told.get("labels") or {}).get("nodes") or ()],
+            "assignees": [_named(told.get("assignee"))],
+            "priority": told.get("priorityLabel"),
+            "due": told.get("dueDate"),
+            "cycle": _named(told.get("cycle")),
+        },
+    )
+
+
+def _comment(told: Told) -> Change:
+    """Says of its issue only what never changes: a comment isn't told again with its issue."""
+    issue = told.get("issue") or {}
+    id_ = f"{issue.get('id')}/{told['id']}"
+    if not issue or issue.get("trashed"):
+        return Gone(id_)
+    name = str(issue.get("identifier") or "")
+    return text_put(
+        id_,
+        str(told.get("body") or ""),
+        title=f"Comment on {name}",
+        media_type=MEDIA_TYPE,
+        headings=(name,),
+        author=_named(told.get("user")),
+        time=str(told.get("createdAt") or ""),
+        link=str(told.get("url") or ""),
+        metadata={
+            "edited": told.get("updatedAt"),
+            "issue": name,
+            "linearIssueId": [name, issue.get("id")],
+        },
+    )
+
+
+def _about(issue: Told) -> dict[str, object]:
+    team = issue.get("team") or {}
+    return {
+        "edited": issue.get("updatedAt"),
+        "project": _named(issue.get("project")),
+        "team": [team.get("name"), team.get("key")],
+        "issue": issue.get("identifier"),
+    }
+
+
+def _named(told: object) -> str:
+    return str(told.get("name") or "") if isinstance(told, dict) else ""
+
+
+def budget(headers: Mapping[str, str]) -> float:
+    """Seconds until there are requests left, by Linear's headers: its clock counts milliseconds."""
+    if headers.get("x-ratelimit-requests-remaining") != "0":
+        return 0.0
+    reset = headers.get("x-ratelimit-requests-reset", "")
+    return max(0.0, int(reset) / 1000 - time.time()) + 1.0 if reset.isdecimal() else 60.0
+
+
+def _make(asked: SourceAsked) -> LinearSource:
+    key = asked.secrets.get("key", "")
+    if not key:
+        raise BadSetting("Linear needs the secret `key`.", fix="Name where it is found.")
+    service = Service("Linear", asked.option("url", URL), {"Authorization": key}, budget)
+    return LinearSource(service, asked.several("teams"))
+
+
+KIND = SourceKind(
+    "linear",
+    "issues of Linear with their comments",
+    _make,
+    {
+        "teams": "keys of teams, comma-separated; empty: all that the key may read",
+        "url": "address of the API, if not Linear's own",
+    },
+    secrets=("key",),
+)

@@ -1,0 +1,168 @@
+"""Mailboxes in files: every message is an item, with its attachments.
+
+Takes one mbox file or a folder of them. A file that only grew is read from where it ended before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from trivium.errors import FileUnreadable, SourceUnreachable
+from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
+from trivium.sources.files import existing, stamp_of
+
+PAGE = 256  # messages between two cursors
+_PIECE = 1 << 20
+_QUOTED = re.compile(rb"(?m)^>(>*From )")
+_SUFFIXES = (".mbox", ".mbx", "")
+
+
+class MboxSource:
+    """Mail is private: who may read it is for whoever adds the source to say."""
+
+    deletions: Deletions = "told"
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        """The cursor knows of each file how much of it is told, and its stamp where that is all."""
+        known: dict[str, dict[str, object]] = json.loads(cursor) if cursor else {}
+        files = self._files()
+        for name in sorted(known.keys() - files.keys()):
+            yield Only(f"{name}/", frozenset())
+            del known[name]
+        for name, path in files.items():
+            stamp = stamp_of(path)
+            if stamp is None or known.get(name, {}).get("stamp") == list(stamp):
+                continue
+            with _opened(path) as file:
+                yield from self._file(name, file, known)
+                known[name]["stamp"] = list(stamp)
+            yield Checkpoint(json.dumps(known))
+        yield Checkpoint(json.dumps(known))
+
+    def _file(
+        self, name: str, file: BinaryIO, known: dict[str, dict[str, object]]
+    ) -> Iterator[Change]:
+        before = known.get(name, {})
+        told = int(str(before.get("bytes", 0)))
+        sum_ = hashlib.sha256()
+        grew = bool(told) and _hashed(file, told, sum_) and sum_.hexdigest() == before.get("hash")
+        if grew and file.read(5) not in (b"From ", b""):  # its last message goes on
+            grew = False
+        file.seek(told)
+        if not grew:
+            file.seek(0)
+            told, sum_ = 0, hashlib.sha256()
+        ids = set()
+        for count, message in enumerate(_messages(file), start=1):
+            put = self._put(name, message)
+            if not grew:
+                ids.add(put.id)
+            yield put
+            sum_.update(message)
+            told += len(message)
+            # Where a file was rewritten, the old cursor holds until all of it is told again: only
+            # then it is known what is gone.
+            if count % PAGE == 0 and (grew or not before):
+                known[name] = {"bytes": told, "hash": sum_.hexdigest()}
+                yield Checkpoint(json.dumps(known))
+        if not grew:
+            yield Only(f"{name}/", frozenset(ids))
+        known[name] = {"bytes": told, "hash": sum_.hexdigest()}
+
+    def ids(self) -> Iterator[str | Wait]:
+        for name, path in self._files().items():
+            with _opened(path) as file:
+                yield from dict.fromkeys(self._put(name, one).id for one in _messages(file))
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        wanted = set(ids)
+        for name, path in self._files().items():
+            if any(id_.startswith(f"{name}/") for id_ in wanted):
+                with _opened(path) as file:
+                    for message in _messages(file):
+                        put = self._put(name, message)
+                        if put.id in wanted:
+                            wanted.discard(put.id)
+                            yield put
+        for id_ in sorted(wanted):
+            yield Gone(id_)
+
+    def _files(self) -> dict[str, Path]:
+        if self._place.is_file():
+            return {self._place.name: self._place}
+        if not self._place.is_dir():
+            raise SourceUnreachable(f"{self._place} isn't there.", fix="Is its disk?")
+        found = sorted(self._place.rglob("*"))
+        return {
+            path.relative_to(self._place).as_posix(): path
+            for path in found
+            if path.is_file() and path.suffix.lower() in _SUFFIXES and not path.name.startswith(".")
+        }
+
+    def _put(self, name: str, message: bytes) -> Put:
+        """Known by its bytes: a message doesn't change, and not all of them have a good id."""
+        body = message.lstrip(b"\r\n")
+        if body.startswith(b"From "):
+            body = body.partition(b"\n")[2]
+        body = _QUOTED.sub(rb"\1", body)
+        id_ = hashlib.sha256(body).hexdigest()[:20]
+        return Put(
+            f"{name}/{id_}",
+            f"{id_}.eml",
+            partial(bytes, body),
+            metadata={"mailbox": name},
+            size=len(body),
+        )
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as reason:
+        raise FileUnreadable(f"{path.name} can't be read: {reason.strerror}.") from reason
+
+
+def _hashed(file: BinaryIO, count: int, sum_: hashlib._Hash) -> bool:
+    """Whether the file has so many bytes."""
+    left = count
+    while left and (piece := file.read(min(left, _PIECE))):
+        sum_.update(piece)
+        left -= len(piece)
+    return not left
+
+
+def _messages(file: BinaryIO) -> Iterator[bytes]:
+    """From here to the end, each with its envelope line; one at a time is in memory."""
+    lines: list[bytes] = []
+    blank = True
+    for line in file:
+        if line.startswith(b"From ") and blank and any(map(bytes.strip, lines)):
+            yield b"".join(lines)
+            lines = []
+        lines.append(line)
+        blank = not line.strip()
+    if any(map(bytes.strip, lines)):
+        yield b"".join(lines)
+
+
+def _make(asked: SourceAsked) -> MboxSource:
+    return MboxSource(existing(asked.option("path")))
+
+
+KIND = SourceKind(
+    "mbox",
+    "mail in mbox files, each message with its attachments",
+    _make,
+    {"path": "the file, or a folder of them"},
+    required=("path",),
+)

@@ -1,0 +1,153 @@
+"""A folder of notes as Obsidian, Logseq and others keep them: front matter, wiki links, tags.
+
+Every file is an item, notes and attachments alike. Knows nothing of Markdown beyond what such
+programs add to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from trivium.errors import ReadError, SourceUnreachable
+from trivium.extract.frontmatter import parse_front_matter, split_front_matter
+from trivium.ports import Change, Checkpoint, Failed, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
+from trivium.sources.files import Stamp, existing, read, stamp_of, stamps_of
+from trivium.sources.ignore import Rules
+from trivium.types import EVERYONE, Metadata, MetaValue
+
+SUFFIXES = (".md", ".markdown")
+_MOST = 200  # links or tags of a note
+# What stands in code stays as it is.
+_CODE = r"(?P<code>^(?P<fence>```|~~~).*?(?:^(?P=fence)|\Z)|`[^`\n]+`)"
+_WIKI = re.compile(
+    _CODE + r"|(?P<embed>!?)\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<shown>[^\[\]\n]*))?\]\]",
+    re.DOTALL | re.MULTILINE,
+)
+_TAG = re.compile(
+    _CODE + r"|(?:(?<=\s)|\A)#(?P<tag>[^\W\d_][\w/-]*|[\w/-]*[^\W\d][\w/-]*)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class NotesSource:
+    deletions: Deletions = "told"
+
+    def __init__(self, folder: Path, ignore: Sequence[str] = ()) -> None:
+        self._folder = folder
+        self._ignore = ignore
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        before = stamps_of(json.loads(cursor)["files"]) if cursor else {}
+        now = self._files()
+        for name in sorted(before.keys() - now.keys()):
+            yield Gone(name)
+        fresh = sorted(name for name in now if before.get(name) != now[name])
+        done = {name: stamp for name, stamp in before.items() if now.get(name) == stamp}
+        for count, name in enumerate(fresh, start=1):
+            yield self._told(name)
+            done[name] = now[name]
+            if count % 256 == 0:
+                yield Checkpoint(json.dumps({"files": done}), count, len(fresh))
+        yield Checkpoint(json.dumps({"files": done}), len(fresh), len(fresh))
+
+    def ids(self) -> Iterator[str | Wait]:
+        yield from sorted(self._files())
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        there = self._files()
+        for name in ids:
+            yield self._told(name) if name in there else Gone(name)
+
+    def _files(self) -> dict[str, Stamp]:
+        if not self._folder.is_dir():
+            raise SourceUnreachable(f"The folder {self._folder} isn't there.", fix="Is its disk?")
+        found = {}
+        for path in Rules(self._folder, self._ignore, ()).walk():
+            if (stamp := stamp_of(path)) is not None:
+                found[path.relative_to(self._folder).as_posix()] = stamp
+        return found
+
+    def _told(self, name: str) -> Change:
+        path = self._folder / name
+        where = PurePosixPath(name)
+        about: dict[str, MetaValue] = {"path": name, "folder": str(where.parent).strip(".")}
+        about = {field: value for field, value in about.items() if value}
+        if where.suffix.lower() not in SUFFIXES:
+            stamp = stamp_of(path)
+            size = stamp[1] if stamp else 0
+            return Put(
+                name, where.name, partial(read, path), metadata=about, audience=EVERYONE, size=size
+            )
+        try:
+            data = read(path)
+        except ReadError as reason:
+            return Failed(name, str(reason), reason.code)
+        text = data.decode("utf-8", "replace")
+        block, body = split_front_matter(text)
+        front = (parse_front_matter(block) if block else None) or {}
+        about |= _note(front, body)
+        label = front.get("audience")
+        shown = (text[: len(text) - len(body)] + readable(body)).encode()
+        return Put(
+            name,
+            where.name,
+            partial(bytes, shown),
+            title=str(front.get("title") or where.stem),
+            metadata=about,
+            audience=label if isinstance(label, str) and label else EVERYONE,
+            size=len(shown),
+        )
+
+
+def _note(front: Metadata, body: str) -> Metadata:
+    """Tags, aliases and links, from the front matter and the text."""
+    tags = _values(front.get("tags", front.get("tag", ())))
+    tags += tuple(found["tag"] for found in _TAG.finditer(body) if found["tag"])
+    aliases = _values(front.get("aliases", front.get("alias", ())))
+    links = tuple(
+        PurePosixPath(found["target"].partition("#")[0].strip()).name
+        for found in _WIKI.finditer(body)
+        if found["target"]
+    )
+    told = {"tags": tuple(tag.lstrip("#") for tag in tags), "aliases": aliases, "links": links}
+    return {
+        name: tuple(dict.fromkeys(one for one in values if one))[:_MOST]
+        for name, values in told.items()
+        if any(values)
+    }
+
+
+def readable(body: str) -> str:
+    """Wiki links as their words: `[[Target|shown]]` is shown, `[[Target#Part]]` is Target."""
+
+    def show(found: re.Match[str]) -> str:
+        if found["code"] is not None:
+            return found[0]
+        target = found["target"].partition("#")[0].strip() or found["target"].strip("# ")
+        return (found["shown"] or "").strip() or PurePosixPath(target).name
+
+    return _WIKI.sub(show, body)
+
+
+def _values(value: MetaValue) -> tuple[str, ...]:
+    if isinstance(value, tuple):
+        return tuple(str(one) for one in value)
+    return tuple(part.strip() for part in str(value).split(",") if part.strip())
+
+
+def _make(asked: SourceAsked) -> NotesSource:
+    return NotesSource(existing(asked.option("path")), asked.several("ignore"))
+
+
+KIND = SourceKind(
+    "notes",
+    "a folder of notes (Obsidian and the like): front matter, wiki links, tags, aliases",
+    _make,
+    {"path": "the folder", "ignore": "rules as in a .gitignore file, comma-separated"},
+    required=("path",),
+)

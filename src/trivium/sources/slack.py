@@ -1,0 +1,398 @@
+"""A Slack workspace by its Web API: every message and every file is an item.
+
+    channel/ts            a message
+    channel/ts/ts         a reply to it
+    channel/.../F123      a file of either
+
+Slack has no list of what changed. So each run reads, channel by channel, what is newer than the
+last one and once more what is younger than `lookback`: edits, deletions and late replies show there
+(a thread's first message tells when its latest reply came, which the history itself leaves out).
+Older ones show when everything is read again. The cursor holds where each channel is, so a run can
+end after any request, as it must where Slack allows one a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from trivium.errors import BadSetting, SourceRefused
+from trivium.extract.composer import describe
+from trivium.ports import (
+    Change,
+    Checkpoint,
+    Failed,
+    Gone,
+    Only,
+    Put,
+    SourceAsked,
+    SourceKind,
+    Wait,
+)
+from trivium.ports.sync import Deletions
+from trivium.sources.service import Service, retry_after
+from trivium.sources.slack_messages import (
+    Channel,
+    Message,
+    Names,
+    channel_of,
+    item_id,
+    opener_of,
+    person,
+    put_of,
+)
+
+URL = "https://slack.com/api/"
+LOOKBACK = 30.0  # days
+_FRESH = 2 * 86_400.0  # seconds in which the replies of a thread are looked at for edits
+_PAGE = 200  # messages; Slack gives fewer to apps that it limits
+_DAY = 86_400.0
+_EXPIRED = ("invalid_auth", "token_revoked", "token_expired", "account_inactive", "not_authed")
+_CLOSED = ("not_in_channel", "channel_not_found", "missing_scope", "no_permission", "is_archived")
+_HEADS = Mapping[str, list[Any]]  # of threads, by ts: latest reply, and how many there are
+
+
+class _Closed(Exception):
+    """A channel that may not be read."""
+
+
+class SlackSource:
+    deletions: Deletions = "told"
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        channels: Sequence[str] = (),
+        direct: bool = False,
+        files: bool = True,
+        lookback: float = LOOKBACK,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`channels`: names or ids; none: all that the app may read. `lookback`: days."""
+        self._service = service
+        self._wanted = frozenset(one.lstrip("#") for one in channels)
+        self._direct = direct
+        self._files = files
+        self._lookback = lookback * _DAY
+        self._clock = clock
+        self._workspace = ""
+
+    # --- as a source
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        state: dict[str, Any] = json.loads(cursor) if cursor else {"channels": {}}
+        known: dict[str, Any] = state["channels"]
+        names = yield from self._names()
+        channels = yield from self._channels(names)
+        for id_ in [one for one in known if one not in channels]:
+            yield Only(f"{id_}/", frozenset())
+            del known[id_]
+        order = sorted(channels, key=lambda one: (one in state.get("done", ()), one))
+        done = set(state.get("done", ()))
+        for id_ in order:
+            if id_ in done:
+                continue
+            channel = channels[id_]
+            if known.get(id_, {}).get("private", channel.private) != channel.private:
+                known[id_] = {}  # other people may see all of it now: it is told again
+            try:
+                yield from self._channel(channel, names, known, done, len(channels))
+            except _Closed as reason:
+                yield Failed(id_, f"{channel.title} can't be read: {reason}.", "source.refused")
+            done.add(id_)
+            yield self._point(known, done, len(channels))
+        yield self._point(known, set(), len(channels), len(channels))
+
+    def ids(self) -> Iterator[str | Wait]:
+        """Every message and file there is, which takes as long as reading them."""
+        state = {"channels": {}}  # type: dict[str, Any]
+        seen: dict[str, None] = {}
+        for change in self.changes(json.dumps(state)):
+            if isinstance(change, Wait):
+                yield change
+            elif isinstance(change, Put):
+                seen[change.id] = None
+            elif isinstance(change, Failed):
+                raise SourceRefused(change.message)
+        yield from seen
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        names = yield from self._names()
+        channels = yield from self._channels(names)
+        for id_ in ids:
+            channel, *rest = id_.split("/")
+            if channel not in channels:
+                yield Gone(id_)
+            elif not rest:  # a channel that couldn't be read: its next run tries it anyway
+                try:
+                    yield from self._ask("conversations.history", channel=channel, limit=1)
+                    yield Gone(id_)
+                except _Closed as reason:
+                    told = f"{channels[channel].title} can't be read: {reason}."
+                    yield Failed(id_, told, "source.refused")
+            else:
+                found = yield from self._one(channels[channel], rest, names)
+                yield next((put for put in found if put.id == id_), None) or Gone(id_)
+
+    # --- asking
+
+    def _ask(self, method: str, **params: Any) -> Generator[Wait, None, dict[str, Any]]:
+        while True:
+            answer = yield from self._service.get(method, params)
+            told: dict[str, Any] = answer.json("Slack")
+            if told.get("ok"):
+                return told
+            error = str(told.get("error", "unknown_error"))
+            if error in ("ratelimited", "rate_limited"):
+                seconds = retry_after(answer.headers.get("retry-after", "")) or 60.0
+                yield Wait(seconds, f"Slack asks to wait {seconds:.0f} s before the next request.")
+                continue
+            if error in _CLOSED:
+                needed = f" (the app needs {told['needed']})" if told.get("needed") else ""
+                raise _Closed(f"{error}{needed}")
+            if error in _EXPIRED:
+                raise SourceRefused(f"Slack doesn't accept the token ({error}).")
+            raise SourceRefused(f"Slack refuses {method}: {error}.")
+
+    def _pages(
+        self, method: str, part: str, **params: Any
+    ) -> Generator[Wait, None, list[dict[str, Any]]]:
+        found: list[dict[str, Any]] = []
+        cursor = None
+        while True:
+            told = yield from self._ask(method, cursor=cursor, **params)
+            found += [one for one in told.get(part, ()) if isinstance(one, dict)]
+            cursor = (told.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                return found
+
+    def _names(self) -> Generator[Wait, None, Names]:
+        try:
+            users = yield from self._pages("users.list", "members", limit=_PAGE)
+            about = yield from self._ask("auth.test")
+        except _Closed as reason:
+            raise SourceRefused(f"Slack refuses: {reason}.") from reason
+        self._workspace = str(about.get("url", ""))
+        return Names({str(user.get("id", "")): person(user) for user in users})
+
+    def _channels(self, names: Names) -> Generator[Wait, None, dict[str, Channel]]:
+        kinds = "public_channel,private_channel" + (",im,mpim" if self._direct else "")
+        try:
+            listed = yield from self._pages(
+                "conversations.list", "channels", types=kinds, limit=_PAGE
+            )
+        except _Closed as reason:
+            raise SourceRefused(f"Slack refuses the list of channels: {reason}.") from reason
+        found = {}
+        for told in listed:
+            channel = channel_of(told, names.people)
+            names.channels[channel.id] = channel.name or channel.title
+            named = not self._wanted or {channel.id, channel.name} & self._wanted
+            # Of private channels only those that the app was invited to are listed at all. Public
+            # ones can be read by members, unless the token is a person's.
+            if named and (channel.private or told.get("is_member", True) or self._wanted):
+                found[channel.id] = channel
+        return found
+
+    # --- one channel
+
+    def _channel(
+        self,
+        channel: Channel,
+        names: Names,
+        known: dict[str, Any],
+        done: set[str],
+        of: int,
+    ) -> Iterator[Change]:
+        """Newest first, as Slack tells it, down to the lookback; the first time to the end. What is
+        deleted meanwhile shows in a later run, so that a cursor needn't hold all ids."""
+        before = known.get(channel.id) or {}
+        at = before.get("at")  # where a run that ended in between had come to
+        top = at["top"] if at else None
+        down = at["down"] if at else None
+        latest = before.get("latest")
+        oldest = at["oldest"] if at else self._oldest(latest)
+        heads: dict[str, list[Any]] = dict(before.get("threads", {}))
+        seen: list[str] = list(at["seen"]) if at else []
+        while True:
+            told = yield from self._ask(
+                "conversations.history",
+                channel=channel.id,
+                latest=down,
+                oldest=oldest,
+                inclusive="false",
+                limit=_PAGE,
+            )
+            messages = [one for one in told.get("messages", ()) if isinstance(one, dict)]
+            messages.sort(key=lambda one: str(one.get("ts", "")), reverse=True)
+            for message in messages:
+                stamp = str(message.get("ts", ""))
+                top = top or stamp
+                if message.get("thread_ts", stamp) == stamp:  # a reply shown in the channel too is
+                    if oldest is not None:  # told with its thread
+                        seen.append(item_id(channel.id, stamp))
+                    yield from self._message(channel, message, names)
+                    yield from self._thread(channel, message, names, heads)
+            if messages:
+                down = str(messages[-1].get("ts", ""))
+            if not told.get("has_more") or not messages:
+                break
+            place = {"top": top, "down": down, "oldest": oldest, "seen": seen}
+            known[channel.id] = {
+                "at": place,
+                "latest": latest,
+                "threads": self._young(heads),
+                "private": channel.private,
+            }
+            yield self._point(known, done, of)
+        if oldest is not None:
+            yield Only(f"{channel.id}/", frozenset(seen), item_id(channel.id, oldest))
+        known[channel.id] = {
+            "latest": max(top or "", latest or ""),
+            "threads": self._young(heads),
+            "private": channel.private,
+        }
+
+    def _oldest(self, latest: str | None) -> str | None:
+        """Where a later run begins to look: a channel that was quiet is looked at as far back."""
+        if latest is None:
+            return None
+        return f"{max(0.0, min(float(latest or 0), self._clock()) - self._lookback):.6f}"
+
+    def _young(self, heads: _HEADS) -> _HEADS:
+        """Threads that a later run will meet again."""
+        since = self._clock() - 2 * self._lookback
+        return {ts: told for ts, told in heads.items() if float(ts) > since}
+
+    def _message(self, channel: Channel, message: Message, names: Names) -> Iterator[Change]:
+        put = put_of(message, channel, names, self._workspace)
+        stamp = str(message.get("ts", ""))
+        id_ = item_id(channel.id, stamp)
+        if put is None:
+            yield Gone(id_)
+            return
+        yield put
+        files = list(self._file_puts(id_, message, put))
+        yield from files
+        if not message.get("reply_count") and (files or message.get("edited")):
+            yield Only(f"{id_}/", frozenset(one.id for one in files))
+
+    def _thread(
+        self, channel: Channel, head: Message, names: Names, heads: dict[str, list[Any]]
+    ) -> Iterator[Change]:
+        """Its replies, where some came or went since, or are young enough to be edited."""
+        stamp = str(head.get("ts", ""))
+        now = [str(head.get("latest_reply") or ""), int(head.get("reply_count") or 0)]
+        if not now[1] and stamp not in heads:
+            return
+        fresh = bool(now[0]) and self._clock() - float(str(now[0])) < _FRESH
+        if heads.get(stamp) == now and not fresh:
+            return
+        puts = yield from self._replies(channel, stamp, names)
+        yield from puts
+        yield Only(f"{item_id(channel.id, stamp)}/", frozenset(one.id for one in puts))
+        heads[stamp] = now
+
+    def _replies(
+        self, channel: Channel, thread: str, names: Names
+    ) -> Generator[Wait, None, list[Put]]:
+        """Of a thread: the files of its first message, every reply and the files of those."""
+        messages = yield from self._pages(
+            "conversations.replies", "messages", channel=channel.id, ts=thread, limit=_PAGE
+        )
+        above = item_id(channel.id, thread)
+        first = next((one for one in messages if str(one.get("ts")) == thread), None)
+        if first is not None:
+            names.openers[above] = opener_of(first, names)
+        found: list[Put] = []
+        for message in messages:
+            put = put_of(message, channel, names, self._workspace)
+            if put is None:
+                continue
+            if str(message.get("ts")) == thread:
+                found += self._file_puts(above, message, put)
+                continue
+            reply = replace(put, id=f"{above}/{message['ts']}")
+            found += [reply, *self._file_puts(reply.id, message, reply)]
+        return found
+
+    def _file_puts(self, above: str, message: Message, put: Put) -> Iterator[Put]:
+        for file in message.get("files") or () if self._files else ():
+            url = file.get("url_private_download") or file.get("url_private")
+            if not url or file.get("mode") in ("tombstone", "hidden_by_limit", "external"):
+                continue
+            about = {name: value for name, value in put.metadata.items() if name != "files"}
+            link = str(file.get("permalink") or about.get("link", ""))
+            yield Put(
+                f"{above}/{file['id']}",
+                str(file.get("name") or file["id"]),
+                partial(self._service.file, str(url)),
+                title=str(file.get("title") or file.get("name") or ""),
+                metadata={**about, **describe({"link": link})},
+                audience=put.audience,
+                size=int(file.get("size") or 0),
+            )
+
+    def _one(
+        self, channel: Channel, rest: Sequence[str], names: Names
+    ) -> Generator[Wait, None, list[Put]]:
+        """The message that an id begins with, with all that lies below it."""
+        try:
+            told = yield from self._ask(
+                "conversations.history", channel=channel.id, latest=rest[0], oldest=rest[0],
+                inclusive="true", limit=1,
+            )  # fmt: skip
+            found = []
+            for message in told.get("messages", ()):
+                put = put_of(message, channel, names, self._workspace)
+                if put is not None:
+                    found += [put, *self._file_puts(put.id, message, put)]
+                if message.get("reply_count"):
+                    found += yield from self._replies(channel, str(message["ts"]), names)
+        except _Closed:
+            return []
+        return found
+
+    def _point(
+        self, known: Mapping[str, Any], done: set[str], of: int, count: int | None = None
+    ) -> Checkpoint:
+        state = {"channels": known, "done": sorted(done)}
+        return Checkpoint(json.dumps(state), len(done) if count is None else count, of)
+
+
+def _make(asked: SourceAsked) -> SlackSource:
+    token = asked.secrets.get("token", "")
+    if not token:
+        raise BadSetting("Slack needs the secret `token`.", fix="Name where it is found.")
+    try:
+        lookback = float(asked.option("lookback", str(LOOKBACK)))
+    except ValueError as reason:
+        raise BadSetting("`lookback` is a number of days.", fix="Write 30.") from reason
+    headers = {"Authorization": f"Bearer {token}"}
+    return SlackSource(
+        Service("Slack", asked.option("url", URL), headers),
+        channels=asked.several("channels"),
+        direct=asked.on("direct"),
+        files=asked.on("files", True),
+        lookback=lookback,
+    )
+
+
+KIND = SourceKind(
+    "slack",
+    "a Slack workspace: channels, threads and files that your app may read",
+    _make,
+    {
+        "channels": "names or ids, comma-separated; empty: all that the app is a member of",
+        "direct": "on: direct messages too",
+        "files": "off: leave files out",
+        "lookback": "days in which edits, deletions and late replies are looked for, 30 if not set",
+        "url": "address of the Web API, if not Slack's own",
+    },
+    secrets=("token",),
+)

@@ -1,0 +1,156 @@
+"""Notes of Trilium by its ETAPI: what changed since the last run is read again.
+
+One request lists all notes with the time of their last change, so deletions show at once. A label
+`audience` on a note says who may see it; protected notes are left out, for the server can't read
+them either.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from trivium.errors import BadSetting, SourceNonsense
+from trivium.extract.composer import describe
+from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
+from trivium.sources.service import NotThere, Service
+
+URL = "http://127.0.0.1:8080/etapi/"
+_ALL = "note.isProtected = false"
+_PAGE = 100
+# Kinds of notes with something to read; the others show what these hold.
+_KINDS = {"text": ".html", "code": "", "mermaid": ".txt", "file": "", "image": "", "book": ".html"}
+
+Told = Mapping[str, Any]
+
+
+class TriliumSource:
+    deletions: Deletions = "told"
+
+    def __init__(self, service: Service, search: str = "") -> None:
+        """`search`: which notes, in Trilium's own words, such as #lore; empty: all."""
+        self._service = service
+        self._search = search
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        before: dict[str, str] = json.loads(cursor) if cursor else {}
+        notes = yield from self._notes()
+        for id_ in sorted(before.keys() - notes.keys()):
+            yield Gone(id_)
+        changed = {id_: _changed(note) for id_, note in notes.items()}
+        done = {id_: at for id_, at in before.items() if changed.get(id_) == at}
+        fresh = [id_ for id_ in notes if id_ not in done]
+        for count, id_ in enumerate(fresh, start=1):
+            yield from self._told(id_, notes[id_])
+            done[id_] = changed[id_]
+            if count % _PAGE == 0:
+                yield Checkpoint(json.dumps(done), count, len(fresh))
+        yield Checkpoint(json.dumps(done), len(fresh), len(fresh))
+
+    def ids(self) -> Iterator[str | Wait]:
+        yield from (yield from self._notes())
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        notes = yield from self._notes()
+        for id_ in ids:
+            if id_ in notes:
+                yield from self._told(id_, notes[id_])
+            else:
+                yield Gone(id_)
+
+    def _notes(self) -> Generator[Wait, None, dict[str, Told]]:
+        """By id, the parents' titles beside each."""
+        wanted = f"{self._search} AND {_ALL}" if self._search else _ALL
+        answer = yield from self._service.get(
+            "notes", {"search": wanted, "includeArchivedNotes": "true", "fastSearch": "false"}
+        )
+        found = answer.json("Trilium").get("results")
+        if not isinstance(found, list):
+            raise SourceNonsense("Trilium answered without a list of notes.")
+        kept = [one for one in found if not one.get("isProtected") and not one.get("isDeleted")]
+        titles = {str(one["noteId"]): str(one.get("title") or "") for one in kept}
+        return {
+            str(one["noteId"]): {
+                **one,
+                "above": [titles[p] for p in one.get("parentNoteIds") or () if p in titles],
+            }
+            for one in kept
+            if one.get("type") in _KINDS and not str(one["noteId"]).startswith("_")
+        }
+
+    def _told(self, id_: str, note: Told) -> Iterator[Change]:
+        kind, title = str(note["type"]), str(note.get("title") or id_)
+        labels: dict[str, list[str]] = {}
+        for one in note.get("attributes") or ():
+            if one.get("type") == "label":
+                labels.setdefault(str(one["name"]), []).append(str(one.get("value") or "yes"))
+        if "disableSearch" in labels:
+            yield Gone(id_)
+            return
+        about = {name: values for name, values in labels.items() if name.isidentifier()}
+        metadata = describe(
+            {
+                **about,
+                "labels": list(labels),
+                "parents": note["above"],
+                "date": note.get("utcDateCreated"),
+                "edited": note.get("utcDateModified"),
+                "link": f"{self._service.url.partition('/etapi')[0]}/#{id_}",
+                "triliumNoteId": id_,
+            }
+        )
+        label = labels.get("audience", [None])[0]
+        try:
+            answer = yield from self._service.get(f"notes/{id_}/content")
+        except NotThere:
+            yield Gone(id_)
+            return
+        data = answer.data
+        if kind in ("text", "book"):
+            data = b'<!doctype html><meta charset="utf-8"><body>' + (
+                data if data.strip() else title.encode()
+            )
+        elif not data.strip():
+            data = title.encode()
+        yield Put(
+            id_,
+            title if kind in ("file", "image") else f"{title}{_KINDS[kind]}",
+            partial(bytes, data),
+            title=title,
+            metadata=metadata,
+            audience=label,
+            size=len(data),
+        )
+
+
+def _changed(note: Told) -> str:
+    """What differs once a note, its labels or its place changed."""
+    attributes = sorted(
+        (str(one.get("name")), str(one.get("value"))) for one in note.get("attributes") or ()
+    )
+    said = [note.get("utcDateModified"), note.get("blobId"), note.get("title"), note["above"]]
+    return json.dumps([*said, attributes])
+
+
+def _make(asked: SourceAsked) -> TriliumSource:
+    token = asked.secrets.get("token", "")
+    if not token:
+        raise BadSetting("Trilium needs the secret `token`.", fix="Name where it is found.")
+    url = asked.option("url", URL)
+    url = url if url.rstrip("/").endswith("/etapi") else url.rstrip("/") + "/etapi/"
+    return TriliumSource(Service("Trilium", url, {"Authorization": token}), asked.option("search"))
+
+
+KIND = SourceKind(
+    "trilium",
+    "notes of Trilium by its ETAPI",
+    _make,
+    {
+        "url": "address of the server, http://127.0.0.1:8080 if not set",
+        "search": "which notes, as Trilium's search has it, such as #lore; empty: all",
+    },
+    secrets=("token",),
+)

@@ -1,0 +1,472 @@
+"""A Zotero library: one paper is one item, its entry and its PDF together.
+
+    KEY             an entry, with the text of its PDF where it has one
+    KEY/CHILD       a note, an annotation, or another file of it
+
+Reads the database file of a running Zotero, or asks an API: the local one of the program, or that
+of the website. Both tell the same things; an entry is told again when it or what belongs to it
+changed.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+from trivium.errors import BadSetting, FileUnreadable, SourceNonsense, SourceUnreachable
+from trivium.extract.composer import describe
+from trivium.ports import Change, Checkpoint, Gone, Only, Put, SourceAsked, SourceKind, Wait
+from trivium.ports.sync import Deletions
+from trivium.sources.files import existing, read, stamp_of
+from trivium.sources.service import Service
+from trivium.sources.texts import text_put
+from trivium.types import EVERYONE
+
+URL = "http://127.0.0.1:23119/api/"
+MEDIA_TYPE = "text/x-zotero"
+_PAGE = 100
+_SAVED = 100  # entries between two cursors
+
+Told = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Entry:
+    """A top-level item with what belongs to it, as Zotero's API names the fields."""
+
+    data: dict[str, Any]
+    children: list[dict[str, Any]] = field(default_factory=list)
+    library: str = ""  # of a group its name; empty: the personal one
+
+    @property
+    def key(self) -> str:
+        return str(self.data["key"])
+
+
+class Reading(Protocol):
+    """Where entries come from."""
+
+    def entries(self) -> Generator[Wait, None, dict[str, Entry]]: ...
+
+    def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
+        """Whether nothing happened since this mark."""
+        ...
+
+    def mark(self) -> str: ...
+
+    def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
+        """How to read an attached file, and what differs once it changed."""
+        ...
+
+
+class ZoteroSource:
+    deletions: Deletions = "told"
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        before = json.loads(cursor) if cursor else {}
+        told: dict[str, str] = dict(before.get("told", {}))
+        if before.get("mark") and (yield from self._reading.unchanged(before["mark"])):
+            yield Checkpoint(cursor)
+            return
+        entries = yield from self._reading.entries()
+        for key in sorted(told.keys() - entries.keys()):
+            yield Gone(key, below=True)
+            del told[key]
+        states = {key: self._state(entry) for key, entry in entries.items()}
+        fresh = [key for key in sorted(entries) if told.get(key) != states[key]]
+        for count, key in enumerate(fresh, start=1):
+            yield from self._told(entries[key])
+            told[key] = states[key]
+            if count % _SAVED == 0:
+                yield Checkpoint(json.dumps({"told": told}), count, len(fresh))
+        after = json.dumps({"told": told, "mark": self._reading.mark()})
+        yield Checkpoint(after, len(fresh), len(fresh))
+
+    def ids(self) -> Iterator[str | Wait]:
+        entries = yield from self._reading.entries()
+        for entry in entries.values():
+            yield from (put.id for put in self._puts(entry))
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        entries = yield from self._reading.entries()
+        for id_ in ids:
+            entry = entries.get(id_.partition("/")[0])
+            puts = self._puts(entry) if entry else []
+            yield next((put for put in puts if put.id == id_), None) or Gone(id_)
+
+    def _state(self, entry: Entry) -> str:
+        marks = [self._reading.file(one) for one in entry.children if _is_file(one)]
+        said = [entry.data, entry.children, [one[1] if one else "" for one in marks]]
+        return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _told(self, entry: Entry) -> Iterator[Change]:
+        puts = self._puts(entry)
+        yield from puts
+        ids = frozenset(put.id for put in puts)
+        if entry.key not in ids:
+            yield Gone(entry.key)
+        yield Only(f"{entry.key}/", ids)
+
+    # --- one entry
+
+    def _puts(self, entry: Entry) -> list[Put]:
+        files = [(one, found) for one in entry.children if _is_file(one)
+                 and (found := self._reading.file(one)) is not None]  # fmt: skip
+        files.sort(key=lambda one: (one[0].get("contentType") != "application/pdf", one[0]["key"]))
+        about = _about(entry)
+        title = str(entry.data.get("title") or "") or "Untitled"
+        puts = []
+        if files:
+            first, (content, _) = files[0]
+            name = str(first.get("filename") or f"{entry.key}.pdf")
+            puts.append(Put(entry.key, name, content, title, about, EVERYONE))
+        elif entry.data.get("itemType") in ("attachment", "note"):
+            pass  # one that belongs to no entry: told below as its own
+        else:
+            text = str(entry.data.get("abstractNote") or "")
+            put = text_put(entry.key, text, title=title, media_type=MEDIA_TYPE, headings=(title,))
+            puts.append(Put(put.id, put.name, put.content, "", about, EVERYONE))
+        linked = {**about, "entry": entry.key}
+        for one, (content, _) in files[1:]:
+            name = str(one.get("filename") or one["key"])
+            puts.append(Put(f"{entry.key}/{one['key']}", name, content, title, linked, EVERYONE))
+        for one in [entry.data, *entry.children]:
+            kind = one.get("itemType")
+            id_ = entry.key if one is entry.data else f"{entry.key}/{one['key']}"
+            if kind == "note" and str(one.get("note") or "").strip():
+                puts.append(_note(id_, str(one["note"]), title, linked))
+            elif kind == "annotation":
+                puts += _annotation(id_, one, title, linked)
+        return puts
+
+
+def _is_file(told: Told) -> bool:
+    return told.get("itemType") == "attachment"
+
+
+def _about(entry: Entry) -> dict[str, Any]:
+    data = entry.data
+    people = [
+        str(one.get("name") or f"{one.get('firstName', '')} {one.get('lastName', '')}").strip()
+        for one in data.get("creators") or ()
+    ]
+    return dict(
+        describe(
+            {
+                "authors": people,
+                "year": str(data.get("date") or ""),
+                "date": data.get("date"),
+                "doi": data.get("DOI"),
+                "isbn": data.get("ISBN"),
+                "container": data.get("publicationTitle") or data.get("bookTitle"),
+                "publisher": data.get("publisher"),
+                "keywords": [one.get("tag") for one in data.get("tags") or ()],
+                "collections": list(data.get("collectionNames") or ()),
+                "kind": data.get("itemType"),
+                "abstract": data.get("abstractNote"),
+                "link": data.get("url") or f"zotero://select/library/items/{entry.key}",
+                "library": entry.library,
+                "citation_key": data.get("citationKey") or _citation_key(data.get("extra")),
+            }
+        )
+    )
+
+
+def _citation_key(extra: object) -> str:
+    """As Better BibTeX writes it into `extra`."""
+    found = re.search(r"^Citation Key:\s*(\S+)", str(extra or ""), re.MULTILINE | re.IGNORECASE)
+    return found[1] if found else ""
+
+
+def _note(id_: str, note: str, title: str, about: Mapping[str, Any]) -> Put:
+    page = f'<!doctype html><meta charset="utf-8"><body>{note}</body>'.encode("utf-8", "replace")
+    metadata = {**about, "kind": "note"}
+    return Put(
+        id_, "note.html", partial(bytes, page), f"Note on {title}", metadata, EVERYONE, len(page)
+    )
+
+
+def _annotation(id_: str, told: Told, title: str, about: Mapping[str, Any]) -> list[Put]:
+    said = [str(told.get("annotationText") or ""), str(told.get("annotationComment") or "")]
+    text = "\n\n".join(html.unescape(one) for one in said if one.strip())
+    if not text:
+        return []
+    put = text_put(
+        id_, text, title=f"Annotation in {title}", media_type=MEDIA_TYPE, headings=(title,)
+    )
+    page = str(told.get("annotationPageLabel") or "")
+    metadata = {**about, "kind": "annotation", **({"page": page} if page else {})}
+    return [Put(id_, put.name, put.content, "", metadata, EVERYONE)]
+
+
+# --- the database file
+
+
+class ZoteroFile:
+    """The database of a Zotero on this machine. It is copied first: the program holds it locked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path / "zotero.sqlite" if path.is_dir() else path
+        self._storage = self._path.parent / "storage"
+
+    def mark(self) -> str:
+        return json.dumps([stamp_of(one) for one in self._files()])
+
+    def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
+        yield from ()
+        return mark == self.mark()
+
+    def _files(self) -> list[Path]:
+        return [self._path, self._path.with_name(self._path.name + "-wal")]
+
+    def entries(self) -> Generator[Wait, None, dict[str, Entry]]:
+        yield from ()
+        with TemporaryDirectory(prefix="trivium-zotero-") as aside:
+            for path in self._files():
+                if path.exists():
+                    (Path(aside) / path.name).write_bytes(_bytes(path))
+            copy = sqlite3.connect(Path(aside) / self._path.name)
+            copy.row_factory = sqlite3.Row
+            try:
+                return _entries(copy)
+            except sqlite3.Error as reason:
+                raise SourceNonsense(
+                    f"{self._path} is no database of Zotero: {reason}."
+                ) from reason
+            finally:
+                copy.close()
+
+    def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
+        path = str(attachment.get("path") or "")
+        if path.startswith("storage:"):
+            place = self._storage / str(attachment["key"]) / path.removeprefix("storage:")
+        elif path and not path.startswith("attachments:"):
+            place = Path(path)
+        else:
+            return None
+        stamp = stamp_of(place)
+        return None if stamp is None else (partial(read, place), str(stamp))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read(path)
+    except FileUnreadable as reason:
+        raise SourceUnreachable(reason.message) from reason
+
+
+_ITEMS = """
+SELECT items.itemID, items.key, itemTypes.typeName, libraries.libraryID, groups.name AS groupName
+FROM items JOIN itemTypes USING (itemTypeID) JOIN libraries USING (libraryID)
+LEFT JOIN groups ON groups.libraryID = libraries.libraryID
+WHERE items.itemID NOT IN (SELECT itemID FROM deletedItems)
+AND libraries.type IN ('user', 'group')"""
+_FIELDS = """
+SELECT itemData.itemID, fields.fieldName, itemDataValues.value
+FROM itemData JOIN fields USING (fieldID) JOIN itemDataValues USING (valueID)"""
+_CREATORS = """
+SELECT itemCreators.itemID, creators.firstName, creators.lastName
+FROM itemCreators JOIN creators USING (creatorID) ORDER BY itemCreators.itemID, orderIndex"""
+_TAGS = "SELECT itemTags.itemID, tags.name FROM itemTags JOIN tags USING (tagID) ORDER BY tags.name"
+_COLLECTED = """
+SELECT collectionItems.itemID, collections.collectionName
+FROM collectionItems JOIN collections USING (collectionID) ORDER BY collectionName"""
+
+
+_ATTACHED = "SELECT itemID, parentItemID, contentType, path FROM itemAttachments"
+_NOTED = "SELECT itemID, parentItemID, note FROM itemNotes"
+_MARKED = "SELECT itemID, parentItemID, text, comment, pageLabel FROM itemAnnotations"
+
+
+def _entries(db: sqlite3.Connection) -> dict[str, Entry]:
+    items: dict[int, dict[str, Any]] = {}
+    groups: dict[int, str] = {}
+    parents: dict[int, int | None] = {}
+    for row in db.execute(_ITEMS):
+        items[row["itemID"]] = {"key": row["key"], "itemType": row["typeName"]}
+        groups[row["itemID"]] = str(row["groupName"] or "")
+
+    def each(query: str, take: Callable[[dict[str, Any], sqlite3.Row], object]) -> None:
+        for row in db.execute(query):
+            if row["itemID"] in items:
+                take(items[row["itemID"]], row)
+                if "parentItemID" in row.keys():  # noqa: SIM118
+                    parents[row["itemID"]] = row["parentItemID"]
+
+    each(_FIELDS, lambda item, row: item.update({row["fieldName"]: row["value"]}))
+    each(_CREATORS, lambda item, row: item.setdefault("creators", []).append(_named(row)))
+    each(_TAGS, lambda item, row: item.setdefault("tags", []).append({"tag": row["name"]}))
+    each(
+        _COLLECTED,
+        lambda item, row: item.setdefault("collectionNames", []).append(row["collectionName"]),
+    )
+    each(_ATTACHED, lambda item, row: item.update(_attached(row)))
+    each(_NOTED, lambda item, row: item.update({"note": row["note"]}))
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'itemAnnotations'").fetchone():
+        each(_MARKED, lambda item, row: item.update(_marked(row)))
+    return _grouped({id_: (one, parents.get(id_), groups[id_]) for id_, one in items.items()})
+
+
+def _named(row: sqlite3.Row) -> dict[str, str]:
+    return {"firstName": row["firstName"] or "", "lastName": row["lastName"] or ""}
+
+
+def _attached(row: sqlite3.Row) -> dict[str, Any]:
+    path = str(row["path"] or "")
+    name = path.removeprefix("storage:").rpartition("/")[2]
+    return {"contentType": row["contentType"], "path": path, "filename": name}
+
+
+def _marked(row: sqlite3.Row) -> dict[str, Any]:
+    return {
+        "annotationText": row["text"],
+        "annotationComment": row["comment"],
+        "annotationPageLabel": row["pageLabel"],
+    }
+
+
+def _grouped(items: Mapping[Any, tuple[dict[str, Any], Any, str]]) -> dict[str, Entry]:
+    """Children to their top-level items; an annotation belongs to a file that belongs to one."""
+
+    def top(id_: Any) -> Any:
+        for _ in range(5):
+            if id_ not in items or items[id_][1] is None:
+                break
+            id_ = items[id_][1]
+        return id_
+
+    found = {
+        id_: Entry(data, library=library)
+        for id_, (data, parent, library) in items.items()
+        if parent is None
+    }
+    for id_, (data, parent, _) in sorted(items.items(), key=lambda one: str(one[1][0]["key"])):
+        above = top(id_) if parent is not None else None
+        if above in found:
+            found[above].children.append(data)
+    for entry in found.values():  # a file that belongs to no entry is its own
+        if _is_file(entry.data):
+            entry.children.insert(0, entry.data)
+    return {entry.key: entry for entry in found.values()}
+
+
+# --- the API
+
+
+class ZoteroApi:
+    """The local API of the program, or that of the website with a key."""
+
+    def __init__(self, service: Service, library: str = "users/0", storage: str = "") -> None:
+        """`library`: users/ID or groups/ID. `storage`: the folder where Zotero keeps files."""
+        self._service = service
+        self._library = library
+        self._storage = Path(storage).expanduser() if storage else None
+        self._version = ""
+
+    def mark(self) -> str:
+        return self._version
+
+    def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
+        """The version of a library rises with every change, deletions included."""
+        answer = yield from self._service.get(
+            f"{self._library}/items",
+            {"limit": 1, "format": "keys", "since": mark},
+            headers={"If-Modified-Since-Version": mark},
+            fine=(304,),
+        )
+        return answer.status == 304 or answer.headers.get("last-modified-version") == mark
+
+    def entries(self) -> Generator[Wait, None, dict[str, Entry]]:
+        names = {}
+        listed, _ = yield from self._all("collections")
+        for one in listed:
+            names[str(one["key"])] = str(one["data"].get("name") or "")
+        found, version = yield from self._all("items")
+        items = {}
+        for one in found:
+            data = {name: value for name, value in one["data"].items() if name != "version"}
+            if data.get("deleted"):
+                continue
+            data["key"] = one["key"]
+            data["collectionNames"] = [names[c] for c in data.pop("collections", ()) if c in names]
+            library = one.get("library") or {}
+            group = str(library.get("name") or "") if library.get("type") == "group" else ""
+            items[str(one["key"])] = (data, data.get("parentItem") or None, group)
+        self._version = version
+        return _grouped(items)
+
+    def _all(self, part: str) -> Generator[Wait, None, tuple[list[dict[str, Any]], str]]:
+        """Begins anew where the library changed between two pages."""
+        while True:
+            found: list[dict[str, Any]] = []
+            version = ""
+            while True:
+                params = {"format": "json", "limit": _PAGE, "start": len(found)}
+                answer = yield from self._service.get(f"{self._library}/{part}", params)
+                told = answer.json("Zotero")
+                now = answer.headers.get("last-modified-version", "")
+                if version and now != version:
+                    break
+                version = now
+                found += [one for one in told if isinstance(one, dict)]
+                total = answer.headers.get("total-results", "")
+                if not told or (total.isdecimal() and len(found) >= int(total)):
+                    return found, version
+
+    def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
+        if attachment.get("linkMode") not in ("imported_file", "imported_url", "linked_file", None):
+            return None
+        key, name = str(attachment["key"]), str(attachment.get("filename") or "")
+        if self._storage is not None:
+            place = self._storage / key / name
+            stamp = stamp_of(place) if name else None
+            return None if stamp is None else (partial(read, place), str(stamp))
+        if not name and not attachment.get("md5"):
+            return None
+        url = f"{self._service.url}{self._library}/items/{key}/file"
+        return partial(self._service.file, url), str(attachment.get("md5") or "")
+
+
+def _make(asked: SourceAsked) -> ZoteroSource:
+    if path := asked.option("path"):
+        return ZoteroSource(ZoteroFile(existing(path)))
+    library = asked.option("library", "users/0")
+    if not re.fullmatch(r"(users|groups)/\d+", library):
+        raise BadSetting("`library` is users/ID or groups/ID.", fix="Correct it.")
+    headers = {"Zotero-API-Version": "3"}
+    if key := asked.secrets.get("key", ""):
+        headers["Authorization"] = f"Bearer {key}"
+    service = Service("Zotero", asked.option("url", URL), headers, backoff)
+    return ZoteroSource(ZoteroApi(service, library, asked.option("storage")))
+
+
+def backoff(headers: Mapping[str, str]) -> float:
+    """Seconds that the website asks for between requests."""
+    told = headers.get("backoff", "")
+    return float(told) if told.isdecimal() else 0.0
+
+
+KIND = SourceKind(
+    "zotero",
+    "a Zotero library: entries with their PDFs, notes and annotations",
+    _make,
+    {
+        "path": "Zotero's folder or its zotero.sqlite; empty: ask the API",
+        "url": "address of the API; the program's own if not set",
+        "library": "users/ID or groups/ID, users/0 (your own) if not set",
+        "storage": "the folder `storage` of Zotero, if the API is to read files from there",
+    },
+    secrets=("key",),
+)

@@ -1,0 +1,105 @@
+"""Sources that are kept in step, in the registry.
+
+A cursor is written by `save_points` in the transaction that shows the last document it covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, Engine, RowMapping, delete, insert, select, update
+
+from trivium.store.clock import now
+from trivium.store.sql.statements import insert_all, slices
+from trivium.store.sql.tables import source_failures, sources
+from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
+
+
+class SqlSources:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def keep(self, source: KeptSource) -> None:
+        row = _row(source)
+        mine = sources.c.name == source.name
+        with self._engine.begin() as connection:
+            if connection.execute(update(sources).where(mine).values(row)).rowcount == 0:
+                connection.execute(insert(sources).values(row))
+
+    def get(self, name: str) -> KeptSource | None:
+        with self._engine.connect() as connection:
+            query = select(sources).where(sources.c.name == name)
+            row = connection.execute(query).mappings().first()
+        return None if row is None else _source(row)
+
+    def all(self) -> list[KeptSource]:
+        query = select(sources).order_by(sources.c.added_at, sources.c.name)
+        with self._engine.connect() as connection:
+            return [_source(row) for row in connection.execute(query).mappings()]
+
+    def forget(self, name: str) -> bool:
+        with self._engine.begin() as connection:
+            connection.execute(delete(source_failures).where(source_failures.c.source == name))
+            gone = connection.execute(delete(sources).where(sources.c.name == name))
+            return gone.rowcount > 0
+
+    def advance(self, point: SyncPoint) -> None:
+        with self._engine.begin() as connection:
+            save_points(connection, [point])
+
+    def record(self, name: str, run: SyncRun) -> None:
+        self._set(name, run=_run_row(run))
+
+    def pause(self, name: str, paused: bool) -> None:
+        self._set(name, paused=paused)
+
+    def failures(self, name: str) -> list[SyncFailure]:
+        failed = source_failures.c
+        query = select(failed.item, failed.code, failed.message, failed.at)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.where(failed.source == name).order_by(failed.item))
+            return [SyncFailure(*row) for row in rows]
+
+    def settle(self, name: str, failed: Sequence[SyncFailure], done: Sequence[str] | None) -> None:
+        mine = source_failures.c.source == name
+        over = list({*(done or ()), *(one.item for one in failed)})
+        with self._engine.begin() as connection:
+            if connection.scalar(select(sources.c.name).where(sources.c.name == name)) is None:
+                return
+            if done is None:
+                connection.execute(delete(source_failures).where(mine))
+            for some in slices(over):
+                connection.execute(
+                    delete(source_failures).where(mine, source_failures.c.item.in_(some))
+                )
+            rows = {
+                one.item: asdict(one) | {"source": name, "at": one.at or now()} for one in failed
+            }
+            insert_all(connection, source_failures, list(rows.values()))
+
+    def _set(self, name: str, **values: Any) -> None:
+        with self._engine.begin() as connection:
+            connection.execute(update(sources).where(sources.c.name == name).values(**values))
+
+
+def save_points(connection: Connection, points: Sequence[SyncPoint]) -> None:
+    """Inside the transaction of whoever shows the documents that these cover."""
+    for point in points:
+        mine = update(sources).where(sources.c.name == point.source)
+        connection.execute(mine.values(cursor=point.cursor))
+
+
+def _row(source: KeptSource) -> dict[str, Any]:
+    told = {column.name: getattr(source, column.name) for column in sources.columns}
+    told["options"], told["secrets"] = dict(source.options), dict(source.secrets)
+    return told | {"run": _run_row(source.run)}
+
+
+def _run_row(run: SyncRun) -> dict[str, Any]:
+    return asdict(run) | {"counts": dict(run.counts)}
+
+
+def _source(row: RowMapping) -> KeptSource:
+    return KeptSource(**{**row, "run": SyncRun(**row["run"])})

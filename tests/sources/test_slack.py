@@ -1,0 +1,177 @@
+"""Slack's Web API: the contract, and what is special about it, against a local workspace."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from tests.sources.server import Reply, Server, serving
+from tests.sources.slack_server import NOW, TOKEN, Workspace
+
+from trivium.errors import SourceRefused, SourceUnreachable
+from trivium.ports import Checkpoint, Failed, Put, SyncSource, Wait
+from trivium.sources.service import Service
+from trivium.sources.slack import SlackSource
+from trivium.testing.source_contract import SourceContract, State, apply, everything
+from trivium.types import Extraction
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def workspace() -> Workspace:
+    made = Workspace(most=3)
+    made.channel("C1", "general")
+    made.channel("G1", "secret", is_private=True)
+    made.files["F1"] = b"A map."
+    for n in range(7):
+        made.post("C1", NOW - n * DAY, f"Message {n} for <@U2>", "U1" if n % 2 else "U2")
+    old = made.post("C1", NOW - 200 * DAY, "An old thread")
+    for n in range(4):
+        made.reply("C1", old, NOW - 190 * DAY + n, f"Reply {n}")
+    young = made.post("C1", NOW - 5 * DAY - 1, "A young thread")
+    made.reply("C1", young, NOW - 4 * DAY, "Shown too", subtype="thread_broadcast")
+    made.post("C1", NOW - 3 * DAY - 1, "joined", subtype="channel_join")
+    made.post("G1", NOW - DAY, "Hush")
+    return made
+
+
+@pytest.fixture
+def server(workspace: Workspace) -> Iterator[Server]:
+    with serving(workspace.answer) as made:
+        workspace.url = made.url
+        stamp = f"{NOW - DAY:.6f}"
+        file = {"id": "F1", "name": "map.txt", "size": 6, "title": "The map",
+                "url_private_download": f"{made.url}files/F1"}  # fmt: skip
+        workspace.messages["C1"][stamp]["files"] = [file]
+        yield made
+
+
+def slack(server: Server, **more: object) -> SlackSource:
+    service = Service("Slack", f"{server.url}api/", {"Authorization": f"Bearer {TOKEN}"})
+    return SlackSource(service, clock=lambda: NOW, **more)  # type: ignore[arg-type]
+
+
+class TestSlack(SourceContract):
+    @pytest.fixture
+    def source(self, server: Server) -> SyncSource:
+        return slack(server)
+
+    @pytest.fixture
+    def edits(
+        self, workspace: Workspace, server: Server, source: SyncSource
+    ) -> Sequence[Callable[[], object]]:
+        at = f"{NOW - 2 * DAY:.6f}"
+        young = f"{NOW - 5 * DAY - 1:.6f}"
+
+        def late_reply() -> None:
+            workspace.reply("C1", young, NOW - 60, "A late reply")
+
+        def edit_reply() -> None:
+            workspace.edit("C1", f"{NOW - 60:.6f}", "A late reply, edited")
+
+        def drop_file() -> None:
+            stamp = f"{NOW - DAY:.6f}"
+            workspace.messages["C1"][stamp].pop("files")
+            workspace.edit("C1", stamp, "No map any more")
+
+        def make_public() -> None:
+            workspace.channels["G1"]["is_private"] = False
+
+        return (
+            lambda: workspace.post("C1", NOW + 1, "New"),
+            lambda: workspace.edit("C1", at, "Edited"),
+            late_reply,
+            edit_reply,
+            lambda: workspace.delete("C1", f"{NOW - 60:.6f}"),
+            lambda: workspace.delete("C1", f"{NOW - 3 * DAY:.6f}"),
+            lambda: workspace.delete("C1", young),
+            drop_file,
+            make_public,
+            lambda: workspace.channels.pop("G1"),
+        )
+
+
+def test_everything_known_of_a_message_is_told(server: Server) -> None:
+    found = {one.id: one for one in slack(server).changes("") if isinstance(one, Put)}
+    thread = f"C1/{NOW - 200 * DAY:.6f}"
+    reply = found[f"{thread}/{NOW - 190 * DAY:.6f}"]
+    assert isinstance(reply.content, Extraction)
+    assert reply.content.elements[0].headings == ("#general", "An old thread")
+    assert reply.metadata["authors"] == ("Ada",)
+    assert str(reply.metadata["link"]).startswith("https://x.slack.com/archives/C1/p")
+    message = found[f"C1/{NOW:.6f}"]
+    assert isinstance(message.content, Extraction)
+    assert message.content.text == "Message 0 for @Bob"
+    file = found[f"C1/{NOW - DAY:.6f}/F1"]
+    assert not isinstance(file.content, Extraction)
+    assert (file.content(), file.title, file.audience) == (b"A map.", "The map", "all")
+    assert found[f"G1/{NOW - DAY:.6f}"].audience == "slack/G1"
+
+
+def test_one_request_a_minute_is_enough(workspace: Workspace, server: Server) -> None:
+    """Every request is refused once first, and the process ends after every cursor."""
+    workspace.most = 15
+    for n in range(40):
+        workspace.post("C1", NOW - 300 * DAY - n, f"Old {n}")
+    whole = everything(slack(server))
+    limited = Reply({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": "60"})
+    state: State = {}
+    cursor, waited, runs = "", 0.0, 0
+    while True:
+        runs += 1
+        server.troubles = [limited]
+        ended = True
+        for change in slack(server).changes(cursor):
+            apply(state, [change])
+            if isinstance(change, Wait):
+                waited += change.seconds
+            if isinstance(change, Checkpoint):
+                ended = change.done == change.of
+                cursor = change.cursor
+                break
+        if ended and not json.loads(cursor)["done"]:
+            break
+    assert state == whole
+    assert runs >= 5
+    assert waited == 60.0 * runs
+
+
+def test_a_token_that_expired_is_said(workspace: Workspace, server: Server) -> None:
+    workspace.token = "another"
+    with pytest.raises(SourceRefused, match="invalid_auth"):
+        list(slack(server).changes(""))
+
+
+def test_a_channel_that_is_closed_fails_alone(workspace: Workspace, server: Server) -> None:
+    workspace.closed.add("G1")
+    changes = list(slack(server).changes(""))
+    assert [one.id for one in changes if isinstance(one, Failed)] == ["G1"]
+    assert any(one.id.startswith("C1/") for one in changes if isinstance(one, Put))
+
+
+def test_failures_that_pass_are_waited_for_and_others_end_it(server: Server) -> None:
+    whole = everything(slack(server))
+    server.troubles = [Reply(b"oops", 500), Reply(b"oops", 502)]
+    assert everything(slack(server)) == whole
+    server.troubles = [Reply(b"oops", 500)] * 5
+    with pytest.raises(SourceUnreachable, match="500"):
+        list(slack(server).changes(""))
+
+
+def test_the_token_goes_to_slack_alone(
+    workspace: Workspace, server: Server, tmp_path: Path
+) -> None:
+    with serving(lambda asked: Reply(b"stolen", 200)) as other:
+        stamp = f"{NOW - DAY:.6f}"
+        workspace.messages["C1"][stamp]["files"][0]["url_private_download"] = f"{other.url}x"
+        files = [one for one in slack(server).changes("") if isinstance(one, Put)]
+        (file,) = [one for one in files if one.id.endswith("F1")]
+        assert not isinstance(file.content, Extraction)
+        file.content()
+        assert all("authorization" not in one.headers for one in other.asked)
+
+
+def test_only_the_channels_asked_for(server: Server) -> None:
+    found = everything(slack(server, channels=["#secret"]))
+    assert {id_.split("/")[0] for id_ in found} == {"G1"}

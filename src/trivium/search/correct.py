@@ -29,7 +29,7 @@ SURE = 0.15
 # Where nobody knows what was meant either, nobody can vouch for right words that the library merely
 # lacks; one letter makes another abbreviation of PGK or UreH; and German makes new words by the
 # minute (a quarter of the German questions to 240 paragraphs held a right word that resembled
-# another; so it is 1 in 200). A capital within a sentence makes a name of "Mims" and "Passeriformes"
+# another; so it is 1 in 200). A capital within a sentence makes a name: "Mims", "Passeriformes"
 # (.16 and .32 sure); no misspelled word of xquad_en is lost by it.
 SURE_OF_UNTAUGHT = 0.7
 SURE_OF_CAPITALISED = 0.5

@@ -54,14 +54,6 @@ _AS_TYPED = re.compile(EXCLUDED + r'|"[^"]*"|[“„«][^“”»]*[“”»]') 
 _INFLECTED = ("s", "n", "d", "g", "r", "t", "y")
 _VOICED = re.compile(r"(.+)v(?:en|es|ish)")  # elven, wolves, dwarvish: of elf, wolf, dwarf
 _PREFIX = 2  # letters in front of a whole word make another: "unchecking", "Ölproduktion"
-# Beginnings that make a new word of a known one: "paracortical". With shorter ones too ("re", "un")
-# .3 % fewer misspelled words of xquad_en come out right.
-_BEGINNINGS = (
-    "anti", "auto", "cardio", "counter", "hyper", "hypo", "immuno", "inter", "intra", "macro",
-    "micro", "mono", "multi", "nano", "neuro", "over", "para", "photo", "poly", "post", "pseudo",
-    "semi", "super", "thermo", "trans", "ultra", "under",
-)  # fmt: skip
-_REST = 6  # letters
 _PART = 4  # letters of each half of a compound; with 3, half of the misspelled words are one
 
 Taught: TypeAlias = Callable[[str], bool]
@@ -202,10 +194,7 @@ class _KnownWords:
     def derives(self, word: str) -> bool:
         """Whether it is a form of a known word that no list has."""
         voiced = _VOICED.fullmatch(word)
-        if voiced is not None and f"{voiced[1]}f" in self:
-            return True
-        rests = (word.removeprefix(begun) for begun in _BEGINNINGS if word.startswith(begun))
-        return any(len(rest) >= _REST and rest in self for rest in rests)
+        return voiced is not None and f"{voiced[1]}f" in self
 
     def composes(self, word: str) -> bool:
         """Whether it is two known words, with an s between them or not."""

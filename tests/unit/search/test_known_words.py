@@ -46,6 +46,19 @@ def test_a_right_word_that_a_small_library_lacks_stays(word: str) -> None:
     assert (corrected.corrections, corrected.suggestion) == ((), "")
 
 
+@pytest.mark.parametrize("query", ["the tTregs of mice", "driving a Vectra to the harbours"])
+def test_names_stay(query: str) -> None:
+    held = ["A study of Tregs."] * 40
+    corrected = ask(filled(*held, "Driving a vector to the harbours."), query)
+    assert (corrected.corrections, corrected.suggestion) == ((), "")
+
+
+def test_a_capital_is_no_sign_where_every_word_has_one() -> None:
+    for query in ("driving a vectra to the harbours", "Driving A Vectra"):
+        (made,) = ask(filled(*ENGLISH, "Driving to the harbours."), query).corrections
+        assert made.meant.lower() == "vector"
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [

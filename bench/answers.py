@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trivium.answers import Answer, Turn
+from trivium.answers import Answer, Depth, Turn
 from trivium.config import Settings, load
 from trivium.library import Library
 
@@ -140,8 +140,7 @@ def ask(library: Library, question: Question, *, deep: bool) -> Judged:
 
 
 def _ask(library: Library, question: str, said: Sequence[Turn], *, deep: bool) -> Answer:
-    assert not deep, "there is one way to ask so far"
-    return library.ask(question, history=said)
+    return library.ask(question, history=said, depth=Depth.DEEP if deep else None)
 
 
 def libraries(

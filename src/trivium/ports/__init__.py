@@ -52,6 +52,9 @@ from trivium.ports.models import (
     Message,
     Reranker,
     TokenEmbedder,
+    ToolCall,
+    ToolGenerator,
+    ToolOffer,
     WeighingReranker,
 )
 
@@ -91,6 +94,9 @@ __all__ = [
     "Summariser",
     "TokenEmbedder",
     "Tokens",
+    "ToolCall",
+    "ToolGenerator",
+    "ToolOffer",
     "Unembedded",
     "Upkeep",
     "Views",

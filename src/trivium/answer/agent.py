@@ -239,7 +239,7 @@ class _Loop:
             return name, f"{call.name[:40]} failed: {error.message}", f"Error: {error}"
         passages = self._gathered.add(found)
         parts = [found.text] if found.text else []
-        parts += [quoted(one, one.text, self._key) for one in passages]
+        parts += [quoted(one, one.text, self._key, addressed=True) for one in passages]
         return name, found.line, "\n\n".join(parts) or "Nothing was found."
 
     def _calculated(self, expression: str) -> tuple[str, str]:

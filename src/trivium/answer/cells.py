@@ -148,7 +148,9 @@ class Read:
         who = who or (above[-1] if above else self.passage.citation.title)
         name = self.table.name(at)
         unit = f" ({self.table.unit})" if self.table.unit and _is_bare(row.cell(at)) else ""
-        return f"{who}{', ' if name else ''}{name}: {row.cell(at)}{unit}"
+        pages = self.passage.citation.pages
+        page = f" (p. {pages[0]})" if len(pages) == 1 else ""
+        return f"{who}{', ' if name else ''}{name}: {row.cell(at)}{unit}{page}"
 
     def column(self) -> Found | None:
         """The values of the column that the question names, of all rows, or of those that say the

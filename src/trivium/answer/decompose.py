@@ -174,12 +174,16 @@ def joined(plan: Plan, values: Sequence[str]) -> str:
         return ""
     if plan.join in (Join.MORE, Join.LESS):
         if a.number == b.number:
-            return f"Both are the same: {a}."
+            return _ended(f"Both are the same: {a}")
         first = (a.number > b.number) == (plan.join is Join.MORE)
         label, mine, other = (plan.labels[0], a, b) if first else (plan.labels[1], b, a)
-        return f"So {label}: {mine} against {other}."
+        return _ended(f"So {label}: {mine} against {other}")
     if plan.join is Join.DIFFERENCE:
-        return f"The difference is {Measure(abs(a.number - b.number), a.unit)}."
+        return _ended(f"The difference is {Measure(abs(a.number - b.number), a.unit)}")
     if plan.join is Join.SUM:
-        return f"Together {Measure(a.number + b.number, a.unit)}."
+        return _ended(f"Together {Measure(a.number + b.number, a.unit)}")
     return ""
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

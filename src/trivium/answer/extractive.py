@@ -169,7 +169,12 @@ def _not_again(asked: Question, picked: Picked, before: str) -> Picked | None:
         return picked
     parts = [part.strip(" ,;:.") for part in _CLAUSE.split(picked.text)]
     bags = [Bag(part, "") for part in parts]
-    most = max(range(len(parts)), key=lambda i: (sum(map(bags[i].says, asked.terms)), -i))
+    focus = (asked.focus,) if asked.focus else ()
+
+    def says(at: int) -> tuple[int, int, int]:
+        return sum(map(bags[at].says, focus)), sum(map(bags[at].says, asked.terms)), -at
+
+    most = max(range(len(parts)), key=says)
     shorter = len(parts) > 1 and any(map(bags[most].says, asked.terms))
     return replace(picked, text=parts[most]) if shorter else None
 

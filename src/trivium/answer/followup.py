@@ -61,6 +61,7 @@ _OF = re.compile(
 _WHAT_OF = re.compile(r"^(?:and\s+)?(?:what|which|how|was|wie)\b", re.I)
 _ONLY = re.compile(r"^(?:when|where|why|who|how|wann|wo|warum|wer)\W*$", re.I)
 _ASKED = re.compile(r"^(?:when|where|why|who|how|what|wann|wo|warum|wer)\b", re.I)
+_PASSIVE = re.compile(r"^(?:and )?(?:where|when|why|how)\b.*\b(?:was|were|is|are|did|has|have)\b", re.I)
 _WHO = re.compile(r"^(?:and\s+)?(?:who|whom|wer)\b", re.I)
 
 
@@ -85,7 +86,7 @@ def _resolved(question: str, before: str, answer: str) -> str:
             return _tidy(question[: numbered.start()] + item + question[numbered.end() :])
     begun = _GOES_ON.match(question)
     rest = question[begun.end() :].rstrip(" ?") if begun else question
-    if begun and rest and not re.search(_VERB, rest, re.I):
+    if begun and rest and not re.search(_VERB, rest, re.I) and not _ASKED.match(rest):
         return _tidy(_in_its_place(rest, before))
     if _ONLY.match(rest) and _ASKED.match(before):  # "When?"
         return _tidy(_ASKED.sub(rest.rstrip(" ?").lower(), before, count=1))
@@ -135,6 +136,8 @@ def _topic(question: str) -> str:
     if of and _WHAT_OF.match(question):
         return of[1].strip()
     nouns = [m[0].strip() for m in _NOUN.finditer(plain)]
+    if nouns and _PASSIVE.match(plain) and plain.endswith(nouns[-1]) and nouns[-1].count(" ") > 1:
+        nouns[-1] = nouns[-1].rsplit(" ", 1)[0]  # where was the crown found: the last is a verb
     if of and nouns:  # where is the harbour of Port Amble
         return f"{nouns[-1] if of[1] not in nouns[-1] else nouns[0]} of {of[1]}"
     named = [m[0].strip() for m in _NAMED.finditer(plain)]

@@ -104,12 +104,13 @@ def _asked(question: str) -> str:
     return f"Question: {question}"
 
 
-def quoted(passage: Passage, text: str, key: str) -> str:
+def quoted(passage: Passage, text: str, key: str, *, addressed: bool = False) -> str:
+    """`addressed`: with what tools take to find it again."""
     place = passage.citation
     pages = f", p. {place.pages[0]}" if place.pages else ""
     path = " › ".join(dict.fromkeys((place.title, *place.headings)))
-    source = unmarked(f"{path}{pages}; document {place.document}, passage {place.index}")
-    source = source.replace("\n", " ")
+    address = f"; document {place.document}, index {place.index}" if addressed else ""
+    source = unmarked(f"{path}{pages}{address}").replace("\n", " ")
     body = unmarked(text).strip()
     return f'<passage n="{passage.number}" key="{key}">\n({source})\n{body}\n</passage key="{key}">'
 

@@ -119,21 +119,21 @@ _FUNCTION = {
 _MEASURES = {
     word: name
     for name, said in (
-        ("weight", "heavy weigh weighs weighed heavier"),
-        ("speed", "fast slow faster"),
-        ("price", "expensive dear dearer cheaper paid pay charge charges"),
+        ("weight", "weigh weighs weighed"),
+        ("price", "paid pay charge charges"),
         ("cost", "costs spend spent"),
-        ("height", "tall"),
-        ("age", "old"),
-        ("distance", "far"),
-        ("gewicht", "schwer wiegt"),
-        ("preis", "teuer kostet kosten"),
-        ("geschwindigkeit", "schnell"),
-        ("alter", "alt"),
-        ("hohe", "hoch"),
+        ("gewicht", "wiegt"),
+        ("preis", "kostet kosten"),
     )
     for word in said.split()
 }
+_HOW = {  # after "how" alone: a heavy crossbow is no weight
+    "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",
+    "tall": "height", "old": "age", "far": "distance", "schwer": "gewicht", "teuer": "preis",
+    "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
+}  # fmt: skip
+# Names that tables have for the same thing, whatever the embedding model knows.
+_SAME = {"cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",)}
 _HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
 )
@@ -212,7 +212,9 @@ def read(
     ignored |= _SUPERLATIVE if asks is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
     said = [w for w in words(FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
-    said = [_MEASURES.get(word, word) for word in said]
+    how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
+    measured = fold(how[1]) if how else ""
+    said = [_HOW.get(w, w) if w == measured else _MEASURES.get(w, w) for w in said]
     if _HOW_MUCH.search(text) and not _COST & set(said):
         said.append("cost")
     said = list(dict.fromkeys(said))
@@ -265,6 +267,8 @@ class Bag:
             return term.word in self.letters
         (stemmed,) = stem([term.word], self._language)
         if term.word in self.stems or stemmed in self.stems or term.word in self.joined:
+            return True
+        if not self.stems.isdisjoint(_SAME.get(term.word, ())):
             return True
         if any(len(one) > 2 and term.word.startswith(one) for one in self.short):
             return True

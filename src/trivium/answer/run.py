@@ -175,14 +175,14 @@ class Answerer:
             why = f"{gathered.failure} The answer is quoted from the documents."
             picked = self._picked(inquiry, draft) if draft.passages else []
             yield from self._extracted(draft, picked, why)
+        elif not draft.passages:  # whatever a model says then, no document says it
+            yield _say(draft, NOTHING_FOUND)
         elif gathered.text.strip():
             since = perf_counter()
             written = yield from read_off(gathered.text, gathered.passages)
             yield from self._take(draft, self._generator, written, draft.passages, since)
-        elif draft.passages:
-            yield from self._write(self._generator, inquiry, draft)
         else:
-            yield _say(draft, NOTHING_FOUND)
+            yield from self._write(self._generator, inquiry, draft)
 
     def _part_by_part(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         """Without a language model: rules take the question apart, and each part is searched for

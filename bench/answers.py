@@ -1,149 +1,222 @@
-"""Where the limits of answering come from: what is refused, and what is called borne out.
+"""How good answers are: a judged set of questions, asked one after the other.
 
-    python -m bench.answers --data ../shared/data [--questions 150] [--documents 1000]
+    python -m bench.answers --data ../shared/data [--only made,samples] [--kind table] [--failures]
 
-Questions with a judged passage among those found, and questions of other corpora: how many are
-refused before a model is asked. Sentences with the text they come from, and with another: how many
-are called borne out. Figures of quality, so other work on the machine does not matter to them.
-Its libraries are made once, in the cache.
+`asked/questions.jsonl` holds the questions, by kind, each with what a right answer must hold, and
+`asked/documents` a small library of its own. The others are the sample documents of this
+repository and the documents below `--data`. With `generate.url` set, a language model writes the
+answers; `--deep` lets it search more than once. Libraries are made once, in the cache. Figures of
+quality, so other work on the machine doesn't matter to them.
+
+Every third question is *held out*: nobody looked at how it was answered while the rules were made.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from trivium.answer.check import Checker
-from trivium.answer.passages import Passage
-from trivium.answer.support import Words, pieces
-from trivium.answers import Citation
+from trivium.answers import Answer, Depth, Turn
 from trivium.config import Settings, load
 from trivium.library import Library
-from trivium.options import SearchOptions
-from trivium.types import OWNER
 
-SETS = ("scifact", "xquad_en", "xquad_de")
-FEWEST_WORDS = 6  # of a sentence that is tried
+HERE = Path(__file__).parent
+ASKED = HERE / "asked"
+UNANSWERABLE, CONTRADICTED = "unanswerable", "contradicted"
+KINDS = ("fact", "table", "list", "two-hop", "follow-up", CONTRADICTED, UNANSWERABLE)
+LIBRARIES = ("samples", "made", "documents")
+HELD_OUT = 3  # every third
+_LOOSE = re.compile(r"[\s  ]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`ask`: one, or several of which the last is judged and the others lead to it."""
+
+    number: int
+    library: str
+    kind: str
+    ask: tuple[str, ...]
+    accept: tuple[tuple[str, ...], ...]  # of each group, one must be in the answer
+    reject: tuple[str, ...]  # what a right answer does not hold: neighbours of the right value
+
+    @property
+    def held_out(self) -> bool:
+        return self.number % HELD_OUT == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    name: str
-    texts: dict[str, str]
-    questions: list[tuple[str, frozenset[str]]]  # and the documents that answer them
+    """How one question was answered."""
+
+    question: Question
+    answer: Answer
+    right: bool
+    cited: tuple[bool, ...]  # of each citation: whether it holds a part of the right answer
+    repeats: bool  # a sentence of the answer before
 
 
-def read(folder: Path, most: int, documents: int) -> Judged:
-    """So many questions, and of the corpus what answers them and others up to so many."""
-    texts = {
-        str(row["_id"]): f"{row.get('title') or ''}\n\n{row['text']}".strip()
-        for row in map(json.loads, (folder / "corpus.jsonl").open(encoding="utf-8"))
+@dataclass
+class Tally:
+    """Counts of one kind of question."""
+
+    asked: int = 0
+    right: int = 0
+    refused: int = 0
+    citations: list[bool] = field(default_factory=list)  # of right answers
+    resting: int = 0  # right answers with a citation that holds the answer
+    repeats: int = 0
+
+    def add(self, judged: Judged) -> None:
+        self.asked += 1
+        self.right += judged.right
+        self.refused += judged.answer.refused
+        self.repeats += judged.repeats
+        if judged.right and judged.question.accept:
+            self.citations += judged.cited
+            self.resting += any(judged.cited)
+
+
+def questions(path: Path = ASKED / "questions.jsonl") -> list[Question]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [
+        Question(
+            number,
+            row["library"],
+            row["kind"],
+            tuple(row["ask"]),
+            tuple(tuple(group) for group in row.get("accept", ())),
+            tuple(row.get("reject", ())),
+        )
+        for number, row in enumerate(rows)
+    ]
+
+
+def holds(text: str, value: str) -> bool:
+    """Whether a text holds a value: not as part of a longer number or word."""
+    plain, wanted = (_LOOSE.sub(" ", one).casefold() for one in (text, value))
+    return re.search(rf"(?<![\w.,+]){re.escape(wanted)}(?![\w]|[.,]\d)", plain) is not None
+
+
+def holds_group(text: str, group: Iterable[str]) -> bool:
+    return any(holds(text, value) for value in group)
+
+
+def judge(question: Question, answer: Answer, before: Answer | None) -> Judged:
+    text = re.sub(r"\s?\[\d+\]", "", answer.text)
+    if question.kind == UNANSWERABLE:
+        right = answer.refused
+    else:
+        right = (
+            not answer.refused
+            and all(holds_group(text, group) for group in question.accept)
+            and not any(holds(text, value) for value in question.reject)
+        )
+    cited = tuple(
+        any(holds_group(_whole(one.headings, one.text), group) for group in question.accept)
+        for one in answer.citations
+    )
+    said = {one.text for one in before.statements} if before else set()
+    repeats = bool(said & {one.text for one in answer.statements})
+    return Judged(question, answer, right, cited, repeats)
+
+
+def _whole(headings: Sequence[str], text: str) -> str:
+    return "\n".join((*headings, text))
+
+
+def ask(library: Library, question: Question, *, deep: bool) -> Judged:
+    said: list[Turn] = []
+    before: Answer | None = None
+    *leading, last = question.ask
+    for one in leading:
+        before = _ask(library, one, said, deep=deep)
+        said.append(before.turn)
+    return judge(question, _ask(library, last, said, deep=deep), before)
+
+
+def _ask(library: Library, question: str, said: Sequence[Turn], *, deep: bool) -> Answer:
+    return library.ask(question, history=said, depth=Depth.DEEP if deep else None)
+
+
+def libraries(
+    names: Sequence[str], data: Path | None, settings: Settings
+) -> Iterator[tuple[str, Library]]:
+    """Each made once; those of documents that aren't there are left out, and it says so."""
+    places: Mapping[str, Path | None] = {
+        "samples": HERE.parent / "examples" / "documents",
+        "made": ASKED / "documents",
+        "documents": data / "documents" if data else None,
     }
-    relevant: dict[str, set[str]] = {}
-    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
-        query, answer, score = line.split("\t")
-        if int(score) > 0:
-            relevant.setdefault(query, set()).add(answer)
-    rows = [json.loads(line) for line in (folder / "queries.jsonl").open(encoding="utf-8")]
-    asked = [(row["text"], frozenset(relevant[i])) for row in rows if (i := row["_id"]) in relevant]
-    random.Random(1).shuffle(asked)
-    asked = asked[:most]
-    wanted = {answer for _, answers in asked for answer in answers}
-    kept = [i for i in texts if i in wanted]
-    kept += [i for i in texts if i not in wanted][: max(0, documents - len(kept))]
-    return Judged(folder.name, {i: texts[i] for i in kept}, asked)
-
-
-def opened(judged: Judged, settings: Settings, folder: Path) -> Library:
-    """A library of the set, made once."""
-    place = settings.cache / "answers" / f"{judged.name}-{len(judged.texts)}"
-    library = Library.open(place, settings=settings)
-    if not library.documents.all():
-        files = folder / place.name
-        files.mkdir(parents=True, exist_ok=True)
-        for name, text in judged.texts.items():
-            (files / f"{name}.txt").write_text(text, encoding="utf-8")
-        library.add(files)
-    return library
-
-
-def refused(library: Library, judged: Judged, foreign: Sequence[str]) -> None:
-    answerable = wrongly = rightly = 0
-    for question, documents in judged.questions:
-        found = library.search(question, 8, options=SearchOptions(rerank=True))
-        if {Path(r.found.document.uri).stem for r in found} & documents:
-            answerable += 1
-            wrongly += found.weak
-    for question in foreign:
-        found = library.search(question, 8, options=SearchOptions(rerank=True))
-        rightly += found.weak
-    print(
-        f"{judged.name:10} refused: {wrongly} of {answerable} answerable,"
-        f" {rightly} of {len(foreign)} foreign"
-    )
-
-
-def passage(text: str, language: str) -> Passage:
-    place = Citation(1, 1, 1, 0, "", "", "", (), (), None, "", text)
-    return Passage(place, text, language)
-
-
-def pairs(judged: Judged) -> Iterator[tuple[str, str, str]]:
-    """What kind of pair, a sentence, and a text."""
-    for one, other in list(pairwise(judged.texts.values()))[:100]:
-        found = [
-            p for p in pieces(one.partition("\n\n")[2] or one) if len(p.split()) > FEWEST_WORDS
-        ]
-        if not found:
+    for name in names:
+        folder = places[name]
+        if folder is None or not folder.is_dir():
+            print(f"{name}: not there, left out")
             continue
-        sentence = random.Random(one).choice(found)
-        words = sentence.split()
-        yield "a part of its sentence", " ".join(words[: max(5, int(len(words) * 0.7))]), one
-        yield "the next document", sentence, other
-        number = re.search(r"\d+", sentence)
-        if number:
-            changed = str(int(number[0]) + 3)
-            yield "another number", sentence.replace(number[0], changed, 1), one
-    if judged.name == "scifact":
-        for claim, documents in judged.questions[:100]:
-            yield "a claim's own abstract", claim, judged.texts[min(documents)]
+        with Library.open(settings.cache / "answers" / "asked" / name, settings=settings) as opened:
+            opened.add(folder)
+            yield name, opened
 
 
-def borne_out(library: Library, judged: Judged, language: str) -> None:
-    checker = Checker(
-        Words(partial(library.backend.signals.rarities, where=OWNER)), library.embedder
+def percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def table(judged: Sequence[Judged]) -> Iterator[str]:
+    yield "| kind | questions | right | refused | rests on a citation | citations that hold it |"
+    yield "|---|---|---|---|---|---|"
+    for kind in (*KINDS, "answerable", "held out"):
+        tally = Tally()
+        for one in judged:
+            answerable = kind == "answerable" and one.question.kind != UNANSWERABLE
+            held = kind == "held out" and one.question.held_out
+            if answerable or held or one.question.kind == kind:
+                tally.add(one)
+        if tally.asked:
+            rests = tally.right if kind != UNANSWERABLE else 0
+            if kind == "held out":
+                rests = sum(o.right for o in judged if o.question.held_out and o.question.accept)
+            yield (
+                f"| {kind} | {tally.asked} | {percent(tally.right, tally.asked)} | {tally.refused}"
+                f" | {percent(tally.resting, rests)}"
+                f" | {percent(sum(tally.citations), len(tally.citations))} |"
+            )
+    refused = [one for one in judged if one.answer.refused]
+    rightly = sum(one.question.kind == UNANSWERABLE for one in refused)
+    yield ""
+    yield f"Of {len(refused)} refusals {rightly} were right ({percent(rightly, len(refused))})."
+    yield f"Follow-ups that repeat a sentence: {sum(one.repeats for one in judged)}."
+
+
+def shown(one: Judged) -> str:
+    place = "; ".join(f"{c.title}" for c in one.answer.citations)
+    return (
+        f"{one.question.library} {one.question.kind}: {' / '.join(one.question.ask)}\n"
+        f"    wanted {one.question.accept or 'a refusal'}\n    got {one.answer.text!r} ({place})"
     )
-    told: dict[str, list[bool]] = {}
-    for kind, sentence, text in pairs(judged):
-        checked = checker.check(f"{sentence.rstrip('.')} [1].", "", [passage(text, language)])
-        told.setdefault(kind, []).append(all(one.supported for one in checked))
-    for kind, found in told.items():
-        print(f"{judged.name:10} borne out, {kind}: {sum(found)} of {len(found)}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--questions", type=int, default=150)
-    parser.add_argument("--documents", type=int, default=1000)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--only", default=",".join(LIBRARIES), help="libraries, comma-separated")
+    parser.add_argument("--kind", choices=KINDS)
+    parser.add_argument("--deep", action="store_true", help="ask in depth")
+    parser.add_argument("--failures", action="store_true", help="show them, but those held out")
     given = parser.parse_args()
-    settings = load().settings
-    data = given.data / "retrieval"
-    sets = [read(data / name, given.questions, given.documents) for name in SETS]
-    for judged in sets:
-        # The two halves of xquad are one text in two languages: neither is foreign to the other.
-        others = [o for o in sets if o.name.partition("_")[0] != judged.name.partition("_")[0]]
-        foreign = [q for other in others for q, _ in other.questions[: given.questions // 2]]
-        with opened(judged, settings, settings.cache / "answers" / "files") as library:
-            refused(library, judged, foreign)
-            borne_out(library, judged, "de" if judged.name.endswith("_de") else "en")
+    every = [one for one in questions() if given.kind in (None, one.kind)]
+    judged: list[Judged] = []
+    for name, library in libraries(given.only.split(","), given.data, load().settings):
+        judged += [ask(library, one, deep=given.deep) for one in every if one.library == name]
+    if given.failures:
+        for one in judged:
+            if not one.right and not one.question.held_out:
+                print(shown(one))
+    print("\n".join(table(judged)))
 
 
 if __name__ == "__main__":

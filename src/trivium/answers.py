@@ -21,6 +21,14 @@ class AnswerKind(StrEnum):
     REFUSED = "refused"  # the passages do not hold it
 
 
+class Depth(StrEnum):
+    """How far an answer looks."""
+
+    ONCE = "once"  # one search
+    AUTO = "auto"  # one search, and more where it finds nothing that fits
+    DEEP = "deep"  # as many as it takes, within limits
+
+
 @dataclass(frozen=True, slots=True)
 class Turn(Told):
     """A question that was asked before, and what was answered, without its marks."""
@@ -83,8 +91,10 @@ class Statement(Told):
 class Step(Told):
     """Something that was done on the way to an answer."""
 
-    name: str  # rewrite, search, read, write, extract, check
-    detail: str
+    name: str = field(
+        metadata=says("rewrite, plan, search, write, extract, check, or the tool that was used.")
+    )
+    detail: str = field(metadata=says("In a sentence that a person understands."))
     seconds: float
 
 

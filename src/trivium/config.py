@@ -245,6 +245,18 @@ class Settings:
         False,
         "by document: let each signal rank documents by their best passage, then fuse those",
     )
+    ask_depth: str = _setting(
+        "ask.depth",
+        "auto",
+        "`once`: one search; `auto`: more where it finds nothing that fits; `deep`: always more",
+    )
+    ask_steps: int = _setting("ask.steps", 8, "turns of the model in an answer in depth")
+    ask_seconds: float = _setting("ask.seconds", 90.0, "time that an answer in depth looks around")
+    ask_tokens: int = _setting(
+        "ask.tokens",
+        60_000,
+        "tokens that an answer in depth reads and writes while it looks around",
+    )
     ask_limit: int = _setting("ask.limit", 8, "passages that an answer is made from")
     ask_by: str = _setting(
         "ask.by", "passage", "`document`: an answer is made from the best passage of each document"

@@ -44,6 +44,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         "--cache",
         "PLACE",
     ),
+    "bench.answers": ("--only", "made", "--kind", "contradicted", "--failures"),
     "bench.corrections": ("--sets", "scifact", "--show", "--data", "DATA/retrieval"),
     "bench.chunking": (
         *("--only", "recursive 400/80"),

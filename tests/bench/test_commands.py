@@ -28,6 +28,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 # What the command shows where it measured something.
 SHOWN = {
+    "bench.answers": "| contradicted | 5",
     "bench.corrections": "clean queries changed",
     "bench.search": "300",
     "bench.options": "two queries, AND",

@@ -16,7 +16,7 @@ from trivium.ports import Embedder
 from trivium.text.languages import detect_language
 from trivium.text.normalise import words
 
-# What is borne out, tried on pairs of a sentence and a text (`python -m bench.answers` tries a
+# What is borne out, tried on pairs of a sentence and a text (`bench/answer_limits.py` tries a
 # sample): of 100 parts of sentences with their own paragraph all, with a neighbouring one 2 %; of
 # 100 claims of scifact with the abstract that they were made from, in other words, 69 %, with the
 # abstract that search put first instead 14 %, with any other of the first ten 3 %. Words at .3

@@ -1,30 +1,62 @@
-"""An answer without a language model: the sentences of the passages that fit the question best.
+"""An answer without a language model, in the documents' own words: the cell of a table whose row
+and column the question names, the items of a list, or the sentence that fits best.
 
-Each stands as it stands in its document, with its citation. Knows nothing of how passages were
-found.
+What does not say what the question is about, or holds no answer of its kind, is no answer: then
+nothing is picked. Knows nothing of how passages were found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from trivium.answer.cells import Found, Read
+from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
-from trivium.answer.support import Read, Words, nearest, pieces
+from trivium.answer.question import Asks, Bag, Question, figures
+from trivium.answer.question import read as read_question
+from trivium.answer.structure import Listing, Sentence, listings, sentences, tables
+from trivium.answer.support import Words, nearest
 from trivium.ports import Embedder
-from trivium.text.normalise import words
+from trivium.text.languages import detect_language
+from trivium.text.normalise import fold, words
 
-MOST = 3  # sentences: more is reading the passages
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
-SHORTEST = 4  # words: less is a heading or a scrap
-# Of 76 questions on a long speech (chunking_evaluation), a sentence that answers it is among those
-# picked for 87 %, and 54 % of those picked answer. By meaning alone 83 and 43, by words alone 80
-# and 56; comparing 100 sentences by meaning instead of 40 changes nothing.
-MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # what each counts
-# Of the best sentence's score: what is further behind is about something else. At .7 87 and 44, at
-# .9 80 and 62.
-NEAR = 0.8
+MOST_LIKE = 12  # of them whose words are compared one by one
+MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # what each counts for a sentence
+AROUND = 0.9  # what a term counts that a heading says
+BESIDE = 0.5  # and one that only the rest of the passage says
+LEAST_SAID = 0.72  # of a question's terms by weight that a sentence and its headings must say
+LEAST_SCORE = 0.45
+LEAST_FOCUS = 0.55  # likeness of a sentence's word to what was asked about
+AGAIN = 0.8  # what a sentence counts of which a part was said before
+NEAR = 0.9  # of the best sentence's score: what is further behind is about something else
+MOST = 2  # sentences, where the question asks for nothing that one sentence holds
 ALIKE = 0.7  # share of words that two sentences have in common: neighbouring chunks overlap
+LEAST_LISTED = 0.6  # of a question's terms that a list and what stands above it must say
+LONGEST_COUNT = 5  # "three commandments": so many sentences may follow
+_DATE = re.compile(
+    r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b(?:January|February|March|April"
+    r"|May|June|July|August|September|October|November|December|Januar|Februar|März|Mai|Juni|Juli"
+    r"|Oktober|Dezember|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|dawn|noon|midnight"
+    r"|sunset|sunrise|spring|summer|autumn|winter|yesterday|today|tomorrow)\b|\b(?:year|Jahr)\s\d+"
+)
+_ORDINAL_DAY = re.compile(
+    r"\b(?:first|second|third|fourth|fifth|sixth|seventh|last|\d+(?:st|nd|rd|th))\b", re.I
+)
+_CLAUSE = re.compile(
+    r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
+)
+_PLACE = re.compile(
+    r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to|bei"
+    r"|im|am|an|auf|neben|hinter|unter|über|nach|aus)\s(?:the\s|a\s|an\s|der\s|dem\s|den\s|die\s)?([\w’'-]+)"
+)
+_NOT = re.compile(
+    r"\b(?:not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited|impossible"
+    r"|nicht|kein\w*|nie|niemals|verboten)\b|n[’']t\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,50 +64,340 @@ class Picked:
     text: str
     number: int  # of its passage
     score: float
+    differs: bool = False  # another source says something else than the one before
+    value: str = ""  # the figure, date or cell that answers
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    text: str
-    number: int
-    at: int  # its place among all of them
+    """A sentence, how much of the question it says, and how well it answers."""
+
+    sentence: Sentence
+    passage: Passage
+    said: float
     score: float
+    value: str = ""  # the figure or date that answers
 
-    def order(self) -> tuple[float, int]:
-        return (-self.score, self.at)
+    @property
+    def text(self) -> str:
+        return self.sentence.text
 
 
-def pick(
-    question: str, passages: Sequence[Passage], embedder: Embedder, measure: Words
-) -> list[Picked]:
-    """In the order of the passages, and within one as they stand there."""
-    found: dict[str, _Candidate] = {}
+class Extractor:
+    """Picks answers for one caller."""
+
+    def __init__(self, embedder: Embedder, measure: Words) -> None:
+        self._embedder = embedder
+        self._measure = measure
+
+    def pick(
+        self, question: str, passages: Sequence[Passage], said: Iterable[str] = ()
+    ) -> list[Picked]:
+        """Nothing where no passage holds an answer. `said`: answers given before, no sentence of
+        which is given again."""
+        language = detect_language(question) or (passages[0].language if passages else "")
+        asked = read_question(question, language, self._measure.rarities)
+        if not asked.terms:
+            return []
+        before = "\n".join(said)
+        likeness = Likeness(self._embedder)
+        reads = [
+            Read(table, asked, passage, likeness)
+            for passage in passages
+            for table in tables(passage)
+        ]
+        likeness.learn(self._vocabulary(asked, passages, reads))
+        found = _from_tables(asked, reads)
+        found = [one for one in found if one.text not in before]
+        best = self._sentences(asked, passages, likeness, before)
+        lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
+        return [
+            one
+            for one in (
+                _not_again(asked, picked, before) for picked in _chosen(asked, found, best, lists)
+            )
+            if one is not None
+        ]
+
+    def _vocabulary(
+        self, asked: Question, passages: Sequence[Passage], reads: Sequence[Read]
+    ) -> list[str]:
+        soft = [term.word for term in asked.terms if not term.firm]
+        if not soft:
+            return []
+        found = list(soft)
+        for read in reads:
+            found += words(" ".join((*read.table.names, read.table.caption)))
+        for passage in passages:
+            found += words(" ".join((passage.citation.title, *passage.citation.headings)))
+        return found
+
+    def _sentences(
+        self, asked: Question, passages: Sequence[Passage], likeness: Likeness, before: str
+    ) -> list[_Candidate]:
+        """Those that answer, the best first."""
+        first: dict[str, _Candidate] = {}
+        for passage in passages:
+            for each in sentences(passage):
+                if each.text in first or each.text.endswith("?"):
+                    continue
+                held = _said(asked, each, passage, None)
+                score = WORDS * held + RANK / passage.number
+                first[each.text] = _Candidate(each, passage, held, score)
+        best = sorted(first.values(), key=lambda one: -one.score)[:MOST_COMPARED]
+        if not best:
+            return []
+        likeness.learn(w for one in best[:MOST_LIKE] for w in words(one.text))
+        told = {at: [_in_place(one)] for at, one in enumerate(best)}
+        meaning = nearest(self._embedder, [asked.text], told)
+        found = []
+        for at, one in enumerate(best):
+            held = _said(asked, one.sentence, one.passage, likeness)
+            near = meaning[asked.text, at] if meaning else held
+            kind, value = _answers(asked, one.text)
+            score = (WORDS * held + MEANING * max(0.0, near)) / (WORDS + MEANING)
+            score += RANK / one.passage.number / 4
+            score *= AGAIN if one.text in before else 1
+            if kind and held >= LEAST_SAID and score * kind >= LEAST_SCORE:
+                found.append(_Candidate(one.sentence, one.passage, held, score * kind, value))
+        return sorted(found, key=lambda one: -one.score)
+
+
+def _not_again(asked: Question, picked: Picked, before: str) -> Picked | None:
+    """What was said before is not said again: of such a sentence only the part that answers."""
+    if picked.text not in before:
+        return picked
+    parts = [part.strip(" ,;:.") for part in _CLAUSE.split(picked.text)]
+    bags = [Bag(part, "") for part in parts]
+    focus = (asked.focus,) if asked.focus else ()
+
+    def says(at: int) -> tuple[int, int, int]:
+        return sum(map(bags[at].says, focus)), sum(map(bags[at].says, asked.terms)), -at
+
+    most = max(range(len(parts)), key=says)
+    shorter = len(parts) > 1 and any(map(bags[most].says, asked.terms))
+    return replace(picked, text=parts[most]) if shorter else None
+
+
+def _in_place(one: _Candidate) -> str:
+    """With the heading above it: `Armor Class 15` alone is about nobody."""
+    above = one.passage.citation.headings[-1:] or (one.passage.citation.title,)
+    return f"{above[0]}: {one.text}"
+
+
+def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None) -> float:
+    """The share of a question's terms that a sentence says, or its headings, or in part the rest of
+    the passage. 0 where a name or a figure of the question is missing from all of them, and where
+    the sentence itself doesn't say the first thing that was asked about."""
+    language = passage.language
+    own, near = Bag(one.text, language), Bag(one.paragraph, language)
+    place = passage.citation
+    above = Bag("\n".join((place.title, *place.headings)), language)
+    rest = Bag(passage.text, language)
+    covered = 0.0
+    for term in asked.terms:
+        like = 0.0
+        if own.says(term):
+            share = 1.0
+        else:
+            if likeness is not None and not term.firm:
+                like = likeness.between(term.word, own.words)
+            if term is asked.focus and likeness is not None and like < LEAST_FOCUS:
+                return 0.0
+            if above.says(term) or near.says(term):
+                share = AROUND
+            elif rest.says(term) and not term.figure:
+                share = BESIDE
+            elif term.firm:
+                return 0.0
+            else:
+                share = 0.0
+        covered += term.weight * max(share, like)
+    return covered / asked.whole
+
+
+def _answers(asked: Question, text: str) -> tuple[float, str]:
+    """How well a sentence holds what was asked for, 0 to 1, and the figure or date that does."""
+    if asked.asks is Asks.AMOUNT:
+        return _amount(asked, text)
+    if asked.asks is Asks.WHEN:
+        dates = [m[0] for m in _DATE.finditer(text) if m[0] not in asked.text]
+        ordinal = _ORDINAL_DAY.search(text) if "day" in asked.text.lower() else None
+        if ordinal:
+            dates.append(ordinal[0])
+        return (1.0, " ".join(dates)) if dates else (0.0, "")
+    if asked.asks is Asks.WHERE:
+        places = _PLACE.findall(text)
+        known = set(words(asked.text))
+        return (1.0, "") if any(fold(place) not in known for place in places) else (0.7, "")
+    if asked.asks in (Asks.WHO, Asks.NAME):
+        asked_for = set(words(asked.text))
+        names = re.findall(r"(?<=[\s\"“])[A-ZÄÖÜ][\w’'-]+", text)
+        new = [name for name in names if not set(words(name)) <= asked_for]
+        if asked.asks is Asks.NAME:
+            return (1.0, "") if new else (0.0, "")
+        return (1.0, "") if new else (0.9, "")
+    return 1.0, ""
+
+
+def _amount(asked: Question, text: str) -> tuple[float, str]:
+    known = {term.word for term in asked.terms if term.figure}
+    found = [figure for figure in figures(text) if figure not in known]
+    if not found:
+        return 0.0, ""
+    if asked.counted:
+        counted = asked.counted.split()
+        near = _counted(text, counted)
+        return (1.0, near) if near else (0.85, found[0])
+    return 1.0, found[0]
+
+
+def _counted(text: str, counted: Sequence[str]) -> str:
+    """The figure that stands shortly before what is counted."""
+    said = words(text)
+    for at, word in enumerate(said):
+        if word in counted or word.rstrip("s") in {c.rstrip("s") for c in counted}:
+            near = figures(" ".join(said[max(0, at - 3) : at]))
+            if near:
+                return near[-1]
+    return ""
+
+
+def _from_tables(asked: Question, reads: Sequence[Read]) -> list[Found]:
+    if asked.asks is Asks.MOST:
+        found = [one for read in reads if (one := read.most())]
+    elif asked.asks is Asks.LIST:
+        found = [one for read in reads if (one := read.column())]
+        found = found or [one for read in reads for one in read.cells()]
+    elif asked.asks is Asks.YES_NO:
+        found = []
+    else:
+        found = [one for read in reads for one in read.cells()]
+    return sorted(found, key=lambda one: (-round(one.fit, 6), one.passage.number))
+
+
+def _may_list(asked: Question) -> bool:
+    return asked.asks in (Asks.LIST, Asks.OTHER)
+
+
+def _from_lists(
+    asked: Question, passages: Sequence[Passage], likeness: Likeness
+) -> tuple[Listing, Passage, float] | None:
+    best: tuple[Listing, Passage, float] | None = None
     for passage in passages:
-        for text in _sentences(passage):
-            if text not in found:
-                shared = measure.share(question, [Read(text, passage.language)])
-                score = WORDS * shared + RANK / passage.number
-                found[text] = _Candidate(text, passage.number, len(found), score)
-    best = sorted(found.values(), key=_Candidate.order)[:MOST_COMPARED]
-    meaning = nearest(embedder, [question], {one.at: [one.text] for one in best}) if best else None
-    if meaning:
-        best = [replace(o, score=o.score + MEANING * meaning[question, o.at]) for o in best]
-    chosen: list[_Candidate] = []
-    for one in sorted(best, key=_Candidate.order):
-        if len(chosen) == MOST or (chosen and one.score < NEAR * chosen[0].score):
+        place = passage.citation
+        above = Bag("\n".join((place.title, *place.headings)), passage.language)
+        for listing in listings(passage):
+            lead = Bag(listing.lead, passage.language)
+            within = Bag("\n".join(listing.items), passage.language)
+            led = covered = 0.0
+            missing = False
+            for term in asked.terms:
+                if lead.says(term):
+                    share = 1.0
+                elif above.says(term):
+                    share = AROUND
+                elif term.firm and not within.says(term):
+                    missing = True
+                    break
+                else:
+                    share = likeness.between(term.word, (*lead.words, *above.words))
+                led += term.weight * share
+                covered += term.weight * max(share, 0.6 if within.says(term) else 0.0)
+            if missing:
+                continue
+            score = covered / asked.whole
+            fits = led / asked.whole >= LEAST_LISTED / 2 and score >= LEAST_LISTED
+            if fits and (best is None or score > best[2] + 0.02):
+                best = (listing, passage, score)
+    return best
+
+
+def _chosen(
+    asked: Question,
+    found: Sequence[Found],
+    best: Sequence[_Candidate],
+    listed: tuple[Listing, Passage, float] | None,
+) -> list[Picked]:
+    sentence = best[0] if best else None
+    if listed is not None and (asked.asks is Asks.LIST or sentence is None):
+        listing, passage, score = listed
+        column = found[0] if found and asked.asks is Asks.LIST else None
+        if column is None or score >= column.said:
+            items = "; ".join(item.rstrip(" .;,") for item in listing.items)
+            lead = listing.lead.rstrip(" .:")
+            return [Picked(f"{lead}: {items}", passage.number, score)]
+    if found and (sentence is None or found[0].said >= sentence.said - 0.05):
+        return _cells(asked, found, best)
+    if sentence is None:
+        return []
+    if asked.asks is Asks.LIST and not sentence.value:
+        counted = [int(figure) for figure in figures(sentence.text) if figure.isdigit()]
+        more = (
+            sentence.sentence.after[: counted[0]] if counted and counted[0] <= LONGEST_COUNT else ()
+        )
+        if more:
+            text = " ".join((sentence.text, *more))
+            return [Picked(text, sentence.passage.number, sentence.score)]
+    return _quoted(asked, best, found)
+
+
+def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) -> list[Picked]:
+    first = found[0]
+    picked = [Picked(first.text, first.passage.number, first.fit, value=first.value)]
+    same = [o for o in found[1:] if o.passage is first.passage and abs(o.fit - first.fit) < 1e-6]
+    picked += [Picked(o.text, o.passage.number, o.fit) for o in same[:2] if o.text != first.text]
+    if asked.asks in (Asks.MOST, Asks.LIST):
+        return picked
+    for other in found[1:]:
+        elsewhere = other.passage.citation.document != first.passage.citation.document
+        if (
+            elsewhere
+            and other.fit >= 0.97 * first.fit
+            and figures(other.value) != figures(first.value)
+        ):
+            return [*picked, Picked(other.text, other.passage.number, other.fit, differs=True)]
+    for one in best:
+        elsewhere = one.passage.citation.document != first.passage.citation.document
+        value = figures(one.value) or figures(one.text)
+        if (
+            elsewhere
+            and one.value
+            and one.said >= 0.95 * first.said
+            and not set(value) & set(figures(first.value))
+        ):
+            return [*picked, Picked(one.text, one.passage.number, one.score, differs=True)]
+    return picked
+
+
+def _quoted(asked: Question, best: Sequence[_Candidate], found: Sequence[Found]) -> list[Picked]:
+    first = best[0]
+    picked = [
+        Picked(_yes_or_no(asked, first), first.passage.number, first.score, value=first.value)
+    ]
+    chosen = [first]
+    if first.value:
+        for one in best[1:]:
+            elsewhere = one.passage.citation.document != first.passage.citation.document
+            near = one.score >= NEAR * first.score and one.said >= 0.95 * first.said
+            if elsewhere and near and one.value != first.value:
+                return [*picked, Picked(one.text, one.passage.number, one.score, differs=True)]
+        return picked
+    for one in best[1:]:
+        if len(picked) == MOST or one.score < NEAR * first.score:
             break
         if not any(_alike(one.text, other.text) for other in chosen):
+            picked.append(Picked(one.text, one.passage.number, one.score))
             chosen.append(one)
-    ordered = sorted(chosen, key=lambda one: one.at)
-    return [Picked(one.text, one.number, one.score) for one in ordered]
+    return picked
 
 
-def _sentences(passage: Passage) -> list[str]:
-    """Of the passage itself, without its headings; scraps only where there is nothing else."""
-    headings = set(passage.citation.headings)
-    every = [" ".join(one.split()) for one in pieces(passage.citation.text)]
-    every = [one for one in every if one not in headings]
-    return [one for one in every if len(words(one)) >= SHORTEST] or every
+def _yes_or_no(asked: Question, one: _Candidate) -> str:
+    """The sentence, after a yes or a no where it says all that was asked."""
+    if asked.asks is not Asks.YES_NO or one.said < 0.95:
+        return one.text
+    opposite = bool(_NOT.search(one.text)) != bool(_NOT.search(asked.text))
+    return f"{'No' if opposite else 'Yes'}: {one.text}"
 
 
 def _alike(one: str, other: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from trivium.answers import Citation
 from trivium.results import Result
+from trivium.types import StoredChunk
 
 _ON_THE_WEB = re.compile(r"https?://")
 
@@ -19,6 +20,7 @@ class Passage:
     citation: Citation
     text: str  # with what stands around it
     language: str
+    header: str = ""  # of a table that began in a passage before
 
     @property
     def number(self) -> int:
@@ -37,11 +39,16 @@ def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passa
     document, chunk = result.found.document, result.found.chunk
     before = "" if (document.id, chunk.index - 1) in places else result.before
     after = "" if (document.id, chunk.index + 1) in places else result.after
+    return passage_of(number, result.found, before, after)
+
+
+def passage_of(number: int, found: StoredChunk, before: str = "", after: str = "") -> Passage:
+    document, chunk = found.document, found.chunk
     # One text again: a line's end would cut a sentence that goes from one chunk into the next.
     whole = " ".join(part for part in (before, chunk.text, after) if part)
     citation = Citation(
         number=number,
-        chunk=result.found.id,
+        chunk=found.id,
         document=document.id,
         index=chunk.index,
         title=document.title,
@@ -54,4 +61,4 @@ def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passa
         text=chunk.text,
     )
     text = f"{chunk.header}\n{whole}" if chunk.header else whole
-    return Passage(citation, text, document.language)
+    return Passage(citation, text, document.language, chunk.header)

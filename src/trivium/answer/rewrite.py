@@ -1,7 +1,7 @@
 """Makes a follow-up question stand on its own: "and who wore it?" needs the turn before it.
 
 A language model does it in a short call. Where there is none, where it fails or where it invents,
-the question is searched for together with the one before. Pure but for the model.
+rules do (`followup`). Pure but for the model.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from trivium.answer.followup import stand_alone as by_rules
 from trivium.answers import Turn, Usage
 from trivium.ports import Generator, Message
 from trivium.search.writing import write_within
@@ -43,9 +44,9 @@ def stand_alone(
 ) -> Rewritten:
     if not history:
         return Rewritten(question)
-    joined = f"{_short(history[-1].question)} {question}"
+    ruled = by_rules(question, history)
     if generator is None:
-        return Rewritten(joined)
+        return Rewritten(ruled)
     messages = [Message("system", RULES)]
     for turn in history[-TURNS:]:
         messages.append(Message("user", _short(turn.question)))
@@ -57,8 +58,8 @@ def stand_alone(
     if text and len(text) <= LONGEST and _is_known(text, question, history):
         return Rewritten(text, usage=usage)
     why = f"{generator.name} asked something else." if text else written.why
-    note = f"Searched for together with the question before: it was not rewritten. {why}"
-    return Rewritten(joined, note, usage)
+    note = f"Rules completed the question, because the model didn't. {why}"
+    return Rewritten(ruled, note, usage)
 
 
 def _is_known(text: str, question: str, history: Sequence[Turn]) -> bool:

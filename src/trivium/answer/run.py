@@ -1,4 +1,5 @@
-"""The recipe of an answer, top to bottom: stand alone, search, [refuse], write or extract, check.
+"""The recipe of an answer, top to bottom: stand alone, search, [look further], [refuse], write or
+extract, check.
 
 Everything on the way is told as an event; the last one holds the whole answer. Knows searching by
 its recipe, models by their ports, and nothing of shells.
@@ -6,24 +7,29 @@ its recipe, models by their ports, and nothing of shells.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Events
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
+from trivium.answer.agent import Limits, explore
 from trivium.answer.check import Checker
-from trivium.answer.extractive import pick
-from trivium.answer.passages import Passage, numbered
+from trivium.answer.decompose import Join, Plan, decompose, joined
+from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.passages import Passage, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
 from trivium.answer.rewrite import stand_alone
 from trivium.answer.support import Words
-from trivium.answer.write import write
+from trivium.answer.tools import Toolbox
+from trivium.answer.write import Written, read_off, write
 from trivium.answers import (
     Answer,
     AnswerEvent,
     AnswerKind,
     Citation,
+    Depth,
     Done,
     Statement,
     Step,
@@ -36,12 +42,19 @@ from trivium.ports import Backend, Embedder, Generator
 from trivium.results import Results
 from trivium.search.request import SearchRequest
 from trivium.search.run import LONGEST_QUERY
+from trivium.text.normalise import words
+from trivium.types import StoredChunk
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, as long as a model says that it was too much
 NOTHING_FOUND = "Nothing in the library comes near an answer to this."
 NOTHING_HELD = "The passages that were found do not hold the answer to this."
+CALCULATED = "it follows from what the passages say"
+_ARTICLES = frozenset({"The", "A", "An", "Der", "Die", "Das", "It", "In"})
 QUOTED = "it stands so in the passage"
-NO_MODEL = "No language model is set up (`generate.url`): these are sentences of the documents."
+DIFFERS = "Another source says:"
+NO_MODEL = (
+    "No language model is set up (`generate.url`), so the answer is quoted from your documents."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,9 @@ class Inquiry:
     question: str
     history: tuple[Turn, ...]
     request: SearchRequest  # its query is replaced by the question, made to stand alone
+    depth: Depth = Depth.ONCE
+    box: Toolbox | None = None  # what looks further, for this caller; None: nothing does
+    limits: Limits = Limits()
 
 
 @dataclass
@@ -72,6 +88,7 @@ class _Draft:
     complete: bool = True
     model: str = ""
     results: Results | None = None
+    computed: tuple[str, ...] = ()  # results of calculations
 
     def step(self, name: str, detail: str, since: float) -> Step:
         self.steps.append(Step(name, detail, round(perf_counter() - since, 3)))
@@ -109,28 +126,118 @@ class Answerer:
         where = inquiry.request.where
         measure = Words(partial(self._backend.signals.rarities, where=where))
         draft = _Draft(perf_counter(), inquiry.question, measure)
-        yield from self._search(inquiry, draft)
-        # By the best alone: a passage that holds the answer may rank below one that doesn't.
-        if not draft.results or draft.results.best < draft.results.floor:
-            draft.passages = ()
-            yield _say(draft, NOTHING_FOUND)
-        elif self._generator is None:
-            yield from self._extract(draft, NO_MODEL)
+        yield from self._stand_alone(inquiry, draft)
+        if inquiry.depth is Depth.DEEP:
+            yield from self._look_further(inquiry, draft)
         else:
-            yield from self._write(self._generator, draft)
+            yield from self._look_once(inquiry, draft)
         if draft.kind is AnswerKind.WRITTEN:
             yield self._check(inquiry, draft)
         yield draft.usage
         yield Done(_finished(inquiry, draft))
 
-    def _search(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
+    def _look_once(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
+        yield from self._search(inquiry, draft)
+        # By the best alone: a passage that holds the answer may rank below one that doesn't.
+        weak = not draft.results or draft.results.best < draft.results.floor
+        further = inquiry.depth is Depth.AUTO and inquiry.box is not None
+        if weak and further and (self._generator is not None or decompose(draft.asked)):
+            yield from self._look_further(inquiry, draft)
+        elif weak:
+            draft.passages = ()
+            yield _say(draft, NOTHING_FOUND)
+        elif self._generator is not None:
+            yield from self._write(self._generator, inquiry, draft)
+        else:
+            picked = self._picked(inquiry, draft)
+            if not picked and further and decompose(draft.asked):
+                yield from self._look_further(inquiry, draft)
+            else:
+                yield from self._extracted(draft, picked, NO_MODEL)
+
+    def _look_further(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
+        """More than one search: as a language model calls for it, or by rules."""
+        if inquiry.box is None:
+            raise AssertionError("nothing can look further")
+        if self._generator is None:
+            yield from self._part_by_part(inquiry, draft)
+            return
+        gathered = yield from explore(
+            self._generator, draft.asked, inquiry.box, inquiry.limits, self._count
+        )
+        draft.steps += gathered.steps
+        draft.usage += gathered.usage
+        draft.notes += gathered.notes
+        draft.passages = draft.read = tuple(gathered.passages)
+        draft.computed = tuple(gathered.computed)
+        draft.complete = gathered.ended
+        if gathered.failure is not None:
+            why = f"{gathered.failure} The answer is quoted from the documents."
+            picked = self._picked(inquiry, draft) if draft.passages else []
+            yield from self._extracted(draft, picked, why)
+        elif not draft.passages:  # whatever a model says then, no document says it
+            yield _say(draft, NOTHING_FOUND)
+        elif gathered.text.strip():
+            since = perf_counter()
+            written = yield from read_off(gathered.text, gathered.passages)
+            yield from self._take(draft, self._generator, written, draft.passages, since)
+        else:
+            yield from self._write(self._generator, inquiry, draft)
+
+    def _part_by_part(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
+        """Without a language model: rules take the question apart, and each part is searched for
+        and answered by itself."""
         since = perf_counter()
+        plan = decompose(draft.asked) or Plan((draft.asked,), Join.EACH)
+        if len(plan.parts) > 1:
+            parts = "; ".join(part for part in plan.parts if "{}" not in part)
+            yield draft.step("plan", f"Took the question apart: {parts}", since)
+        found: list[Picked] = []
+        passages: list[Passage] = []
+        last = ""
+        for part in plan.parts:
+            since = perf_counter()
+            question = part.replace("{}", last) if last else part
+            if "{}" in question:
+                break
+            results = self._find(replace(inquiry.request, queries=(question,)))
+            fresh = [one for one in results if not _is_among(one.found, passages)]
+            start = len(passages)
+            passages += [
+                passage_of(start + at, r.found, r.before, r.after) for at, r in enumerate(fresh, 1)
+            ]
+            yield draft.step("search", f"Searched for “{question}”: {len(results)} passages", since)
+            if not results or results.best < results.floor:
+                continue
+            places = {(r.found.document.id, r.found.id) for r in results}
+            near = [p for p in passages if (p.citation.document, p.citation.chunk) in places]
+            picked = self._extractor(draft).pick(question, near, _said(inquiry))
+            last = _entity(picked[0], question) if picked else ""
+            found += picked[:1] if plan.join is not Join.EACH else picked
+        draft.passages = tuple(passages)
+        whole = len(found) >= len(plan.parts)
+        if plan.join is Join.THEN and whole:
+            found = found[-1:]
+        if not whole and plan.join is not Join.EACH:
+            found = []
+        yield from self._extracted(draft, found, NO_MODEL)
+        conclusion = joined(plan, [one.value or one.text for one in found])
+        if conclusion and found:
+            marks = "".join(f"[{n}]" for n in dict.fromkeys(one.number for one in found))
+            cited = tuple(dict.fromkeys(one.number for one in found))
+            yield _say(draft, f" {conclusion} {marks}")
+            draft.statements += (Statement(conclusion, cited, True, CALCULATED, 1.0),)
+
+    def _stand_alone(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         if inquiry.history:
+            since = perf_counter()
             rewritten = stand_alone(inquiry.question, inquiry.history, self._generator)
             draft.asked, draft.usage = rewritten.text, draft.usage + rewritten.usage
             draft.notes += [rewritten.note] if rewritten.note else []
             yield draft.step("rewrite", draft.asked, since)
-            since = perf_counter()
+
+    def _search(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
+        since = perf_counter()
         draft.results = self._find(replace(inquiry.request, queries=(draft.asked,)))
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
@@ -138,7 +245,9 @@ class Answerer:
         found = f"{len(draft.passages)} passages of {documents} documents"
         yield draft.step("search", found, since)
 
-    def _write(self, generator: Generator, draft: _Draft) -> Iterator[AnswerEvent]:
+    def _write(
+        self, generator: Generator, inquiry: Inquiry, draft: _Draft
+    ) -> Iterator[AnswerEvent]:
         """By the model; by extraction where it gives nothing."""
         since = perf_counter()
         for share in SHARES:
@@ -150,41 +259,87 @@ class Answerer:
                 break
             except ModelError as reason:
                 if not _is_too_long(reason) or share == SHARES[-1]:
-                    why = f"{reason} These are sentences of the documents."
-                    yield from self._extract(draft, why)
+                    why = f"{reason} The answer is quoted from the documents."
+                    yield from self._extracted(draft, self._picked(inquiry, draft), why)
                     return
+        draft.notes += prompt.notes
+        yield from self._take(draft, generator, written, prompt.passages, since)
+
+    def _take(
+        self,
+        draft: _Draft,
+        generator: Generator,
+        written: Written,
+        read: Sequence[Passage],
+        since: float,
+    ) -> Iterator[AnswerEvent]:
         draft.kind = AnswerKind.REFUSED if written.refused else AnswerKind.WRITTEN
         draft.text, draft.cited = written.text, list(written.cited)
-        draft.complete = written.failure is None
+        draft.complete = draft.complete and written.failure is None
         draft.usage += written.usage
-        draft.model, draft.read = generator.name, prompt.passages
-        draft.notes += [*prompt.notes, *written.notes]
+        draft.model, draft.read = generator.name, tuple(read)
+        draft.notes += written.notes
         if not draft.text.strip():
             yield _say(draft, NOTHING_HELD)
-        yield draft.step("write", f"{generator.name}, from {len(prompt.passages)} passages", since)
+        yield draft.step("write", f"{generator.name}, from {len(read)} passages", since)
 
-    def _extract(self, draft: _Draft, why: str) -> Iterator[AnswerEvent]:
+    def _extractor(self, draft: _Draft) -> Extractor:
+        return Extractor(self._embedder, draft.measure)
+
+    def _picked(self, inquiry: Inquiry, draft: _Draft) -> list[Picked]:
+        return self._extractor(draft).pick(draft.asked, draft.passages, _said(inquiry))
+
+    def _extracted(
+        self, draft: _Draft, picked: Sequence[Picked], why: str
+    ) -> Iterator[AnswerEvent]:
         since = perf_counter()
-        draft.kind, draft.read = AnswerKind.EXTRACTED, draft.passages
+        draft.read = draft.passages
         draft.notes.append(why)
         by_number = {passage.number: passage.citation for passage in draft.passages}
-        for one in pick(draft.asked, draft.passages, self._embedder, draft.measure):
+        draft.kind = AnswerKind.EXTRACTED if picked else AnswerKind.REFUSED
+        for one in picked:
             if one.number not in draft.cited:
                 draft.cited.append(one.number)
                 yield by_number[one.number]
             text = unmarked(one.text)
-            yield _say(draft, f"{' ' if draft.text else ''}{text} [{one.number}]")
+            between = f" {DIFFERS} " if one.differs else " " if draft.text else ""
+            yield _say(draft, f"{between}{text} [{one.number}]")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
+        if not picked:
+            yield _say(draft, NOTHING_HELD)
         draft.cited.sort()
         yield draft.step("extract", f"from {len(draft.passages)} passages", since)
 
     def _check(self, inquiry: Inquiry, draft: _Draft) -> Step:
         since = perf_counter()
         checker = Checker(draft.measure, self._judge)
-        draft.statements = checker.check(draft.text, inquiry.question, draft.read)
+        known = "\n".join((inquiry.question, *draft.computed))
+        draft.statements = checker.check(draft.text, known, draft.read)
         borne_out = sum(one.supported for one in draft.statements)
         detail = f"{borne_out} of {len(draft.statements)} statements borne out"
         return draft.step("check", detail, since)
+
+
+def _said(inquiry: Inquiry) -> list[str]:
+    return [turn.answer for turn in inquiry.history]
+
+
+def _is_among(found: StoredChunk, passages: Sequence[Passage]) -> bool:
+    return any(
+        p.citation.chunk == found.id and p.citation.document == found.document.id for p in passages
+    )
+
+
+def _entity(picked: Picked, question: str) -> str:
+    """What an answer names, to be asked about next: a name, or what its sentence begins with."""
+    if picked.value and not any(character.isdigit() for character in picked.value):
+        return picked.value
+    known = set(words(question))
+    for name in re.findall(r"[A-ZÄÖÜ][\w’'-]+(?: [A-ZÄÖÜ][\w’'-]+)*", picked.text):
+        if name.split()[0] not in _ARTICLES and not set(words(name)) <= known:
+            return str(name)
+    begun = re.match(r"(?:The|A|An|Der|Die|Das) [\w-]+", picked.text)
+    return begun[0].lower() if begun else ""
 
 
 def _say(draft: _Draft, text: str) -> Token:

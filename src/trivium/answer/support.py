@@ -48,7 +48,7 @@ class Words:
     """How much of a text's content stands in other texts, rare words counting more."""
 
     def __init__(self, rarities: Rarities) -> None:
-        self._rarities = rarities
+        self.rarities = rarities
 
     def share(self, text: str, among: Sequence[Read]) -> float:
         """0..1, of the text's content words by their rarity; 1 where it has none."""
@@ -56,7 +56,7 @@ class Words:
         content = list(dict.fromkeys(content_words(words(text), languages or [""])))
         if not content:
             return 1.0
-        weights = dict(zip(content, self._rarities(content), strict=True))
+        weights = dict(zip(content, self.rarities(content), strict=True))
         held = dict.fromkeys(content, False)
         for read in among:
             there = set(stem(words(read.text), read.language))

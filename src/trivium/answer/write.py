@@ -7,16 +7,19 @@ holds. Knows nothing of searching.
 from __future__ import annotations
 
 from collections.abc import Generator as Pieces
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import pairwise
 
 from trivium.answer.cite import Marks, Refusal
+from trivium.answer.passages import Passage
 from trivium.answer.prompt import NOT_HELD, Prompt
 from trivium.answer.refuse import is_excuse
 from trivium.answers import AnswerEvent, Token, Usage
 from trivium.errors import ModelError
 from trivium.ports import Generated, Generator
+from trivium.text import boundaries
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Written:
 def write(generator: Generator, prompt: Prompt) -> Pieces[AnswerEvent, None, Written]:
     """Tokens and citations; the return value is the whole. Raises ModelError as long as nothing
     was shown."""
-    reader = _Reader(prompt)
+    reader = _Reader(prompt.passages)
     failure: ModelError | None = None
     generated: Generated | None = None
     stream = generator.stream(prompt.messages, prompt.most_tokens)
@@ -49,16 +52,30 @@ def write(generator: Generator, prompt: Prompt) -> Pieces[AnswerEvent, None, Wri
             raise
         failure = reason
     yield from reader.end()
-    notes = []
-    if reader.marks.unknown:
-        numbers = ", ".join(f"[{number}]" for number in sorted(reader.marks.unknown))
-        notes.append(f"The model cited passages that there are not: {numbers}.")
-    if failure is not None:
-        notes.append(f"The answer was cut off. {failure}")
-    cited = tuple(sorted(reader.marks.cited))
     usage = Usage()
     if generated is not None:
         usage = Usage(generated.prompt_tokens, generated.completion_tokens)
+    return _written(reader, usage, failure)
+
+
+def read_off(text: str, passages: Sequence[Passage]) -> Pieces[AnswerEvent, None, Written]:
+    """The same of a text that is there already, sentence by sentence."""
+    reader = _Reader(passages)
+    cuts = [0, *boundaries.sentences(text), len(text)]
+    for start, end in pairwise(cuts):
+        yield from reader.take(text[start:end])
+    yield from reader.end()
+    return _written(reader, Usage(), None)
+
+
+def _written(reader: _Reader, usage: Usage, failure: ModelError | None) -> Written:
+    notes = []
+    if reader.marks.unknown:
+        numbers = ", ".join(f"[{number}]" for number in sorted(reader.marks.unknown))
+        notes.append(f"The model cited passages that don't exist: {numbers}.")
+    if failure is not None:
+        notes.append(f"The answer was cut off. {failure}")
+    cited = tuple(sorted(reader.marks.cited))
     refused = reader.refusal.refused or is_excuse(reader.text, cited)
     return Written(reader.text, cited, refused, usage, failure, tuple(notes))
 
@@ -66,8 +83,8 @@ def write(generator: Generator, prompt: Prompt) -> Pieces[AnswerEvent, None, Wri
 class _Reader:
     """What of a stream can be shown, and what was shown of it."""
 
-    def __init__(self, prompt: Prompt) -> None:
-        self._citations = {passage.number: passage.citation for passage in prompt.passages}
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._citations = {passage.number: passage.citation for passage in passages}
         self._told: set[int] = set()
         self.marks = Marks(self._citations.keys())
         self.refusal = Refusal(NOT_HELD)

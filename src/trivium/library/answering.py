@@ -7,11 +7,16 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache
 
+from trivium.answer.agent import Limits
 from trivium.answer.run import Answerer, Inquiry
-from trivium.answers import Answer, AnswerEvent, Conversation, Done, KeptTurn, Turn
+from trivium.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
 from trivium.errors import BadSetting, ConversationNotFound
-from trivium.library.asking import Scope, request_for
+from trivium.library.asking import Scope, one_of, request_for
 from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.library.history import History
+from trivium.library.searching import Searching
+from trivium.library.toolbox import LibraryToolbox
 from trivium.models.weights import NAME
 from trivium.options import Filters, SearchOptions
 from trivium.ports import Backend
@@ -24,10 +29,21 @@ LONGEST_NAME = 200  # characters of a conversation's name
 
 
 class Answering:
-    def __init__(self, backend: Backend, model: CurrentModel, scope: Scope) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        model: CurrentModel,
+        scope: Scope,
+        searching: Searching,
+        documents: Documents,
+        history: History,
+    ) -> None:
         self._backend = backend
         self._model = model
         self._scope = scope
+        self._searching = searching
+        self._documents = documents
+        self._history = history
 
     def ask(
         self,
@@ -38,6 +54,7 @@ class Answering:
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
+        depth: Depth | str | None = None,
     ) -> Answer:
         """The answer to a question, from at most `limit` passages (None: as `ask.limit` says), each
         statement with the passages it rests on. See `ask_stream`, which tells it as it comes."""
@@ -48,6 +65,7 @@ class Answering:
             filters=filters,
             within=within,
             conversation=conversation,
+            depth=depth,
         ):
             if isinstance(event, Done):
                 return event.answer
@@ -62,6 +80,7 @@ class Answering:
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
+        depth: Depth | str | None = None,
     ) -> Generator[AnswerEvent, None, None]:
         """Steps, pieces of text and citations as they come; the last event is `Done`.
 
@@ -70,6 +89,11 @@ class Answering:
         The model writes from the passages alone; without one, or if it fails, the best sentences of
         the passages are the answer. It is refused where every match is weak (`search.floor`), or
         where the model says that the passages do not hold it.
+
+        `depth`: `once` searches once, `deep` as often as it takes within `ask.steps`,
+        `ask.seconds` and `ask.tokens`, `auto` goes deeper only where the first search finds nothing
+        that fits; None: as `ask.depth` says. A model that can call tools does so; one that can't
+        plans its searches; without one rules take the question apart.
 
         `history`: what was said before, for a question that refers to it. `conversation` names one
         that the library keeps: its turns are the history, and this one is added. The filters hold
@@ -88,6 +112,16 @@ class Answering:
         model = self._model.embedder.fingerprint
         request = request_for(self._model.settings, model, (question,), within, options)
         request.check()
+        settings = self._model.settings
+        chosen = one_of(Depth, "depth", settings.ask_depth if depth is None else depth)
+        limits = Limits(settings.ask_steps, settings.ask_seconds, settings.ask_tokens)
+        box = LibraryToolbox(
+            self._searching,
+            self._documents,
+            self._history,
+            within=within,
+            options=replace(options, limit=None, hyde=False),
+        )
         answerer = Answerer(
             lambda asked: self._model.following(lambda: self._model.searcher.search(asked)),
             self._backend,
@@ -97,7 +131,7 @@ class Answering:
             fitted=model.startswith(NAME),
         )
         if conversation is None:
-            return answerer.answer(Inquiry(question, tuple(history), request))
+            return answerer.answer(Inquiry(question, tuple(history), request, chosen, box, limits))
         if history:
             raise BadSetting("`history` and `conversation` are both given.", fix="Leave one out.")
         if not conversation.strip() or len(conversation) > LONGEST_NAME:
@@ -108,7 +142,7 @@ class Answering:
         turns = tuple(
             kept.turn for kept in self._backend.conversations.turns(conversation, within.access)
         )
-        events = answerer.answer(Inquiry(question, turns, request))
+        events = answerer.answer(Inquiry(question, turns, request, chosen, box, limits))
         return self._keeping(conversation, within, events)
 
     def _keeping(

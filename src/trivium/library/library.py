@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import TracebackType
 
-from trivium.answers import Answer, AnswerEvent, Turn
+from trivium.answers import Answer, AnswerEvent, Depth, Turn
 from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
 from trivium.ingest.outcomes import Outcome
@@ -76,7 +76,9 @@ class Library:
         self.tokens = Tokens(backend.tokens)
         self.conversations = Conversations(backend.conversations)
         self._searching = Searching(backend, model, scope, self.documents)
-        self._answering = Answering(backend, model, scope)
+        self._answering = Answering(
+            backend, model, scope, self._searching, self.documents, self.history
+        )
 
     @classmethod
     def open(
@@ -251,9 +253,10 @@ class Library:
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
+        depth: Depth | str | None = None,
     ) -> Answer:
         """The answer to a question, from at most `limit` passages, each statement with the passages
-        it rests on. See `ask_stream`, which tells it as it comes."""
+        it rests on; `depth` says how far it looks. See `ask_stream`, which tells it as it comes."""
         return self._answering.ask(
             question,
             history=history,
@@ -261,6 +264,7 @@ class Library:
             filters=filters,
             within=within,
             conversation=conversation,
+            depth=depth,
         )
 
     def ask_stream(
@@ -272,6 +276,7 @@ class Library:
         filters: Filters = Filters(),
         within: Where = OWNER,
         conversation: str | None = None,
+        depth: Depth | str | None = None,
     ) -> Generator[AnswerEvent, None, None]:
         """The same as events as they come; the last one is `Done`. See `answering`."""
         return self._answering.ask_stream(
@@ -281,6 +286,7 @@ class Library:
             filters=filters,
             within=within,
             conversation=conversation,
+            depth=depth,
         )
 
     # --- for evaluation and tuning

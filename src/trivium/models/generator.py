@@ -4,6 +4,7 @@ llama.cpp. Knows nothing of what the messages are about.
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Generator as Pieces
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 from trivium.errors import ModelRefused
 from trivium.models.http import Client
-from trivium.ports import Generated, Message
+from trivium.ports import Generated, Message, ToolCall, ToolOffer
 
 PATH = "/chat/completions"
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
@@ -48,8 +49,18 @@ class RemoteGenerator:
 
     def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
         """Piece by piece; the generator's return value is the whole, with its tokens."""
+        generated = yield from self.converse(messages, (), most_tokens)
+        if not generated.text:
+            raise self._client.endpoint.nonsense("wrote nothing")
+        return generated
+
+    def converse(
+        self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
+    ) -> Pieces[str, None, Generated]:
+        """The same, but the model may call tools; the return value holds its calls."""
         text, usage, ended = "", (0, 0), False
-        with closing(self._events(messages, most_tokens)) as events:
+        calls = _Calls()
+        with closing(self._events(messages, tools, most_tokens)) as events:
             for event in events:
                 if isinstance(event, dict) and (told := event.get("error")):
                     said = told.get("message", told) if isinstance(told, dict) else told
@@ -58,16 +69,21 @@ class RemoteGenerator:
                 if piece := self._written(event, "delta"):
                     text += piece
                     yield piece
+                calls.take(_choice(event).get("delta"))
                 ended = ended or bool(_choice(event).get("finish_reason"))
         if not ended:
             raise self._client.endpoint.failing("stopped in the middle of its answer")
-        if not text:
+        made = calls.made()
+        if not text and not made and tools:
             raise self._client.endpoint.nonsense("wrote nothing")
-        return Generated(text, *usage)
+        return Generated(text, *usage, made)
 
-    def _events(self, messages: Sequence[Message], most_tokens: int) -> Pieces[Any, None, None]:
+    def _events(
+        self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
+    ) -> Pieces[Any, None, None]:
+        offered = {"tools": [_offered(tool) for tool in tools]} if tools else {}
         while True:
-            body = {**self._body(messages, most_tokens), **self._streamed}
+            body = {**self._body(messages, most_tokens), **offered, **self._streamed}
             try:
                 yield from self._client.stream(PATH, body)
                 return
@@ -76,8 +92,7 @@ class RemoteGenerator:
                     raise
 
     def _body(self, messages: Sequence[Message], most_tokens: int) -> dict[str, Any]:
-        told = [{"role": one.role, "content": _content(one)} for one in messages]
-        return {**self._fixed, "messages": told, self._limit: most_tokens}
+        return {**self._fixed, "messages": [_told(m) for m in messages], self._limit: most_tokens}
 
     def _adapts(self, refused: ModelRefused) -> bool:
         """Whether the refusal names a parameter that can be said otherwise; then it is, from now
@@ -99,6 +114,60 @@ class RemoteGenerator:
         if not isinstance(text, str):
             raise self._client.endpoint.nonsense("writes something else than text")
         return text
+
+
+class _Calls:
+    """Puts the calls of tools together, which come in pieces, several at a time."""
+
+    def __init__(self) -> None:
+        self._parts: dict[object, dict[str, str]] = {}
+
+    def take(self, delta: Any) -> None:
+        told = delta.get("tool_calls") if isinstance(delta, dict) else None
+        for at, call in enumerate(told if isinstance(told, list) else ()):
+            if not isinstance(call, dict):
+                continue
+            # Without a number, as Ollama sends them, each is whole.
+            key = call.get("index", f"{len(self._parts)}.{at}")
+            part = self._parts.setdefault(key, {"id": "", "name": "", "arguments": ""})
+            function = call.get("function")
+            function = function if isinstance(function, dict) else {}
+            part["id"] = part["id"] or _text(call.get("id"))
+            part["name"] += _text(function.get("name"))
+            given = function.get("arguments")
+            part["arguments"] += json.dumps(given) if isinstance(given, dict) else _text(given)
+
+    def made(self) -> tuple[ToolCall, ...]:
+        parts = self._parts.values()
+        return tuple(
+            ToolCall(part["id"] or f"call_{at}", part["name"], part["arguments"])
+            for at, part in enumerate(parts)
+        )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _offered(tool: ToolOffer) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return {"type": "function", "function": function}
+
+
+def _told(message: Message) -> dict[str, Any]:
+    told: dict[str, Any] = {"role": message.role, "content": _content(message)}
+    if message.calls:
+        told["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    if message.role == "tool":
+        told["tool_call_id"] = message.answers
+    return told
 
 
 def _content(message: Message) -> str | list[dict[str, Any]]:

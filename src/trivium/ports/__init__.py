@@ -53,6 +53,9 @@ from trivium.ports.models import (
     Message,
     Reranker,
     TokenEmbedder,
+    ToolCall,
+    ToolGenerator,
+    ToolOffer,
     WeighingReranker,
 )
 from trivium.ports.sync import (
@@ -116,6 +119,9 @@ __all__ = [
     "SyncSource",
     "TokenEmbedder",
     "Tokens",
+    "ToolCall",
+    "ToolGenerator",
+    "ToolOffer",
     "Unembedded",
     "Upkeep",
     "Views",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator as Pieces
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
@@ -80,12 +80,32 @@ class WeighingReranker(Reranker, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A language model asks for a tool to be used. `arguments`: JSON, as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOffer:
+    """A tool that a language model may call. `parameters`: a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a conversation with a language model."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     text: str
     images: tuple[tuple[str, bytes], ...] = ()  # media type and file, for a model that sees
+    calls: tuple[ToolCall, ...] = ()  # of an assistant
+    answers: str = ""  # of a tool: the id of the call
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +115,7 @@ class Generated:
     text: str
     prompt_tokens: int
     completion_tokens: int
+    calls: tuple[ToolCall, ...] = ()  # the tools that it wants used before it goes on
 
 
 class Generator(Protocol):
@@ -110,4 +131,16 @@ class Generator(Protocol):
     def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
         """Piece by piece; the return value is the whole, with its tokens. Raises ModelError,
         perhaps in the middle; close it to stop early."""
+        ...
+
+
+@runtime_checkable
+class ToolGenerator(Generator, Protocol):
+    """A generator that can call tools, or can say that its model doesn't."""
+
+    def converse(
+        self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
+    ) -> Pieces[str, None, Generated]:
+        """Like `stream`; the return value may hold calls instead of text. Raises ModelRefused where
+        the model can't call tools."""
         ...

@@ -11,6 +11,7 @@ def passage(
     title: str = "Weather",
     headings: tuple[str, ...] = (),
     language: str = "en",
+    pages: tuple[int, ...] = (),
 ) -> Passage:
     citation = Citation(
         number=number,
@@ -21,7 +22,7 @@ def passage(
         uri=f"{number}.md",
         collection="default",
         headings=headings,
-        pages=(),
+        pages=pages,
         paragraph=1,
         link="",
         text=text,

@@ -1,9 +1,14 @@
+from collections.abc import Sequence
+
+import pytest
 from tests.unit.answer.making import passage
 
-from trivium.answer.extractive import pick
+from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.passages import Passage
 from trivium.answer.support import Words
 from trivium.errors import ModelUnavailable
 from trivium.models.missing import MissingEmbedder
+from trivium.ports import Embedder
 from trivium.testing.samples import TOY
 
 EVEN = Words(lambda words: [1.0] * len(words))
@@ -13,25 +18,168 @@ FOUND = [
     passage(2, "Ships wait. Fog is a cloud that touches the ground. Fog lifts by noon."),
     passage(3, "Prices rise every spring, and nobody knows the reason."),
 ]  # fmt: skip
+WEAPONS = passage(
+    1,
+    "Table of weapons\n\n"
+    "Name | Cost | Damage | Weight\n"
+    "Simple weapons\n"
+    "Club | 1 sp | 1d4 | 2 lb.\n"
+    "Crossbow, light | 25 gp | 1d8 | 5 lb.\n"
+    "Martial weapons\n"
+    "Crossbow, heavy | 50 gp | 1d10 | 18 lb.\n"
+    "Longsword | 15 gp | 1d8 | 3 lb.",
+    title="Weapons",
+)
+REVENUE = passage(
+    2,
+    "Revenue by region\n\nAll figures are in million euros.\n\n"
+    "Region | 2021 | 2022 | 2023\n"
+    "North | 41.2 | 44.8 | 47.5\n"
+    "South | 30.6 | 29.9 | 33.1\n"
+    "Total | 71.8 | 74.7 | 80.6",
+    title="Report 2023",
+    headings=("Report 2023", "Revenue by region"),
+)
+INN = passage(
+    3,
+    "Item | Cost\nAle\n~ Gallon | 2 sp\n~ Mug | 4 cp\nInn stay\n~ Poor | 1 sp\n~ Wealthy | 2 gp\n"
+    "Meat, chunk | 3 sp",
+    title="Lodging",
+)
+SHOES = passage(
+    4,
+    "What to bring on your first day\n\nyour identity card\nthe signed contract\nsafety shoes",
+    headings=("Handbook", "What to bring on your first day"),
+    title="Handbook",
+)
 
 
-def test_the_sentences_that_fit_the_question_each_from_its_passage() -> None:
-    picked = pick("What is fog: a cloud on the ground?", FOUND, TOY, EVEN)
+def pick(
+    question: str,
+    passages: Sequence[Passage],
+    embedder: Embedder = TOY,
+    said: Sequence[str] = (),
+) -> list[Picked]:
+    return Extractor(embedder, EVEN).pick(question, passages, said)
+
+
+def texts(question: str, *passages: Passage) -> list[str]:
+    return [one.text for one in pick(question, passages)]
+
+
+def test_the_sentence_that_fits_the_question_once() -> None:
+    picked = pick("What is fog: a cloud on the ground?", FOUND)
     assert [(one.text, one.number) for one in picked] == [
         ("Fog is a cloud that touches the ground.", 1)
     ]
 
 
-def test_without_a_model_words_decide() -> None:
+def test_without_an_embedding_model_words_decide() -> None:
     missing = MissingEmbedder(ModelUnavailable("none"))
-    (one,) = pick("why do prices rise", FOUND, missing, EVEN)
+    (one,) = pick("Do prices rise every spring?", FOUND, missing)
     assert one.number == 3
 
 
 def test_nothing_to_pick_from() -> None:
-    assert pick("fog", [], TOY, EVEN) == []
-    assert pick("fog", [passage(1, "…")], TOY, EVEN) == []
+    assert pick("fog", []) == []
+    assert pick("fog", [passage(1, "…")]) == []
+    assert pick("how many?", FOUND) == []
 
 
-def test_scraps_count_where_there_is_nothing_else() -> None:
-    assert [one.text for one in pick("fog", [passage(1, "Fog: low")], TOY, EVEN)] == ["Fog: low"]
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("How much does a longsword cost?", "Martial weapons, Longsword, Cost: 15 gp"),
+        ("What does a heavy crossbow weigh?", "Martial weapons, Crossbow, heavy, Weight: 18 lb."),
+        ("What is the damage of a club?", "Simple weapons, Club, Damage: 1d4"),
+        (
+            "What was the revenue in the South in 2023?",
+            "South, 2023: 33.1 (million euros)",
+        ),
+        ("How much is a mug of ale?", "Ale, Mug, Cost: 4 cp"),
+        ("What is the cost of a chunk of meat?", "Meat, chunk, Cost: 3 sp"),
+    ],
+)
+def test_a_number_comes_from_the_row_and_the_column_that_the_question_names(
+    question: str, told: str
+) -> None:
+    assert texts(question, WEAPONS, REVENUE, INN) == [told]
+
+
+def test_a_row_or_a_column_that_is_not_there_is_no_answer() -> None:
+    for question in (
+        "How much does a trebuchet cost?",
+        "What was the revenue in the South in 2031?",
+        "What was the revenue in Asia in 2023?",
+        "What is the colour of a longsword?",
+    ):
+        assert texts(question, WEAPONS, REVENUE) == [], question
+
+
+def test_a_table_that_began_in_the_passage_before_has_its_names() -> None:
+    later = passage(5, "Torch | 1 cp | 1 lb.\nTent | 2 gp | 20 lb.", title="Gear")
+    named = Passage(later.citation, later.text, "en", header="Item | Cost | Weight")
+    assert texts("What does a tent weigh?", named) == ["Tent, Weight: 20 lb."]
+
+
+def test_the_page_stands_with_a_number_from_a_table() -> None:
+    paged = passage(1, "Model | Perplexity\nRNN | 124.7\nLSTM | 126", pages=(6,))
+    assert texts("What is the perplexity of the RNN model?", paged) == [
+        "RNN, Perplexity: 124.7 (p. 6)"
+    ]
+
+
+def test_the_most_and_the_least_leave_sums_out() -> None:
+    most = texts("Which region had the highest revenue in 2023?", REVENUE)
+    assert most == ["North, 2023: 47.5 (million euros), the highest of 2"]
+    (least,) = texts("Which region had the lowest revenue in 2021?", REVENUE)
+    assert least.startswith("South, 2021: 30.6")
+
+
+def test_a_list_is_joined_from_its_items() -> None:
+    (told,) = texts("What should I bring on my first day?", SHOES)
+    assert told == (
+        "What to bring on your first day: your identity card; the signed contract; safety shoes"
+    )
+
+
+def test_a_column_is_a_list_too() -> None:
+    (told,) = texts("Which regions have revenue?", REVENUE)
+    assert told == "Region: North; South"
+
+
+def test_how_many_and_when_need_a_figure() -> None:
+    harbour = passage(1, "The harbour has cranes. The harbour opened in 1948 with twelve cranes.")
+    (told,) = texts("How many cranes has the harbour?", harbour)
+    assert "twelve" in told
+    (told,) = texts("When did the harbour open?", harbour)
+    assert "1948" in told
+    plain = passage(1, "The harbour has cranes.")
+    assert texts("How many cranes has the harbour?", plain) == []
+    assert texts("When did the harbour open?", plain) == []
+
+
+def test_yes_or_no_where_the_sentence_says_it_all() -> None:
+    rules = passage(1, "Smoking is not allowed on site. Dogs are allowed in offices.")
+    assert texts("Is smoking allowed?", rules) == ["No: Smoking is not allowed on site."]
+    assert texts("Are dogs allowed?", rules) == ["Yes: Dogs are allowed in offices."]
+
+
+def test_two_sources_that_differ_are_both_quoted() -> None:
+    other = passage(
+        6, "Region | 2022\nNorth | 45.3", title="Report 2022", headings=("Revenue by region",)
+    )
+    picked = pick("What was the revenue in the North in 2022?", [REVENUE, other])
+    assert [(one.number, one.differs) for one in picked] == [(2, False), (6, True)]
+    assert "44.8" in picked[0].text
+    assert "45.3" in picked[1].text
+    same = passage(6, "Region | 2022\nNorth | 44.8", title="B", headings=("Revenue by region",))
+    assert len(pick("What was the revenue in the North in 2022?", [REVENUE, same])) == 1
+
+
+def test_what_was_said_before_is_not_said_again() -> None:
+    told = "Beacon was approved in May, with a budget of 2.4 million euros."
+    beacon = passage(1, told)
+    (one,) = pick("What was Beacon's budget?", [beacon], said=[told])
+    assert one.text == "with a budget of 2.4 million euros"
+    assert pick("What is fog?", [passage(1, "Fog is low.")], said=["Fog is low."]) == []

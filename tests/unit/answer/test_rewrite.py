@@ -1,4 +1,4 @@
-"""A follow-up that stands alone: by a model, or together with the question before."""
+"""A follow-up that stands alone: by a model, or by rules."""
 
 from collections.abc import Callable
 
@@ -45,7 +45,7 @@ def test_by_a_model() -> None:
     assert told[3][1].endswith("And who wore it?")
 
 
-JOINED = "Where was the crown found? And who wore it?"
+RULED = "Who wore the crown?"
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,19 @@ JOINED = "Where was the crown found? And who wore it?"
         (lambda seen: Reply({}, 401), "TRIVIUM_GENERATE_KEY"),
     ],
 )
-def test_otherwise_together_with_the_question_before(
+def test_otherwise_by_rules(
     answer: Callable[[Seen], Reply], why: str
 ) -> None:
     found, _ = rewritten(answer)
-    assert found.text == JOINED
+    assert found.text == RULED
     assert why in found.note
 
 
 def test_a_model_that_hangs_costs_no_more_than_the_limit() -> None:
     found, _ = rewritten(lambda seen: HANG, 0.05)
-    assert found.text == JOINED
+    assert found.text == RULED
     assert "within 0.05 seconds" in found.note
 
 
 def test_without_a_model() -> None:
-    assert stand_alone("And who wore it?", SAID, None) == Rewritten(JOINED)
+    assert stand_alone("And who wore it?", SAID, None) == Rewritten(RULED)

@@ -1,0 +1,150 @@
+"""Where the limits of answering come from: what is refused, and what is called borne out.
+
+    python -m bench.answer_limits --data ../shared/data [--questions 150] [--documents 1000]
+
+Questions with a judged passage among those found, and questions of other corpora: how many are
+refused before a model is asked. Sentences with the text they come from, and with another: how many
+are called borne out. Figures of quality, so other work on the machine does not matter to them.
+Its libraries are made once, in the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+from trivium.answer.check import Checker
+from trivium.answer.passages import Passage
+from trivium.answer.support import Words, pieces
+from trivium.answers import Citation
+from trivium.config import Settings, load
+from trivium.library import Library
+from trivium.options import SearchOptions
+from trivium.types import OWNER
+
+SETS = ("scifact", "xquad_en", "xquad_de")
+FEWEST_WORDS = 6  # of a sentence that is tried
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    name: str
+    texts: dict[str, str]
+    questions: list[tuple[str, frozenset[str]]]  # and the documents that answer them
+
+
+def read(folder: Path, most: int, documents: int) -> Judged:
+    """So many questions, and of the corpus what answers them and others up to so many."""
+    texts = {
+        str(row["_id"]): f"{row.get('title') or ''}\n\n{row['text']}".strip()
+        for row in map(json.loads, (folder / "corpus.jsonl").open(encoding="utf-8"))
+    }
+    relevant: dict[str, set[str]] = {}
+    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
+        query, answer, score = line.split("\t")
+        if int(score) > 0:
+            relevant.setdefault(query, set()).add(answer)
+    rows = [json.loads(line) for line in (folder / "queries.jsonl").open(encoding="utf-8")]
+    asked = [(row["text"], frozenset(relevant[i])) for row in rows if (i := row["_id"]) in relevant]
+    random.Random(1).shuffle(asked)
+    asked = asked[:most]
+    wanted = {answer for _, answers in asked for answer in answers}
+    kept = [i for i in texts if i in wanted]
+    kept += [i for i in texts if i not in wanted][: max(0, documents - len(kept))]
+    return Judged(folder.name, {i: texts[i] for i in kept}, asked)
+
+
+def opened(judged: Judged, settings: Settings, folder: Path) -> Library:
+    """A library of the set, made once."""
+    place = settings.cache / "answers" / f"{judged.name}-{len(judged.texts)}"
+    library = Library.open(place, settings=settings)
+    if not library.documents.all():
+        files = folder / place.name
+        files.mkdir(parents=True, exist_ok=True)
+        for name, text in judged.texts.items():
+            (files / f"{name}.txt").write_text(text, encoding="utf-8")
+        library.add(files)
+    return library
+
+
+def refused(library: Library, judged: Judged, foreign: Sequence[str]) -> None:
+    answerable = wrongly = rightly = 0
+    for question, documents in judged.questions:
+        found = library.search(question, 8, options=SearchOptions(rerank=True))
+        if {Path(r.found.document.uri).stem for r in found} & documents:
+            answerable += 1
+            wrongly += found.weak
+    for question in foreign:
+        found = library.search(question, 8, options=SearchOptions(rerank=True))
+        rightly += found.weak
+    print(
+        f"{judged.name:10} refused: {wrongly} of {answerable} answerable,"
+        f" {rightly} of {len(foreign)} foreign"
+    )
+
+
+def passage(text: str, language: str) -> Passage:
+    place = Citation(1, 1, 1, 0, "", "", "", (), (), None, "", text)
+    return Passage(place, text, language)
+
+
+def pairs(judged: Judged) -> Iterator[tuple[str, str, str]]:
+    """What kind of pair, a sentence, and a text."""
+    for one, other in list(pairwise(judged.texts.values()))[:100]:
+        found = [
+            p for p in pieces(one.partition("\n\n")[2] or one) if len(p.split()) > FEWEST_WORDS
+        ]
+        if not found:
+            continue
+        sentence = random.Random(one).choice(found)
+        words = sentence.split()
+        yield "a part of its sentence", " ".join(words[: max(5, int(len(words) * 0.7))]), one
+        yield "the next document", sentence, other
+        number = re.search(r"\d+", sentence)
+        if number:
+            changed = str(int(number[0]) + 3)
+            yield "another number", sentence.replace(number[0], changed, 1), one
+    if judged.name == "scifact":
+        for claim, documents in judged.questions[:100]:
+            yield "a claim's own abstract", claim, judged.texts[min(documents)]
+
+
+def borne_out(library: Library, judged: Judged, language: str) -> None:
+    checker = Checker(
+        Words(partial(library.backend.signals.rarities, where=OWNER)), library.embedder
+    )
+    told: dict[str, list[bool]] = {}
+    for kind, sentence, text in pairs(judged):
+        checked = checker.check(f"{sentence.rstrip('.')} [1].", "", [passage(text, language)])
+        told.setdefault(kind, []).append(all(one.supported for one in checked))
+    for kind, found in told.items():
+        print(f"{judged.name:10} borne out, {kind}: {sum(found)} of {len(found)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--questions", type=int, default=150)
+    parser.add_argument("--documents", type=int, default=1000)
+    given = parser.parse_args()
+    settings = load().settings
+    data = given.data / "retrieval"
+    sets = [read(data / name, given.questions, given.documents) for name in SETS]
+    for judged in sets:
+        # The two halves of xquad are one text in two languages: neither is foreign to the other.
+        others = [o for o in sets if o.name.partition("_")[0] != judged.name.partition("_")[0]]
+        foreign = [q for other in others for q, _ in other.questions[: given.questions // 2]]
+        with opened(judged, settings, settings.cache / "answers" / "files") as library:
+            refused(library, judged, foreign)
+            borne_out(library, judged, "de" if judged.name.endswith("_de") else "en")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""The loop of an answer in depth: a language model calls tools until it has read enough, within
+limits of steps, time, tokens and repeated calls. Where the model can't call tools it plans its
+searches in plain text, and they are made for it.
+
+Every passage gets one number for the whole answer; what a document says comes to the model between
+markers with a key, as data. Knows tools by their port and nothing of stores.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Generator as Events
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from math import ceil
+from time import monotonic, perf_counter
+from typing import cast
+
+from trivium.answer import calculate
+from trivium.answer.passages import Passage, passage_of
+from trivium.answer.prompt import (
+    ANSWER_RULES,
+    LONGEST_ANSWER,
+    MARGIN,
+    MESSAGE_TOKENS,
+    Counter,
+    quoted,
+)
+from trivium.answer.tools import OFFERS, Given, Toolbox, arguments, use
+from trivium.answers import AnswerEvent, Step, Usage
+from trivium.errors import BadValue, ModelError, TriviumError
+from trivium.ports import Generated, Generator, Message, ToolCall, ToolGenerator
+
+MOST_CALLS = 4  # of one step that are made
+MOST_REPEATED = 3  # calls that were made before, until the loop ends
+MOST_PLANNED = 4  # searches of a plan in plain text
+LONGEST_LINE = 160  # characters of a step that people read
+RULES = f"""\
+You answer questions from the user's own documents, and from nothing else. Use the tools to find
+and read passages: search, search again with other words, read on where a passage breaks off, and
+look at whole tables. Several calls at once are fine. Use `calculate` for every sum, difference or
+share. Stop as soon as you have what the question asks for.
+{ANSWER_RULES}"""
+PLAN = (
+    "You plan searches in the user's documents. Write the searches that together find what the"
+    f" question asks for: one on each line, {MOST_PLANNED} at most, each a few words. If it"
+    " compares things, one for each of them. Write nothing else, and do not answer the question."
+)
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s*|^[\"“”']|[\"“”']$")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an answer in depth may take."""
+
+    steps: int = 8  # turns of the model
+    seconds: float = 90.0
+    tokens: int = 60_000  # read and written, all turns together
+
+
+@dataclass
+class Gathered:
+    """What was read on the way, and what the model made of it."""
+
+    passages: list[Passage] = field(default_factory=list)
+    text: str = ""  # the model's answer; empty: it gave none
+    usage: Usage = Usage()
+    notes: list[str] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    computed: list[str] = field(default_factory=list)  # results of calculations
+    failure: ModelError | None = None
+    ended: bool = True  # by itself, and not by a limit
+
+    def step(self, name: str, detail: str, since: float) -> Step:
+        line = detail if len(detail) <= LONGEST_LINE else detail[:LONGEST_LINE].rstrip() + "…"
+        self.steps.append(Step(name, line, round(perf_counter() - since, 3)))
+        return self.steps[-1]
+
+    def add(self, given: Given) -> list[Passage]:
+        """Under their numbers; one that was met before keeps its own."""
+        known = {(p.citation.document, p.citation.chunk): p for p in self.passages}
+        found = []
+        for result in given.results:
+            found.append((result.found, result.before, result.after))
+        found += [(chunk, "", "") for chunk in given.chunks]
+        told = []
+        for chunk, before, after in found:
+            place = (chunk.document.id, chunk.id)
+            if place not in known:
+                known[place] = passage_of(len(self.passages) + 1, chunk, before, after)
+                self.passages.append(known[place])
+            if known[place] not in told:
+                told.append(known[place])
+        return told
+
+
+def explore(
+    generator: Generator,
+    question: str,
+    box: Toolbox,
+    limits: Limits,
+    count: Counter,
+) -> Events[AnswerEvent, None, Gathered]:
+    """Steps as they are made; the return value is what was gathered. Raises nothing: a model that
+    fails is a `failure` of what was gathered until then."""
+    gathered = Gathered()
+    if isinstance(generator, ToolGenerator):
+        loop = _Loop(generator, question, box, limits, count, gathered)
+        able = yield from loop.run()
+        if able:
+            return gathered
+        gathered.failure = None
+    yield from _planned(generator, question, box, gathered)
+    return gathered
+
+
+class _Loop:
+    def __init__(
+        self,
+        generator: ToolGenerator,
+        question: str,
+        box: Toolbox,
+        limits: Limits,
+        count: Counter,
+        gathered: Gathered,
+    ) -> None:
+        self._generator = generator
+        self._box = box
+        self._limits = limits
+        self._count = count
+        self._gathered = gathered
+        self._until = monotonic() + limits.seconds
+        self._key = secrets.token_hex(6)
+        self._made: dict[tuple[str, str], int] = {}
+        self._repeated = 0
+        self._most = min(LONGEST_ANSWER, generator.window // 4)
+        self._messages = [
+            Message("system", RULES.format(key=self._key)),
+            Message("user", f"Question: {question}"),
+        ]
+
+    def run(self) -> Events[AnswerEvent, None, bool]:
+        """Whether the model can call tools."""
+        gathered = self._gathered
+        for turn in range(self._limits.steps):
+            why = self._spent()
+            if why:
+                return self._stopped(why)
+            try:
+                generated = self._heard()
+            except ModelError as failure:
+                gathered.failure = failure
+                return bool(turn) or not _cannot_call(failure)
+            if generated is None:
+                return self._stopped(f"{self._limits.seconds:g} seconds")
+            gathered.usage += Usage(generated.prompt_tokens, generated.completion_tokens)
+            if not generated.calls:
+                gathered.text = generated.text
+                return True
+            self._messages.append(Message("assistant", generated.text, calls=generated.calls))
+            yield from self._answer(generated.calls)
+            if self._repeated >= MOST_REPEATED:
+                return self._stopped("the same calls again and again")
+        return self._stopped(f"{self._limits.steps} steps")
+
+    def _stopped(self, why: str) -> bool:
+        self._gathered.ended = False
+        self._gathered.notes.append(
+            f"Stopped looking further after {why}; the answer rests on what was read until then."
+        )
+        return True
+
+    def _spent(self) -> str:
+        usage = self._gathered.usage
+        if monotonic() > self._until:
+            return f"{self._limits.seconds:g} seconds"
+        if usage.prompt + usage.answer > self._limits.tokens:
+            return f"{self._limits.tokens:,} tokens"
+        if not self._fits():
+            return "the model's window was full"
+        return ""
+
+    def _heard(self) -> Generated | None:
+        """What the model says or calls; None where the time is up. Its words are held back until it
+        is certain that no calls follow them."""
+        stream = self._generator.converse(self._messages, OFFERS, self._most)
+        with closing(stream):
+            while True:
+                try:
+                    next(stream)
+                except StopIteration as end:
+                    return cast(Generated, end.value)
+                if monotonic() > self._until:
+                    return None
+
+    def _fits(self) -> bool:
+        """Makes room in the window: what tools gave first goes first."""
+        room = self._generator.window - self._most
+        cost = [ceil(self._count(m.text) * MARGIN) + MESSAGE_TOKENS for m in self._messages]
+        for at, message in enumerate(self._messages):
+            if sum(cost) <= room:
+                return True
+            if message.role == "tool" and message.text != LEFT_OUT:
+                self._messages[at] = Message("tool", LEFT_OUT, answers=message.answers)
+                cost[at] = ceil(self._count(LEFT_OUT) * MARGIN) + MESSAGE_TOKENS
+        return sum(cost) <= room
+
+    def _answer(self, calls: Sequence[ToolCall]) -> Iterable[AnswerEvent]:
+        for at, call in enumerate(calls):
+            if at >= MOST_CALLS:
+                text = (
+                    f"Not done: at most {MOST_CALLS} calls at once. Call it again if you need it."
+                )
+            else:
+                since = perf_counter()
+                name, line, text = self._used(call)
+                yield self._gathered.step(name, line, since)
+            self._messages.append(Message("tool", text, answers=call.id))
+
+    def _used(self, call: ToolCall) -> tuple[str, str, str]:
+        """The step's name, a line for people, and what the model is told."""
+        name = call.name[:40]
+        try:
+            given = arguments(call.name, call.arguments)
+            key = (call.name, json.dumps(given, sort_keys=True))
+            self._made[key] = self._made.get(key, 0) + 1
+            if self._made[key] > 1:
+                self._repeated += 1
+                return name, f"Asked again for the same: {_short(given)}", AGAIN
+            if call.name == "calculate":
+                return (name, *self._calculated(str(given["expression"])))
+            found = use(self._box, call.name, given)
+        except TriviumError as error:
+            if isinstance(error, BadValue):
+                self._repeated += 1  # a model that never learns to call it ends as one that repeats
+            return name, f"{call.name[:40]} failed: {error.message}", f"Error: {error}"
+        passages = self._gathered.add(found)
+        parts = [found.text] if found.text else []
+        parts += [quoted(one, one.text, self._key, addressed=True) for one in passages]
+        return name, found.line, "\n\n".join(parts) or "Nothing was found."
+
+    def _calculated(self, expression: str) -> tuple[str, str]:
+        value = calculate.told(calculate.calculate(expression))
+        texts = [passage.text for passage in self._gathered.passages]
+        strange = calculate.unsourced(expression, texts)
+        self._gathered.computed.append(value)
+        line = f"Calculated {expression} = {value}"
+        warning = f" No passage that you read holds {', '.join(strange)}." if strange else ""
+        return line, f"{expression} = {value}.{warning}"
+
+
+LEFT_OUT = (
+    "(Left out to save room. The numbers of its passages still hold; read them again if needed.)"
+)
+AGAIN = "You made this call before; its result is above. Try something else, or answer."
+
+
+def _planned(
+    generator: Generator, question: str, box: Toolbox, gathered: Gathered
+) -> Events[AnswerEvent, None, None]:
+    """Searches that the model writes down in plain text; without a plan the question itself."""
+    since = perf_counter()
+    queries = [question]
+    try:
+        messages = (Message("system", PLAN), Message("user", f"Question: {question}"))
+        generated = generator.generate(messages, 200)
+        gathered.usage += Usage(generated.prompt_tokens, generated.completion_tokens)
+        queries += plan_of(generated.text)
+    except ModelError as failure:
+        gathered.notes.append(f"The model planned no searches. {failure}")
+    queries = list(dict.fromkeys(queries))[: MOST_PLANNED + 1]
+    yield gathered.step("plan", f"Planned {len(queries)} searches: {'; '.join(queries)}", since)
+    for query in queries:
+        since = perf_counter()
+        try:
+            found = box.search([query], mode="hybrid", collection="", where="", as_of="")
+        except TriviumError as error:
+            yield gathered.step("search", f"Searching for “{query}” failed: {error.message}", since)
+            continue
+        gathered.add(found)
+        yield gathered.step("search", found.line, since)
+
+
+def plan_of(text: str) -> list[str]:
+    """The searches in what a model wrote, a line each."""
+    lines = [_BULLET.sub("", _BULLET.sub("", line)).strip() for line in text.splitlines()]
+    return [line for line in lines if 2 < len(line) <= 200][:MOST_PLANNED]
+
+
+def _cannot_call(failure: ModelError) -> bool:
+    """Whether a refusal is about tools: llama.cpp, Ollama and vLLM all name them."""
+    return "tool" in failure.message.lower() or "function" in failure.message.lower()
+
+
+def _short(given: object) -> str:
+    return json.dumps(given, ensure_ascii=False)[:80]

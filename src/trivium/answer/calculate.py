@@ -1,0 +1,77 @@
+"""Arithmetic for a language model that must not do it in its head: plus, minus, times, divided by,
+powers, and a few functions. Pure; nothing else is evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from math import isfinite
+
+from trivium.answer.question import digits, figures
+from trivium.errors import BadValue
+
+LONGEST = 200  # characters
+MOST_POWER = 64
+SMALL = 100  # whole numbers up to this need no source: months, percent, a count of items
+_TWO: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_NAMED: dict[str, Callable[[Sequence[float]], float]] = {
+    "sum": sum,
+    "min": min,
+    "max": max,
+    "abs": lambda given: abs(given[0]),
+    "round": lambda given: round(given[0], int(given[1]) if len(given) > 1 else 0),
+    "average": lambda given: sum(given) / len(given),
+}
+
+
+def calculate(expression: str) -> float:
+    """Raises BadValue for what is no arithmetic or has no result."""
+    if len(expression) > LONGEST:
+        raise BadValue(f"The expression is longer than {LONGEST} characters.")
+    try:
+        value = _value(ast.parse(expression.strip(), mode="eval").body)
+    except (SyntaxError, ArithmeticError, RecursionError, ValueError, IndexError) as reason:
+        raise BadValue(f"`{expression}` can't be calculated ({reason}).") from reason
+    if isinstance(value, complex) or not isfinite(value):
+        raise BadValue(f"`{expression}` has no result.")
+    return value
+
+
+def _value(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(value=bool()):
+            raise ValueError("truth is no number")
+        case ast.Constant(value=int() | float() as number):
+            return float(number)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return -_value(inner)
+        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+            return _value(inner)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _TWO:
+            a, b = _value(left), _value(right)
+            if isinstance(op, ast.Pow) and abs(b) > MOST_POWER:
+                raise ValueError("the power is too large")
+            return _TWO[type(op)](a, b)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _NAMED and args:
+            return _NAMED[name]([_value(one) for one in args])
+    raise ValueError("only numbers, + - * / % ** and sum, min, max, average, round, abs")
+
+
+def told(value: float) -> str:
+    return f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
+def unsourced(expression: str, texts: Sequence[str]) -> list[str]:
+    """The numbers of an expression that stand in none of the texts."""
+    known = {figure for text in texts for figure in figures(text)}
+    found = dict.fromkeys(digits(one) for one in figures(expression))
+    return [f for f in found if f not in known and not (f.isdigit() and int(f) <= SMALL)]

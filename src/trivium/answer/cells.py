@@ -1,0 +1,265 @@
+"""Finds the cell of a table that answers a question: its row and its column both have labels that
+the question names. Also whole columns, and the row with the most of something. Pure but for the
+likeness of words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from trivium.answer.likeness import Likeness
+from trivium.answer.passages import Passage
+from trivium.answer.question import Asks, Bag, Question, Term, figures, initials
+from trivium.answer.structure import EMPTY, Row, Table
+
+AROUND = 0.9  # what a term counts that a heading or a caption says, beside one in the labels
+# Of a question's terms by weight, what labels, headings and caption must say together.
+LEAST_SAID = 0.7
+LEAST_LIKE = 0.6  # likeness from which on a column's name says a term in another word
+_ASIDE = re.compile(r"\([^)]*\)")
+_SUMS = frozenset(
+    ("total", "totals", "sum", "average", "avg", "mean", "gesamt", "summe", "durchschnitt")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A cell, or several, that answer a question."""
+
+    text: str  # row, column, value and unit
+    value: str
+    said: float  # 0..1, of the question's terms by weight
+    fit: float  # the same, less for labels that say more than was asked
+    passage: Passage
+
+
+@dataclass(frozen=True)
+class Read:
+    """A table as a question reads it: which cells, names and headings say which terms."""
+
+    table: Table
+    question: Question
+    passage: Passage
+    likeness: Likeness
+
+    @cached_property
+    def names(self) -> list[dict[Term, float]]:
+        """For each column what its name says."""
+        found = []
+        for name in self.table.names:
+            bag = Bag(name, self.passage.language)
+            short = initials(self.question.terms, _ASIDE.sub("", name))
+            said = {}
+            for term in self.question.terms:
+                if bag.says(term) or term in short:
+                    said[term] = 1.0
+                elif not term.firm:
+                    like = self.likeness.between(term.word, bag.words)
+                    said[term] = like if like >= LEAST_LIKE else 0.0
+            found.append({term: share for term, share in said.items() if share})
+        return found
+
+    @cached_property
+    def around(self) -> dict[Term, float]:
+        place = self.passage.citation
+        text = "\n".join((place.title, *place.headings, self.table.caption, self.table.unit))
+        bag = Bag(text, self.passage.language)
+        said = {}
+        for term in self.question.terms:
+            if bag.says(term):
+                said[term] = AROUND
+            elif not term.firm:
+                said[term] = AROUND * self.likeness.between(term.word, bag.words)
+        return said
+
+    @cached_property
+    def rows(self) -> list[list[set[Term]]]:
+        """For each row and cell the terms that it says itself; its group stands at the end."""
+        return [
+            [self._in_cell(cell) for cell in (*row.cells, row.group)] for row in self.table.rows
+        ]
+
+    def _in_cell(self, cell: str) -> set[Term]:
+        if cell in EMPTY:
+            return set()
+        bag = Bag(cell, self.passage.language)
+        return {term for term in self.question.terms if bag.says(term)}
+
+    def cells(self) -> list[Found]:
+        everywhere = [set().union(*row) for row in self.rows]
+        common = set.intersection(*everywhere) if len(everywhere) > 1 else set()
+        found = []
+        for row, said in zip(self.table.rows, self.rows, strict=True):
+            for at, value in enumerate(row.cells):
+                one = self._cell(row, said, at, value, common)
+                if one is not None:
+                    found.append(one)
+        return found
+
+    def _cell(
+        self, row: Row, said: Sequence[set[Term]], at: int, value: str, common: set[Term]
+    ) -> Found | None:
+        question = self.question
+        if value in EMPTY or not _fits(question, value):
+            return None
+        by_name = self.names[at] if at < len(self.names) else {}
+        others = [terms - by_name.keys() for i, terms in enumerate(said) if i != at]
+        by_row = set().union(*others)
+        alone = len(self.table.rows) == 1 and any(self.around.values())
+        if not (by_row - common) and not alone:
+            return None
+        if not by_name and not self._is_only_value(row, at):
+            return None
+        if said[at] and not by_name:  # it says what was asked: it is a label
+            return None
+        shares = {
+            term: max(
+                1.0 if term in by_row else 0.0,
+                by_name.get(term, 0.0),
+                self.around.get(term, 0.0),
+                AROUND * max((names.get(term, 0.0) for names in self.names), default=0.0),
+            )
+            for term in question.terms
+        }
+        if any(term.firm and not share for term, share in shares.items()):
+            return None
+        covered = sum(term.weight * share for term, share in shares.items()) / question.whole
+        if covered < LEAST_SAID:
+            return None
+        label_at = _label(row, others, at)
+        label = row.cell(label_at) if label_at is not None else ""
+        exact = _precision(label, question, self.passage.language) if label else 1.0
+        named = _precision(self.table.name(at), question, self.passage.language, by_name)
+        fit = covered * (0.6 + 0.4 * exact) * (0.75 + 0.25 * named)
+        return Found(self._told(row, label, at), value, covered, fit, self.passage)
+
+    def _is_only_value(self, row: Row, at: int) -> bool:
+        """Whether there is no other figure beside the labels that this could be confused with."""
+        if self.question.asks is not Asks.AMOUNT or not at:
+            return False
+        return all(i == at or not figures(cell) for i, cell in enumerate(row.cells))
+
+    def _told(self, row: Row, label: str, at: int) -> str:
+        above = self.passage.citation.headings
+        who = ", ".join(dict.fromkeys(part for part in (row.group, label) if part))
+        who = who or (above[-1] if above else self.passage.citation.title)
+        name = self.table.name(at)
+        unit = f" ({self.table.unit})" if self.table.unit and _is_bare(row.cell(at)) else ""
+        pages = self.passage.citation.pages
+        page = f" (p. {pages[0]})" if len(pages) == 1 else ""
+        return f"{who}{', ' if name else ''}{name}: {row.cell(at)}{unit}{page}"
+
+    def column(self) -> Found | None:
+        """The values of the column that the question names, of all rows, or of those that say the
+        rest of it."""
+        question = self.question
+        best: Found | None = None
+        for at, by_name in enumerate(self.names):
+            first = next((term for term in question.terms if not term.figure), None)
+            if first is None or first not in by_name:
+                continue
+            rest = [term for term in question.terms if term not in by_name]
+            told = [
+                (row, set().union(*said))
+                for row, said in zip(self.table.rows, self.rows, strict=True)
+            ]
+            filters = {t for t in rest if any(t in s for _, s in told) and not self.around.get(t)}
+            kept = [row for row, s in told if filters <= s and row.cell(at) not in EMPTY]
+            values = [row.cell(at) for row in kept if _is_no_sum(row.cell(at))]
+            shares = {
+                t: 1.0 if t in filters or t in by_name else self.around.get(t, 0.0)
+                for t in question.terms
+            }
+            if any(t.firm and not share for t, share in shares.items()):
+                continue
+            covered = sum(t.weight * s for t, s in shares.items()) / question.whole
+            if values and covered >= LEAST_SAID and (best is None or covered > best.said):
+                values = list(dict.fromkeys(values))
+                text = f"{self.table.name(at)}: {'; '.join(values)}"
+                best = Found(text, "; ".join(values), covered, covered, self.passage)
+        return best
+
+    def most(self) -> Found | None:
+        """The row with the most, or the least, in the column that the question names."""
+        question = self.question
+        best: Found | None = None
+        for at, by_name in enumerate(self.names):
+            if not at or not by_name:
+                continue
+            rows = [r for r in self.table.rows if figures(r.cell(at)) and _is_no_sum(r.cell(0))]
+            shares = {
+                t: max(
+                    by_name.get(t, 0.0),
+                    self.around.get(t, 0.0),
+                    *(AROUND * n.get(t, 0.0) for n in self.names),
+                )
+                for t in question.terms
+            }
+            if len(rows) < 2 or any(t.firm and not share for t, share in shares.items()):
+                continue
+            covered = sum(t.weight * s for t, s in shares.items()) / question.whole
+            named = sum(t.weight * s for t, s in by_name.items()) / question.whole
+            if covered < LEAST_SAID:
+                continue
+            order = sorted(
+                rows, key=lambda r: _number(r.cell(at)), reverse=not question.wants_least
+            )
+            row = order[0]
+            rank = "lowest" if question.wants_least else "highest"
+            text = f"{self._told(row, row.cell(0), at)}, the {rank} of {len(rows)}"
+            fit = covered * (0.8 + 0.2 * named)
+            if best is None or fit > best.fit:
+                best = Found(text, row.cell(0), covered, fit, self.passage)
+        return best
+
+
+def _is_no_sum(label: str) -> bool:
+    return _SUMS.isdisjoint(Bag(label, "").words)
+
+
+def _number(cell: str) -> float:
+    found = figures(cell)
+    try:
+        return float(found[0])
+    except (IndexError, ValueError):
+        return float("nan")
+
+
+def _fits(question: Question, value: str) -> bool:
+    """Whether a value is of the kind that was asked for."""
+    if question.asks in (Asks.AMOUNT, Asks.WHEN):
+        return bool(figures(value))
+    if question.asks in (Asks.WHO, Asks.WHERE, Asks.NAME):
+        return any(character.isalpha() for character in value)
+    return True
+
+
+def _label(row: Row, said: Sequence[set[Term]], at: int) -> int | None:
+    """The cell that says the most of the question, the first of several; without one, the first."""
+    order = [i for i in range(len(row.cells)) if i != at]
+    if not order:
+        return None
+    places = dict(zip(order, said, strict=False))
+    best = max(order, key=lambda i: (sum(t.weight for t in places[i]), -i))
+    return best if places[best] else 0 if at else None
+
+
+def _precision(
+    label: str, question: Question, language: str, also: dict[Term, float] | None = None
+) -> float:
+    """The share of a label's words that the question says."""
+    plain = _ASIDE.sub(" ", label)
+    parts = Bag(plain, language).words
+    if not parts:
+        return 1.0
+    said = sum(any(Bag(part, language).says(t) for t in question.terms) for part in parts)
+    like = sum(share for share in (also or {}).values() if share < 1)
+    return min(1.0, (said + like) / len(parts))
+
+
+def _is_bare(value: str) -> bool:
+    """A figure without a unit of its own."""
+    return re.fullmatch(r"[-+±]?[\d.,\s]+", value) is not None

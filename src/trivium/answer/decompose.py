@@ -1,0 +1,189 @@
+"""Takes a question apart that no single passage answers: comparisons, differences, sums, two
+questions in one, and one thing named by another ("the site that makes no lamps"). Rules, for
+English. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trivium.answer.followup import stand_alone
+from trivium.answer.question import FIGURE, digits
+from trivium.answers import Turn
+
+
+class Join(StrEnum):
+    """What becomes of the answers to the parts."""
+
+    MORE = "more"
+    LESS = "less"
+    DIFFERENCE = "difference"
+    SUM = "sum"
+    EACH = "each"  # all of them
+    THEN = "then"  # the second asks about what the first one finds: {} stands for it
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    parts: tuple[str, ...]
+    join: Join
+    labels: tuple[str, ...] = ()  # what the parts are about
+
+
+_ADJECTIVES = {
+    "heavier": "heavy", "lighter": "heavy", "dearer": "expensive", "cheaper": "expensive",
+    "faster": "fast", "slower": "fast", "older": "old", "younger": "old", "longer": "long",
+    "shorter": "long", "larger": "large", "bigger": "large", "smaller": "large", "taller": "tall",
+    "higher": "high", "lower": "high", "wider": "wide", "deeper": "deep", "stronger": "strong",
+    "farther": "far", "further": "far", "expensive": "expensive",
+}  # fmt: skip
+_LESS = re.compile(r"\b(?:less|fewer|lighter|cheaper|slower|younger|shorter|smaller|lower)\b", re.I)
+_OR = re.compile(
+    r"^(?:which|what|who)(?: of (?:the two|them))?\s+(?P<does>.+?)[,:]\s*"
+    r"(?P<a>.+?)\s+or\s+(?P<b>.+?)\s*\?*$",
+    re.I,
+)
+_BETWEEN = re.compile(
+    r"\bdifference (?:in|of) (?P<what>.+?) between (?P<a>.+?) and (?P<b>.+?)\s*\?*$", re.I
+)
+_THAN = re.compile(
+    r"^(?:by )?how much (?P<does>is|are|was|were) (?P<a>.+?) (?P<how>\w+er|more expensive) than"
+    r" (?P<b>.+?)\s*\?*$",
+    re.I,
+)
+_MORE_THAN = re.compile(
+    r"^(?:by )?how (?:much|many) (?:more|less|fewer) (?P<rest>.+?) (?P<p>in|for|at|on)"
+    r" (?P<a>[^ ]+(?: [^ ]+)?) than (?:(?:in|for|at|on) )?(?P<b>.+?)\s*\?*$",
+    re.I,
+)
+_TOGETHER = re.compile(
+    r"^how (?P<many>much|many \w+) (?:do|does|did) (?P<a>.+?) and (?P<b>.+?)"
+    r" (?P<verb>cost|weigh|have|make|hold|carry)"
+    r"(?:\s+(?:together|in total|in all|altogether|combined))\s*\?*$",
+    re.I,
+)
+_AND = re.compile(r"\s*[,;]?\s+and\s+(?=(?:who|when|where|what|which|why|how)\b)", re.I)
+_WHOSE = re.compile(
+    r"^(?P<ask>.+?)\bthe (?P<what>[\w-]+) (?:that|which|who)\s+(?P<does>.+?)\s*\?*$", re.I
+)
+
+
+def decompose(question: str) -> Plan | None:
+    """How to answer it in parts; None where it is one question."""
+    text = " ".join(question.split())
+    found = _OR.match(text)
+    if found:
+        join = Join.LESS if _LESS.search(found["does"]) else Join.MORE
+        both = (_noun(found["a"]), _noun(found["b"]))
+        return Plan(tuple(_about(found["does"], one) for one in both), join, both)
+    found = _BETWEEN.search(text)
+    if found:
+        both = (_noun(found["a"]), _noun(found["b"]))
+        parts = tuple(f"What is the {found['what']} of {one}?" for one in both)
+        return Plan(parts, Join.DIFFERENCE, both)
+    found = _THAN.match(text)
+    if found:
+        how = _ADJECTIVES.get(found["how"].split()[-1].lower())
+        both = (_noun(found["a"]), _noun(found["b"]))
+        if how:
+            parts = tuple(f"How {how} {found['does']} {one}?" for one in both)
+            return Plan(parts, Join.DIFFERENCE, both)
+    found = _MORE_THAN.match(text)
+    if found:
+        parts = tuple(
+            f"How much {found['rest']} {found['p']} {one}?" for one in (found["a"], found["b"])
+        )
+        return Plan(parts, Join.DIFFERENCE, (found["a"], found["b"]))
+    found = _TOGETHER.match(text)
+    if found:
+        both = (_noun(found["a"]), _noun(found["b"]))
+        parts = tuple(f"How {found['many']} does {one} {found['verb']}?" for one in both)
+        return Plan(parts, Join.SUM, both)
+    parts = tuple(_AND.split(text))
+    if len(parts) > 1:
+        return Plan(_standing(parts), Join.EACH)
+    found = _WHOSE.match(text)
+    if found:
+        inner = f"Which {found['what']} {found['does']}?"
+        return Plan((inner, f"{found['ask']}{{}}?"), Join.THEN)
+    return None
+
+
+def _standing(parts: Sequence[str]) -> tuple[str, ...]:
+    first, *others = (f"{part.rstrip(' ?')}?" for part in parts)
+    return (first, *(stand_alone(other, [Turn(first, "")]) for other in others))
+
+
+def _noun(text: str) -> str:
+    return text.strip(" ?,.")
+
+
+def _about(does: str, one: str) -> str:
+    """`weighs more` and `a pike`: how heavy is a pike?"""
+    plain = re.sub(r"\b(?:more|less|fewer|the)\b\s*", "", does).strip()
+    adjective = next((_ADJECTIVES[w] for w in does.lower().split() if w in _ADJECTIVES), None)
+    if adjective:
+        return f"How {adjective} is {one}?"
+    verb = re.match(r"(weighs?|costs?|makes?|holds?|carries)\b", plain, re.I)
+    if verb:
+        return f"How much does {one} {verb[1].removesuffix('s')}?"
+    has = re.match(
+        r"(?:has|have|had)\s+(?:an? |the )?(?:higher|lower|larger|better)?\s*(.+)", plain, re.I
+    )
+    if has:
+        return f"How many {has[1]} does {one} have?"
+    return f"{plain.capitalize()} of {one}?"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure with its unit."""
+
+    number: float
+    unit: str
+
+    def __str__(self) -> str:
+        number = f"{self.number:,.4f}".rstrip("0").rstrip(".")
+        return f"{number} {self.unit}".strip()
+
+
+def measure(value: str) -> Measure | None:
+    """The first figure of a value, and what follows it: `1,140 €`, `18 lb.`"""
+    found = FIGURE.search(value)
+    if found is None:
+        return None
+    try:
+        number = float(digits(found[0]))
+    except ValueError:
+        return None
+    unit = re.match(r"\s*([^\W\d_]+\.?|[€$£%])?", value[found.end() :])
+    before = re.search(r"([€$£])\s*$", value[: found.start()])
+    return Measure(number, (unit[1] if unit and unit[1] else "") or (before[1] if before else ""))
+
+
+def joined(plan: Plan, values: Sequence[str]) -> str:
+    """What the answers to the parts mean together; empty where their figures don't go together."""
+    found = [one for value in values if (one := measure(value)) is not None]
+    if len(values) != 2 or len(found) != 2:
+        return ""
+    a, b = found
+    if a.unit.rstrip(".").casefold() != b.unit.rstrip(".").casefold():
+        return ""
+    if plan.join in (Join.MORE, Join.LESS):
+        if a.number == b.number:
+            return _ended(f"Both are the same: {a}")
+        first = (a.number > b.number) == (plan.join is Join.MORE)
+        label, mine, other = (plan.labels[0], a, b) if first else (plan.labels[1], b, a)
+        return _ended(f"So {label}: {mine} against {other}")
+    if plan.join is Join.DIFFERENCE:
+        return _ended(f"The difference is {Measure(abs(a.number - b.number), a.unit)}")
+    if plan.join is Join.SUM:
+        return _ended(f"Together {Measure(a.number + b.number, a.unit)}")
+    return ""
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

@@ -1,0 +1,177 @@
+"""Makes a follow-up stand alone by rules: "how much does it weigh?", "and in 2021?", "the second
+one". Rules for English, and for what German shares with it. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trivium.answers import Turn
+from trivium.text.normalise import words
+from trivium.text.stems import stop_words
+
+TURNS = 4  # what a follow-up refers to was said just now
+LONGEST_ITEM = 6  # words of an item that stands for "the second one"
+_PREPOSITION = (
+    r"(?:in|at|on|for|of|from|to|by|with|during|since|after|before|under|per|im|am|bei|für|von|mit)"
+)
+_VERB = (
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would|cost|costs|weigh"
+    r"|weighs|ist|sind|war|hat|haben|kann|kostet|wiegt)\b"
+)
+_GOES_ON = re.compile(
+    r"^(?:and|or|but|und|oder|what about|how about|was ist mit|and what about)\b[,:]?\s*", re.I
+)
+_IT = re.compile(
+    r"\b(?:it|this|that one|this one|them|they|these|those|es)\b(?!\s*(?:true|possible|raining)\b)",
+    re.I,
+)
+_ITS = re.compile(r"\b(?:its|their)\b", re.I)
+_PERSON = re.compile(r"\b(?:he|she|him|they|them|er)\b", re.I)
+_PERSONS = re.compile(r"\b(?:his|hers|her)\b", re.I)
+_THERE = re.compile(r"\bthere\b(?!\s+(?:is|are|was|were)\b)(?<!is there)(?<!are there)", re.I)
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+_ONE = re.compile(
+    rf"\bthe (?P<which>{'|'.join(_ORDINALS)}|last) (?:one|of them|item|point)\b", re.I
+)
+_YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
+_NAMED = re.compile(
+    r"(?<=\s)(?:the |project |Project )?[A-ZÄÖÜ][\w’'-]*(?: (?:of |the )?[A-ZÄÖÜ0-9][\w’'-]*)*"
+)
+_NOUN = re.compile(
+    rf"\b(?:a|an|the|my|our|your|das|der|die|ein|eine)\s+(?:(?!{_VERB[2:-2]}|{_PREPOSITION})\b[\w’'-]+\s*){{1,4}}",
+    re.I,
+)
+_OF = re.compile(
+    r"\b(?:of|von|for)\s+((?:(?:a|an|the|das|der|die)\s+)?[\w’'-]+(?:\s(?!(?:in|at|on|for|from|by|with|does|do|did|is|are|was|were|has|have|cost)\b)[\w’'-]+){0,3})\s*\??$",
+    re.I,
+)
+_WHAT_OF = re.compile(r"^(?:and\s+)?(?:what|which|how|was|wie)\b", re.I)
+_ONLY = re.compile(r"^(?:when|where|why|who|how|wann|wo|warum|wer)\W*$", re.I)
+_ASKED = re.compile(r"^(?:when|where|why|who|how|what|wann|wo|warum|wer)\b", re.I)
+_PASSIVE = re.compile(r"^(?:and )?(?:where|when|why|how)\b.*\b(?:was|were|is|are|did|has|have)\b", re.I)
+_WHO = re.compile(r"^(?:and\s+)?(?:who|whom|wer)\b", re.I)
+
+
+def stand_alone(question: str, history: Sequence[Turn]) -> str:
+    """The question with names in place of what refers to earlier turns; as it is where nothing
+    does."""
+    standing, answer = "", ""
+    for turn in history[-TURNS:]:
+        standing = _resolved(turn.question, standing, answer)
+        answer = turn.answer
+    return _resolved(question, standing, answer)
+
+
+def _resolved(question: str, before: str, answer: str) -> str:
+    question = question.strip()
+    if not before:
+        return question
+    numbered = _ONE.search(question)
+    if numbered:
+        item = _item(answer, numbered["which"].lower())
+        if item:
+            return _tidy(question[: numbered.start()] + item + question[numbered.end() :])
+    begun = _GOES_ON.match(question)
+    rest = question[begun.end() :].rstrip(" ?") if begun else question
+    if begun and rest and not re.search(_VERB, rest, re.I) and not _ASKED.match(rest):
+        return _tidy(_in_its_place(rest, before))
+    if _ONLY.match(rest) and _ASKED.match(before):  # "When?"
+        return _tidy(_ASKED.sub(rest.rstrip(" ?").lower(), before, count=1))
+    topic = _topic(before)
+    person = _who(answer, before) if _WHO.match(before) else topic
+    text = rest if begun else question
+    replaced = (
+        _PERSONS.sub(f"{person}'s", _PERSON.sub(person, text))
+        if person and not _IT.search(text)
+        else text
+    )
+    if topic:
+        replaced = _IT.sub(topic, _ITS.sub(f"{topic}'s", replaced))
+        replaced = _THERE.sub(f"in {topic}", replaced)
+    if replaced != text:
+        return _tidy(replaced)
+    content = [w for w in words(text) if w not in stop_words("en")]
+    if len(content) < 2 and topic and not set(words(topic)) <= set(words(text)):
+        return f"{text.rstrip(' ?')} of {topic}?" if content else f"{before.rstrip(' ?')}, {text}"
+    return text
+
+
+def _in_its_place(rest: str, before: str) -> str:
+    """The question before, with `in 2021` or `a greatsword` where it has the like."""
+    found = re.match(rf"({_PREPOSITION})\s", rest, re.I)
+    year = _YEAR.search(rest)
+    if year and _YEAR.search(before):
+        return _YEAR.sub(year[0], before, count=1)
+    if found:
+        pattern = rf"\b{found[1]}\s+(?:(?!{_PREPOSITION}\b|{_VERB[2:-2]})[\w’'.-]+\s*)+"
+        like = list(re.finditer(pattern, before, re.I))
+        same = [m for m in like if bool(re.search(r"\d", m[0])) == bool(re.search(r"\d", rest))]
+        if same or like:
+            spot = (same or like)[-1]
+            return f"{before[: spot.start()]}{rest} {before[spot.end() :]}"
+        return f"{before.rstrip(' ?')} {rest}?"
+    topic = _topic(before)
+    if topic and topic in before:
+        return before.replace(topic, rest, 1)
+    return f"{before.rstrip(' ?')}, {rest}?"
+
+
+def _topic(question: str) -> str:
+    """What a question is about: "fireball" of "what is the range of fireball?"."""
+    plain = question.rstrip(" ?")
+    of = _OF.search(plain)
+    if of and _WHAT_OF.match(question):
+        return of[1].strip()
+    nouns = [m[0].strip() for m in _NOUN.finditer(plain)]
+    if nouns and _PASSIVE.match(plain) and plain.endswith(nouns[-1]) and nouns[-1].count(" ") > 1:
+        nouns[-1] = nouns[-1].rsplit(" ", 1)[0]  # where was the crown found: the last is a verb
+    if of and nouns:  # where is the harbour of Port Amble
+        return f"{nouns[-1] if of[1] not in nouns[-1] else nouns[0]} of {of[1]}"
+    named = [m[0].strip() for m in _NAMED.finditer(plain)]
+    if named:
+        return named[-1].removesuffix("’s").removesuffix("'s")
+    if nouns:
+        return nouns[-1]
+    content = [w for w in words(plain) if w not in stop_words("en")]
+    return content[-1] if content else ""
+
+
+def _who(answer: str, question: str) -> str:
+    """Whom an answer names that its question doesn't."""
+    known = set(words(question))
+    for found in re.finditer(r"(?<=\s)[A-ZÄÖÜ][\w’'-]+(?: [A-ZÄÖÜ][\w’'-]+)*", answer):
+        if not set(words(found[0])) <= known:
+            return found[0]
+    return _topic(question)
+
+
+def _item(answer: str, which: str) -> str:
+    """The second of the things that an answer lists."""
+    body = answer.partition(": ")[2] or answer
+    items = [one.strip(" .") for one in re.split(r";|\n", body) if one.strip(" .")]
+    if len(items) < 2:
+        items = [one.strip(" .") for one in re.split(r",| and ", body) if one.strip(" .")]
+    at = -1 if which == "last" else _ORDINALS.index(which)
+    if len(items) < 2 or at >= len(items):
+        return ""
+    short = re.split(r"[,:(.]|\s[-–]\s", re.sub(r"^\s*(?:[-*•]|\d{1,2}[.)])\s*", "", items[at]))[0]
+    return " ".join(short.split()[:LONGEST_ITEM])
+
+
+def _tidy(text: str) -> str:
+    text = " ".join(text.split()).replace(" ?", "?")
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith("?") else f"{text}?"

@@ -1,0 +1,291 @@
+"""What a question asks for: its kind, and the words and figures that an answer must be about.
+
+Rules for English and German; a question in another language has words and no kind. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from trivium.text.normalise import fold, words
+from trivium.text.stems import stem, stop_words
+
+
+class Asks(StrEnum):
+    """What an answer must hold."""
+
+    WHO = "who"  # a person, or a role
+    WHEN = "when"  # a date, a time or a year
+    WHERE = "where"  # a place
+    AMOUNT = "amount"  # a number
+    NAME = "name"  # what something is called
+    YES_NO = "yes or no"
+    LIST = "list"  # several things
+    MOST = "most"  # which of several has the most or the least of something
+    OTHER = "other"
+
+
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_DAY = r"(?:year|month|day|date|time|week|century|Jahr|Monat|Tag|Datum|Uhrzeit)"
+_PLURAL = r"(?!(?:is|was|does|has|this|his|its)\b)\w+(?<!s)s\b(?! (?:is|was|does|has|did)\b)"
+_SUPERLATIVE = _listed(
+    "highest lowest most least largest smallest biggest cheapest heaviest lightest fastest slowest"
+    " longest shortest oldest newest latest earliest fewest dearest strongest weakest"
+)
+_LEAST = _listed("lowest least smallest cheapest lightest slowest shortest earliest fewest")
+_KINDS: tuple[tuple[Asks, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile("|".join(patterns), re.IGNORECASE))
+    for kind, *patterns in (
+        (
+            Asks.NAME,
+            r"\bwhat (?:is|was|are) the names? of\b",
+            r"\bwhat (?:is|was) .{1,60} called\b",
+            r"\bwie hei(?:ß|ss)t\b",
+        ),
+        (
+            Asks.WHO,
+            r"^(?:and |und )?(?:by |with |of |to |from )?(?:who|whom|whose|wer|wem|wen|wessen)\b",
+        ),
+        (
+            Asks.WHEN,
+            r"^(?:and |und )?(?:since when|when|seit wann|wann)\b",
+            rf"^(?:\w+ )?(?:which|what|welche[mnrs]?) {_DAY}\b",
+        ),
+        (
+            Asks.WHERE,
+            r"^(?:and |und )?(?:where|wo|wohin|woher)\b",
+            r"^in which (?:town|city|country|place|village)\b",
+        ),
+        (
+            Asks.AMOUNT,
+            r"\bhow (?:many|much|long|old|far|fast|heavy|tall|high|large|big|deep|wide|often"
+            r"|expensive|thick|hot|cold|strong)\b",
+            r"\bwie (?:viele?|lange|alt|weit|schnell|schwer|hoch|groß|tief|breit|oft|teuer)\b",
+            r"\bwhat (?:percentage|share) of\b",
+        ),
+        (Asks.MOST, rf"\b(?:{'|'.join(sorted(_SUPERLATIVE))})\b"),
+        (
+            Asks.YES_NO,
+            r"^(?:and |but |so )?(?:is|are|was|were|do|does|did|can|could|may|must|should|has|have"
+            r"|had|will|would|ist|sind|war|waren|hat|haben|darf|dürfen|kann|können|muss|müssen"
+            r"|gibt es|soll)\b",
+        ),
+        (
+            Asks.LIST,
+            r"^(?:list|name|enumerate|nenne)\b",
+            r"\b(?:what|which|welche) (?:are|were|sind|waren)\b",
+            r"^(?:which|what|welche) (?!(?:is|was|does|has|this|his|its)\b)"
+            rf"(?:\w+ ){{0,2}}{_PLURAL}",
+            r"^what (?:should|must|do) (?:i|we|you|one)\b",
+        ),
+    )
+)
+# Words of a question that say how it is asked and not what about.
+_FRAMING = _listed(
+    "how many much what which who whom whose when where why long name names called list tell give"
+    " say says said number amount kind type there get have has had does did do done please know"
+    " mean means exactly wie viel viele was wer wann wo welche welcher welches welchen wem wen gibt"
+    " heisst nenne"
+)
+# Function words. The lists that search uses hold hundreds more ("round", "works", "system"), which
+# may be all that tells one row of a table from another.
+_FUNCTION = {
+    "en": _listed(
+        "a an the this that these those i me my we us our you your he him his she her it its"
+        " they them their one is are was were be been being am do does did done doing has have"
+        " had having can could may might must shall should will would of in on at by for with"
+        " about against between into through during before after above below to from up down out"
+        " off over under again then once here there all any both each few more most other some"
+        " such no nor not only own same so than too very and but if or because as until while"
+        " just also yet s t re ve ll d m"
+    ),
+    "de": _listed(
+        "der die das den dem des ein eine einer eines einem einen und oder aber nicht kein"
+        " keine ich du er sie es wir ihr mein dein sein unser euer ist sind war waren bin bist"
+        " wird werden wurde wurden hat haben hatte hatten kann konnen konnte darf muss mussen"
+        " soll sollen will wollen in im an am auf aus bei beim mit nach von vom vor zu zum zur"
+        " uber unter fur gegen ohne um durch bis als wie wenn dass weil so auch nur noch schon"
+        " sehr mehr hier dort da"
+    ),
+}
+# What is measured where the question has an adjective or a verb for it, as tables name it.
+_MEASURES = {
+    word: name
+    for name, said in (
+        ("weight", "weigh weighs weighed"),
+        ("price", "paid pay charge charges"),
+        ("cost", "costs spend spent"),
+        ("gewicht", "wiegt"),
+        ("preis", "kostet kosten"),
+    )
+    for word in said.split()
+}
+_HOW = {  # after "how" alone: a heavy crossbow is no weight
+    "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",
+    "tall": "height", "old": "age", "far": "distance", "schwer": "gewicht", "teuer": "preis",
+    "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
+}  # fmt: skip
+# Names that tables have for the same thing, whatever the embedding model knows.
+_SAME = {"cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",)}
+_HOW_MUCH = re.compile(
+    r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
+)
+_COST = _listed("cost price weight preis gewicht")
+# Words that go with most measures and say little by themselves.
+_VAGUE = _listed(
+    "time score value values figure figures rate total per take takes need needs study paper report"
+    " document article text chapter page section table note notes according"
+)
+VAGUE = 0.4
+FIGURE = re.compile(r"\d+(?:[.,'’   ]\d+)*")
+_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
+_THOUSANDS = re.compile(r"(?<=\d)[,.'’   ](?=\d{3}(?!\d))")
+_NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
+COUNTED = {
+    word: str(number)
+    for number, names in enumerate(
+        ("zero null", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs",
+         "seven sieben", "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf")
+    )
+    for word in map(fold, names.split())
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing that a question is about. `firm`: only the same word will do, as for a figure or a
+    proper name; others may be said in other words."""
+
+    word: str  # folded; of a figure its digits
+    weight: float
+    figure: bool = False
+    firm: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    asks: Asks
+    terms: tuple[Term, ...]
+    language: str
+
+    @cached_property
+    def whole(self) -> float:
+        return sum(term.weight for term in self.terms)
+
+    @property
+    def wants_least(self) -> bool:
+        return not _LEAST.isdisjoint(words(self.text))
+
+    @cached_property
+    def focus(self) -> Term | None:
+        """What an answer must say itself: `budget` of "what was Beacon's budget", `range` of "what
+        is the range of it"."""
+        owned = re.search(r"[’']s\s+([\w-]+)", self.text)
+        after = set(words(owned[1])) if owned else set()
+        free = [term for term in self.terms if not term.firm]
+        return next((t for t in free if t.word in after), free[0] if free else None)
+
+    @cached_property
+    def counted(self) -> str:
+        """What is counted: `cranes` of "how many cranes has it"; empty where nothing is named."""
+        found = re.search(r"\b(?:how many|wie viele)\s+([\w-]+(?: [\w-]+)?)", self.text, re.I)
+        return fold(found[1]) if found else ""
+
+
+def read(
+    text: str, language: str, rarities: Callable[[Sequence[str]], Sequence[float]]
+) -> Question:
+    """`rarities`: how rare words are in what the caller may see."""
+    asks = next((kind for kind, pattern in _KINDS if pattern.search(text.strip())), Asks.OTHER)
+    plain = _ORDINAL.sub(r"\1", text)
+    figures = list(dict.fromkeys(map(digits, FIGURE.findall(plain))))
+    code = language or "en"
+    ignored = (_FUNCTION[code] if code in _FUNCTION else stop_words(code)) | _FRAMING
+    ignored |= _SUPERLATIVE if asks is Asks.MOST else set()
+    names = {word for found in _NAME.findall(text) for word in words(found)}
+    said = [w for w in words(FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
+    how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
+    measured = fold(how[1]) if how else ""
+    said = [_HOW.get(w, w) if w == measured else _MEASURES.get(w, w) for w in said]
+    if _HOW_MUCH.search(text) and not _COST & set(said):
+        said.append("cost")
+    said = list(dict.fromkeys(said))
+    said += [name for name in sorted(names) if len(name) == 1]  # Works B
+    rare = dict(zip(said, rarities(said), strict=True)) if said else {}
+    # The root: a word that no document holds counts twice as much as a common one, not ten times.
+    weights = {w: max(r, 0.1) ** 0.5 * (VAGUE if w in _VAGUE else 1) for w, r in rare.items()}
+    most = max(weights.values(), default=1.0)
+    terms = [Term(word, weights[word], firm=word in names) for word in said]
+    terms += [Term(figure, most, figure=True, firm=True) for figure in figures]
+    return Question(text, asks, tuple(terms), language)
+
+
+def digits(figure: str) -> str:
+    """A figure without what parts its thousands, and with a point before its decimals."""
+    return _THOUSANDS.sub("", figure).replace(",", ".").replace(" ", "")
+
+
+def figures(text: str) -> list[str]:
+    """The figures of a text in order, those in words up to twelve among them."""
+    found = [(m.start(), digits(m[0])) for m in FIGURE.finditer(_ORDINAL.sub(r"\1", text))]
+    for match in re.finditer(r"[^\W\d_]+", text):
+        number = COUNTED.get(fold(match[0]))
+        if number is not None:
+            found.append((match.start(), number))
+    return [figure for _, figure in sorted(found)]
+
+
+class Bag:
+    """The words and figures of a text, ready to be asked whether it says a term."""
+
+    def __init__(self, text: str, language: str) -> None:
+        plain = _ORDINAL.sub(r"\1", text)
+        self.words = words(plain)
+        self.stems = set(stem(self.words, language or "en")) | set(self.words)
+        pairs = zip(self.words, self.words[1:], strict=False)
+        self.joined = {a + b for a, b in pairs}
+        self.figures = set(map(digits, FIGURE.findall(plain)))
+        self.letters = {fold(one) for one in re.findall(r"\b[A-Z]\b", text)}
+        self.short = {  # STR, Dex., AC
+            fold(one.rstrip(".")) for one in re.findall(r"\b[A-Z]{2,4}\b|\b[A-Z][a-z]{1,4}\.", text)
+        }
+        self._language = language or "en"
+
+    def says(self, term: Term) -> bool:
+        """In the same word, inflected, written as one or two, or as an abbreviation."""
+        if term.figure:
+            return term.word in self.figures
+        if len(term.word) == 1:
+            return term.word in self.letters
+        (stemmed,) = stem([term.word], self._language)
+        if term.word in self.stems or stemmed in self.stems or term.word in self.joined:
+            return True
+        if not self.stems.isdisjoint(_SAME.get(term.word, ())):
+            return True
+        if any(len(one) > 2 and term.word.startswith(one) for one in self.short):
+            return True
+        return (
+            len(term.word) > 6
+            and any(  # longsword, written as two in the question
+                term.word == a + b for a, b in zip(self.words, self.words[1:], strict=False)
+            )
+        )
+
+
+def initials(terms: Iterable[Term], name: str) -> set[Term]:
+    """Terms that a short name abbreviates together: SP of silver pieces."""
+    letters = fold(name.strip())
+    some = [term for term in terms if not term.figure]
+    for at in range(len(some) - len(letters) + 1):
+        run = some[at : at + len(letters)]
+        if 2 <= len(letters) <= 4 and "".join(one.word[0] for one in run) == letters:
+            return set(run)
+    return set()

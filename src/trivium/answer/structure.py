@@ -1,0 +1,185 @@
+"""Finds tables, lists and sentences in the text of a passage again. Pure.
+
+A passage is text: blocks have an empty line between them, the items of a list and the rows of a
+table stand on a line each, and ` | ` parts the cells of a row (`extract.composer` writes them so).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from trivium.answer.passages import Passage
+from trivium.extract.headers import names_of
+from trivium.text import boundaries
+from trivium.text.normalise import words
+
+EMPTY = frozenset({"", "-", "–", "—"})
+LONGEST_LEAD = 240  # characters of a line above a list or a table that says what it is
+LONGEST_ITEM = 240
+MOST_ITEMS = 40
+LONGEST = 400  # characters of a sentence that are compared
+_BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
+_RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
+_SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
+_CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
+_MEASURED = re.compile(
+    r"\b(?:figures?|prices?|values?|amounts?|numbers?|sums?|costs?|weights?|Angaben|Werte|Preise)\b"
+    r"[^.|\n]{0,30}?\b(?:in)\s+((?:thousands?|millions?|billions?|Tausend|Millionen)?\s?(?:of\s)?[^\W\d_]+)",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    cells: tuple[str, ...]
+    group: str = ""  # the line above that names several rows
+
+    def cell(self, at: int) -> str:
+        return self.cells[at] if at < len(self.cells) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    names: tuple[str, ...]  # of the columns
+    rows: tuple[Row, ...]
+    caption: str  # what stands above or below it
+    unit: str = ""  # of its figures, where a sentence says so
+
+    def name(self, at: int) -> str:
+        return self.names[at] if at < len(self.names) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    items: tuple[str, ...]
+    lead: str  # what stands above
+
+
+def blocks(text: str) -> list[list[str]]:
+    found = [[line.strip() for line in part.splitlines()] for part in re.split(r"\n\s*\n", text)]
+    return [kept for lines in found if (kept := [line for line in lines if line])]
+
+
+def tables(passage: Passage) -> Iterator[Table]:
+    header = passage.header
+    every = blocks(passage.citation.text)
+    for at, lines in enumerate(every):
+        rows = [line for line in lines if " | " in line]
+        if not rows or (len(rows) < 2 and not header):
+            continue
+        if len(rows) * 2 < len(lines):  # a paragraph in which a stroke stands
+            continue
+        above = every[at - 1] if at else []
+        below = every[at + 1] if at + 1 < len(every) else []
+        captions = [line for line in (*above[-1:], *below[:1]) if _is_caption(line)]
+        unit = _MEASURED.search(" ".join((*above, *below)))
+        table = _table(lines, header, " ".join(captions), " ".join(unit[1].split()) if unit else "")
+        header = ""  # it belongs to the first
+        if table.rows:
+            yield table
+
+
+def _is_caption(line: str) -> bool:
+    return bool(_CAPTION.match(line)) or (len(line) <= LONGEST_LEAD and " | " not in line)
+
+
+def _table(lines: Sequence[str], header: str, caption: str, unit: str) -> Table:
+    split = [[cell.strip() for cell in line.split(" | ")] for line in lines]
+    if header:
+        names = [cell.strip() for cell in header.split(" | ")]
+    else:
+        shown = [[c if c not in EMPTY else "" for c in row] for row in split]
+        wide = next((i for i, row in enumerate(split) if len(row) > 1), 0)  # a title may be above
+        caption = " ".join([caption, *(row[0] for row in split[:wide])]).strip()
+        split = split[wide:]
+        names = names_of(shown[wide:])
+        if names:
+            split = split[1 if names == shown[wide] else 2 :]
+    rows: list[Row] = []
+    group, label = "", ""
+    marked = any(row[0].startswith("~") for row in split)  # the rows below a group's name
+    for line in split:
+        if len(line) == 1:
+            group = line[0]
+            continue
+        if marked and not line[0].startswith("~"):
+            group = ""
+        cells = [cell.lstrip("~ ") for cell in line]
+        if cells[0] in EMPTY and label:
+            cells[0] = label  # of a cell that spans several rows
+        label = cells[0] if cells[0] not in EMPTY else label
+        rows.append(Row(tuple(cells), group))
+    names = ["" if name in EMPTY else name for name in names]
+    return Table(tuple(names), tuple(rows), caption, unit)
+
+
+def listings(passage: Passage) -> Iterator[Listing]:
+    """Lists, and paragraphs in a row that each begin with a word or two of its own and a stop."""
+    every = blocks(passage.citation.text)
+    headings = passage.citation.headings
+    for at, lines in enumerate(every):
+        if any(" | " in line for line in lines) or any(map(_SAID.match, lines)):
+            continue
+        lead = _lead(every[at - 1] if at else [], headings)
+        led = len(lines) > 1 and lines[0].endswith(":")
+        items = lines[1:] if led else lines
+        if len(items) > 1:
+            told = tuple(_item(line) for line in items[:MOST_ITEMS])
+            yield Listing(told, lines[0] if led else lead)
+    yield from _run_in(every, headings)
+
+
+def _run_in(every: Sequence[Sequence[str]], headings: Sequence[str]) -> Iterator[Listing]:
+    named = [_RUN_IN.match(lines[0]) if len(lines) == 1 else None for lines in every]
+    start = 0
+    while start < len(named):
+        end = start
+        while end < len(named) and named[end]:
+            end += 1
+        if end - start > 1:
+            items = tuple(found[1] for found in named[start:end] if found)
+            yield Listing(items, _lead(every[start - 1] if start else [], headings))
+        start = max(end, start + 1)
+
+
+def _lead(above: Sequence[str], headings: Sequence[str]) -> str:
+    line = above[-1] if above else ""
+    if len(line) > LONGEST_LEAD:  # the last sentence of a paragraph leads on
+        line = line[boundaries.sentences(line)[-1] :].strip() if boundaries.sentences(line) else ""
+    if line and len(line) <= LONGEST_LEAD and " | " not in line:
+        return line
+    return headings[-1] if headings else ""
+
+
+def _item(line: str) -> str:
+    text = _BULLET.sub("", line).strip()
+    return text if len(text) <= LONGEST_ITEM else text[:LONGEST_ITEM].rsplit(" ", 1)[0] + " …"
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    text: str
+    paragraph: str  # that it stands in
+    after: tuple[str, ...] = ()  # the sentences that follow in its paragraph
+
+
+def sentences(passage: Passage) -> list[Sentence]:
+    """Those of running text and of lists, each short enough to compare; no headings, no rows."""
+    headings = {*passage.citation.headings, passage.citation.title}
+    found: list[Sentence] = []
+    for lines in blocks(passage.citation.text):
+        rows = sum(" | " in line for line in lines)
+        if rows * 2 >= len(lines):
+            continue
+        for line in lines:
+            cuts = [0, *boundaries.sentences(line), len(line)]
+            parts = [" ".join(line[a:b].split())[:LONGEST] for a, b in pairwise(cuts)]
+            found += [
+                Sentence(part, line, tuple(parts[at + 1 :]))
+                for at, part in enumerate(parts)
+                if part not in headings and len(words(part)) > 1
+            ]
+    return found

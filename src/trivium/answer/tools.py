@@ -1,0 +1,179 @@
+"""The tools that answer in depth: what a language model is told of them, and how its arguments are
+read. What each does within a library is `library.toolbox`'s. Knows nothing of endpoints.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from trivium.errors import BadValue
+from trivium.ports import ToolOffer
+from trivium.results import Result
+from trivium.types import Mode, StoredChunk
+
+MOST_QUERIES = 4
+MOST_FOUND = 10  # passages of one search
+MOST_AROUND = 3
+LONGEST_QUERY = 500  # characters
+_DOCUMENT = {"type": "integer", "description": "The document's id, as a passage names it."}
+_INDEX = {"type": "integer", "description": "The passage's index in its document."}
+
+
+def _offer(name: str, description: str, needed: Sequence[str], **given: object) -> ToolOffer:
+    schema = {"type": "object", "properties": given, "required": list(needed)}
+    return ToolOffer(name, description, {**schema, "additionalProperties": False})
+
+
+OFFERS: tuple[ToolOffer, ...] = (
+    _offer(
+        "search",
+        "Search the user's documents by meaning, words and spelling. Several queries find what any"
+        " of them finds. Search again with other words if the answer isn't among the passages.",
+        ["queries"],
+        queries={"type": "array", "items": {"type": "string"}, "maxItems": MOST_QUERIES},
+        mode={"type": "string", "enum": [mode.value for mode in Mode]},
+        collection={"type": "string", "description": "Only in this collection."},
+        where={"type": "string", "description": "Filter: `year>=2020 type:pdf author:Smith`."},
+        as_of={"type": "string", "description": "Documents as they were on this day: 2024-03-31."},
+    ),
+    _offer(
+        "get_passage",
+        "Read a passage in full, with the passages before and after it.",
+        ["document", "index"],
+        document=_DOCUMENT,
+        index=_INDEX,
+        around={"type": "integer", "minimum": 0, "maximum": MOST_AROUND},
+    ),
+    _offer(
+        "get_outline",
+        "The headings of a document, each with the index of its first passage.",
+        ["document"],
+        document=_DOCUMENT,
+    ),
+    _offer(
+        "get_table",
+        "The whole table that a passage belongs to, with the names of its columns.",
+        ["document", "index"],
+        document=_DOCUMENT,
+        index=_INDEX,
+    ),
+    _offer("list_collections", "The collections, with how much each holds.", []),
+    _offer(
+        "similar",
+        "Documents like one; with an index, passages like that one.",
+        ["document"],
+        document=_DOCUMENT,
+        index=_INDEX,
+    ),
+    _offer(
+        "history",
+        "The versions of a document that are kept, with dates. `search` with as_of reads them.",
+        ["document"],
+        document=_DOCUMENT,
+    ),
+    _offer(
+        "calculate",
+        "Arithmetic on numbers that you read in passages: `(47.5 - 44.8) / 44.8 * 100`. Never"
+        " calculate in your head.",
+        ["expression"],
+        expression={"type": "string"},
+    ),
+)
+BY_NAME = {offer.name: offer for offer in OFFERS}
+_KINDS = {"string": str, "integer": int, "array": list}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a tool gives: text that isn't quoted from documents, passages, and a line for people."""
+
+    line: str
+    text: str = ""
+    results: tuple[Result, ...] = ()
+    chunks: tuple[StoredChunk, ...] = ()
+
+
+class Toolbox(Protocol):
+    """The tools within what one caller may see. Each may raise TriviumError."""
+
+    def search(
+        self, queries: Sequence[str], *, mode: str, collection: str, where: str, as_of: str
+    ) -> Given: ...
+
+    def get_passage(self, document: int, index: int, *, around: int) -> Given: ...
+
+    def get_outline(self, document: int) -> Given: ...
+
+    def get_table(self, document: int, index: int) -> Given: ...
+
+    def list_collections(self) -> Given: ...
+
+    def similar(self, document: int, index: int | None) -> Given: ...
+
+    def history(self, document: int) -> Given: ...
+
+
+def arguments(name: str, written: str) -> dict[str, Any]:
+    """What a model wrote, checked against the tool's schema. Raises BadValue, which tells it what
+    to write instead."""
+    if name not in BY_NAME:
+        raise BadValue(f"There is no tool {name[:50]!r}.", fix=f"There are: {', '.join(BY_NAME)}.")
+    try:
+        given = json.loads(written or "{}")
+    except (ValueError, RecursionError) as reason:
+        raise BadValue(
+            f"The arguments of {name} aren't valid JSON.", fix="Write one JSON object."
+        ) from reason
+    if not isinstance(given, dict):
+        raise BadValue(f"The arguments of {name} aren't an object.", fix="Write one JSON object.")
+    schema = BY_NAME[name].parameters
+    properties = cast(Mapping[str, Mapping[str, Any]], schema["properties"])
+    needed = cast(Sequence[str], schema["required"])
+    for missing in (one for one in needed if one not in given):
+        raise BadValue(f"{name} needs `{missing}`.", fix=f"It takes {', '.join(properties)}.")
+    for key, value in given.items():
+        if key not in properties:
+            raise BadValue(f"{name} takes no `{key}`.", fix=f"It takes {', '.join(properties)}.")
+        kind = properties[key]["type"]
+        if isinstance(value, bool) or not isinstance(value, _KINDS[kind]):
+            raise BadValue(f"`{key}` of {name} is {str(value)[:50]!r}.", fix=f"It takes a {kind}.")
+        if "enum" in properties[key] and value not in properties[key]["enum"]:
+            known = ", ".join(properties[key]["enum"])
+            raise BadValue(
+                f"`{key}` of {name} is {value[:50]!r}.", fix=f"It takes one of: {known}."
+            )
+    return given
+
+
+def use(box: Toolbox, name: str, given: Mapping[str, Any]) -> Given:
+    """Everything but `calculate`, which needs what was read."""
+    match name:
+        case "search":
+            queries = [str(one)[:LONGEST_QUERY] for one in given["queries"][:MOST_QUERIES]]
+            queries = [one for one in queries if one.strip()]
+            if not queries:
+                raise BadValue("`queries` of search is empty.", fix="Give one query or more.")
+            return box.search(
+                queries,
+                mode=given.get("mode", Mode.HYBRID),
+                collection=given.get("collection", ""),
+                where=given.get("where", ""),
+                as_of=given.get("as_of", ""),
+            )
+        case "get_passage":
+            around = max(0, min(given.get("around", 1), MOST_AROUND))
+            return box.get_passage(given["document"], given["index"], around=around)
+        case "get_outline":
+            return box.get_outline(given["document"])
+        case "get_table":
+            return box.get_table(given["document"], given["index"])
+        case "list_collections":
+            return box.list_collections()
+        case "similar":
+            return box.similar(given["document"], given.get("index"))
+        case "history":
+            return box.history(given["document"])
+    raise AssertionError(name)

@@ -1,0 +1,145 @@
+"""The tools that answer in depth, within what one caller may see: every one of them asks the
+library as the caller would, so none shows more than a search of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from trivium.answer.prompt import unmarked
+from trivium.answer.tools import MOST_FOUND, Given
+from trivium.library.documents import Documents
+from trivium.library.history import History
+from trivium.library.searching import Searching
+from trivium.options import Filters, SearchOptions
+from trivium.types import Combine, StoredChunk, Where
+
+MOST_HEADINGS = 120  # of an outline
+MOST_VERSIONS = 20
+MOST_ROWS = 12  # passages of one table
+
+
+def outline(passages: Sequence[StoredChunk]) -> list[tuple[tuple[str, ...], int, tuple[int, ...]]]:
+    """The headings of a document in order, each once: its path, the index of its first passage and
+    the pages of that."""
+    found: dict[tuple[str, ...], StoredChunk] = {}
+    for one in passages:
+        found.setdefault(one.chunk.headings, one)
+    return [(path, one.chunk.index, one.chunk.pages) for path, one in found.items()]
+
+
+def table_of(passages: Sequence[StoredChunk], index: int) -> list[StoredChunk]:
+    """The passages that one table runs over, the one asked for among them."""
+    at = next((i for i, one in enumerate(passages) if one.chunk.index == index), None)
+    if at is None or " | " not in passages[at].chunk.text:
+        return []
+    first = last = at
+    while first and passages[first].chunk.header and at - first < MOST_ROWS:
+        first -= 1
+    follows = passages[at].chunk.header or passages[first].chunk.text
+    while last + 1 < len(passages) and last - at < MOST_ROWS:
+        header = passages[last + 1].chunk.header
+        if not header or header not in follows:
+            break
+        last += 1
+    return list(passages[first : last + 1])
+
+
+class LibraryToolbox:
+    """A `Toolbox`. `within`: what the caller may see, and asked to look at: no tool widens it."""
+
+    def __init__(
+        self,
+        searching: Searching,
+        documents: Documents,
+        history: History,
+        *,
+        within: Where,
+        options: SearchOptions,
+    ) -> None:
+        self._searching = searching
+        self._documents = documents
+        self._history = history
+        self._within = within
+        self._options = options
+
+    def search(
+        self, queries: Sequence[str], *, mode: str, collection: str, where: str, as_of: str
+    ) -> Given:
+        options = replace(
+            self._options,
+            limit=MOST_FOUND,
+            mode=mode,
+            combine=Combine.MAXIMUM if len(queries) > 1 else None,
+            as_of=as_of or None,
+        )
+        filters = Filters(collection=collection or None, where=where)
+        found = self._searching.search(
+            list(queries), options=options, filters=filters, within=self._within
+        )
+        fitting = tuple(result for result in found if found.fits(result))
+        documents = len({result.found.document.id for result in fitting})
+        asked = " / ".join(f"“{query}”" for query in queries)
+        beside = "".join(
+            (
+                f" in {collection}" if collection else "",
+                f" where {where}" if where else "",
+                f" as of {as_of}" if as_of else "",
+            )
+        )
+        line = f"Searched for {asked}{beside}: {_counted(len(fitting), documents)}"
+        return Given(line, "" if fitting else "Nothing fits well.", fitting)
+
+    def get_passage(self, document: int, index: int, *, around: int) -> Given:
+        found, near = self._documents.passage(
+            document, index, before=around, after=around, within=self._within
+        )
+        line = f"Read {found.document.title}, passage {index}"
+        line += f" and {around} on each side" if around else ""
+        return Given(line, chunks=(*near.before, found, *near.after))
+
+    def get_outline(self, document: int) -> Given:
+        found = self._documents.get(document, self._within)
+        parts = outline(self._documents.passages(found.id, self._within))
+        lines = [f"{index}: {' › '.join(path) or found.title}" for path, index, _ in parts]
+        more = f"\n({len(lines) - MOST_HEADINGS} more)" if len(lines) > MOST_HEADINGS else ""
+        text = "\n".join(unmarked(line) for line in lines[:MOST_HEADINGS])
+        return Given(f"Looked at the outline of {found.title}", f"{text}{more}")
+
+    def get_table(self, document: int, index: int) -> Given:
+        found = self._documents.get(document, self._within)
+        parts = table_of(self._documents.passages(found.id, self._within), index)
+        text = "" if parts else "That passage holds no table."
+        return Given(f"Looked at a table of {found.title}", text, chunks=tuple(parts))
+
+    def list_collections(self) -> Given:
+        found = self._documents.collections(self._within)
+        lines = [f"{one.name}: {one.documents} documents, {one.chunks} passages" for one in found]
+        return Given(f"Listed {len(found)} collections", "\n".join(map(unmarked, lines)))
+
+    def similar(self, document: int, index: int | None) -> Given:
+        found = self._searching.similar(document, MOST_FOUND, passage=index, within=self._within)
+        title = self._documents.get(document, self._within).title
+        documents = len({result.found.document.id for result in found})
+        line = f"Looked for what is like {title}: {_counted(len(found), documents)}"
+        return Given(line, results=tuple(found))
+
+    def history(self, document: int) -> Given:
+        title = self._documents.get(document, self._within).title
+        kept = self._history.of(document, self._within)[-MOST_VERSIONS:]
+        lines = [
+            f"version {one.number}, from {one.created_at}"
+            + (f" to {one.retired_at}" if one.retired_at else ", active")
+            for one in kept
+        ]
+        return Given(f"Looked at the history of {title}", "\n".join(lines))
+
+
+def _counted(passages: int, documents: int) -> str:
+    if not passages:
+        return "nothing fits"
+    return (
+        f"{passages} {'passage' if passages == 1 else 'passages'} in"
+        f" {documents} {'document' if documents == 1 else 'documents'}"
+    )

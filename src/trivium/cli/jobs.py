@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.pace import time_left
 from trivium.shapes import JobAnswer, TaskAnswer
 
 if TYPE_CHECKING:
@@ -39,13 +40,14 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
     shell = ctx.ensure_object(Shell)
     with shell.library() as library:
         found = library.jobs.all(limit=limit)
+        done = [library.jobs.worked(job) for job in found]
     if shell.json:
         shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
     elif not found:
         shell.note("There is no job; `trivium add PATH` makes one.")
     else:
-        columns = (">job", "what", "state", ">done", ">failed", "pace", "created")
-        shell.table(columns, [_row(job) for job in found])
+        columns = (">job", "what", "state", ">done", ">failed", "left", "created")
+        shell.table(columns, [_row(*one) for one in zip(found, done, strict=True)])
         _say_idle(shell, found)
 
 
@@ -67,13 +69,15 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
         found = library.jobs.get(job)
         states = (TaskState.FAILED,) if failed else None
         tasks = library.jobs.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
-        fates = library.jobs.fates(job)
+        fates, done = library.jobs.fates(job), library.jobs.worked(found)
     if shell.json:
         told = [TaskAnswer.of(task) for task in tasks]
         shell.emit({"job": JobAnswer.of(found), "fates": dict(fates), "tasks": told})
         return
     shell.say(
-        printable(f"Job {found.id}: {found.what} ({found.state}), {_done(found)} {found.unit}")
+        printable(
+            f"Job {found.id}: {found.what} ({found.state}), {_done(found, done)} {found.unit}"
+        )
     )
     if fates:
         shell.say(", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items())))
@@ -126,7 +130,8 @@ def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
     """
     with shell.library() as library:
         found = [library.jobs.cancel(job) for job in jobs]
-    _tell(shell, found)
+        done = [library.jobs.worked(job) for job in found]
+    _tell(shell, found, done)
 
 
 @jobs_command.command("retry")
@@ -232,27 +237,25 @@ def _say_idle(shell: Shell, found: list[Job]) -> None:
         shell.note(f"Nobody is at work on {', '.join(idle)}: `trivium jobs run` goes on.")
 
 
-def _tell(shell: Shell, found: list[Job]) -> None:
+def _tell(shell: Shell, found: list[Job], done: list[int]) -> None:
     if shell.json:
         shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
         return
-    for job in found:
-        shell.say(f"Job {job.id}: {job.state}, {_done(job)} {job.unit} done")
+    for job, count in zip(found, done, strict=True):
+        shell.say(f"Job {job.id}: {job.state}, {_done(job, count)} {job.unit} done")
 
 
-def _row(job: Job) -> tuple[str, ...]:
+def _row(job: Job, done: int) -> tuple[str, ...]:
     from trivium.cli.documents import local_time
-    from trivium.cli.progress import pace
 
-    said = "" if job.state.has_ended else pace(job)
+    left = "" if job.state.has_ended else time_left(job.seconds_left)
     failed = f"{job.failed:,}" if job.failed else ""
-    return (
-        str(job.id), job.what, job.state.value, _done(job), failed, said, local_time(job.created_at)
-    )  # fmt: skip
+    created = local_time(job.created_at)
+    return (str(job.id), job.what, job.state.value, _done(job, done), failed, left, created)
 
 
-def _done(job: Job) -> str:
-    return f"{job.ended:,}/{job.tasks:,}"
+def _done(job: Job, done: int) -> str:
+    return f"{done:,} of {job.tasks:,}"
 
 
 def _rows(tasks: list[Task]) -> list[tuple[str, ...]]:

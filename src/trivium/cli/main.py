@@ -67,7 +67,7 @@ GROUPS = {
     },
 }
 COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
-FIRST = f"""Trivium {__version__} searches your own documents by meaning, words and spelling at once.
+FIRST = f"""Trivium {__version__}: search your own documents by meaning, words and spelling at once.
 
   trivium add ~/Documents      add files and folders
   trivium search QUERY         find passages; --explain shows why

@@ -147,6 +147,12 @@ class Jobs:
         self.get(job)
         return self._backend.jobs.fates(job)
 
+    def worked(self, job: Job) -> int:
+        """Documents that were worked on: of a cancelled job, not those it never came to."""
+        if job.state is not JobState.CANCELLED:
+            return job.ended
+        return sum(self._backend.jobs.fates(job.id).values())
+
     def cancel(self, job: JobId) -> Job:
         """What it has done stays. Whoever works on it stops at the next document."""
         found = self.get(job)

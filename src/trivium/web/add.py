@@ -17,8 +17,11 @@ from trivium.access import Caller
 from trivium.errors import RequestInvalid
 from trivium.http.asked import Adder, Here, Owner, Server, is_owner
 from trivium.library.uploads import Wanted
+from trivium.search.run import LONGEST_QUERY
+from trivium.types import Labels
 from trivium.web import jobs
-from trivium.web.pages import PageRoute, page
+from trivium.web.pages import PageRoute, page, query
+from trivium.web.samples import SAMPLES, sample_folder
 from trivium.work import WatchedFolder
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -39,7 +42,9 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
     async with _form(request) as form:
         files = [one for one in form.getlist("file") if isinstance(one, UploadFile) and one.size]
         if not files:
-            raise RequestInvalid("There is no file, or only empty ones.", fix="Choose some first.")
+            raise RequestInvalid(
+                "You chose no file, or only empty ones.", fix="Choose a file first."
+            )
         wanted = Wanted(
             _given(form, "collection"), _given(form, "category"), _given(form, "audience")
         )
@@ -57,7 +62,7 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
     try:
         form = await request.form(max_files=_MOST_FILES, max_fields=10)
     except HTTPException as error:
-        raise RequestInvalid(f"The form cannot be read: {error.detail}") from error
+        raise RequestInvalid(f"Couldn't read the form: {error.detail}") from error
     try:
         yield form
     finally:
@@ -90,6 +95,22 @@ async def add_url(
     if failed is not None:
         raise failed
     return RedirectResponse("/add#jobs", 303)
+
+
+@router.post("/add/samples")
+async def add_samples(
+    server: Here, caller: Owner, q: Annotated[str, Form(max_length=LONGEST_QUERY)] = ""
+) -> Response:
+    """Add the sample documents, for a first look, and go on to a search in them."""
+    await server.read(partial(_add_samples, server))
+    server.wake()
+    return RedirectResponse(f"/?{query({'q': q})}" if q else "/", 303)
+
+
+def _add_samples(server: Server) -> None:
+    library = server.library
+    labels = Labels(collection=SAMPLES)
+    library.jobs.enqueue(library.folders.source([sample_folder()]), labels, what="add the samples")
 
 
 @router.post("/add/folders")
@@ -133,9 +154,9 @@ async def _page(request: Request, server: Server, caller: Caller) -> Response:
         folders = [_folder(server, one) for one in kept]
     values = {
         "jobs": found,
+        "panel": await server.read(partial(jobs.panel, library, caller)),
         "folders": folders,
         "collections": [one.name for one in collections],
-        "most_bytes": server.settings.read_max_bytes,
     }
     return page(request, caller, "add.html", values)
 
@@ -143,5 +164,5 @@ async def _page(request: Request, server: Server, caller: Caller) -> Response:
 def _folder(server: Server, folder: WatchedFolder) -> dict[str, Any]:
     state, message = server.tender.state_of(folder.id) if server.tender else ("", "")
     if not os.path.isdir(folder.path):
-        state, message = "vanished", "It is not there now. Its documents stay."
+        state, message = "vanished", "The folder is missing. Its documents stay in the library."
     return {"folder": folder, "state": state, "message": message}

@@ -102,6 +102,7 @@ def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
         "theme": theme if theme in ("light", "dark") else "",
         "path": request.url.path,
         "here": here(request),
+        "most_bytes": request.app.state.server.settings.read_max_bytes,
     }
 
 

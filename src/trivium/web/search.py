@@ -30,6 +30,7 @@ from trivium.types import (
 from trivium.web.explain import Picture, picture
 from trivium.web.found import Card, cards, named
 from trivium.web.pages import PageRoute, page
+from trivium.web.samples import SAMPLES, SEARCHES
 from trivium.web.state import SearchState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -61,6 +62,14 @@ class View:
     picture: Picture | None = None
     collections: list[Collection] = field(default_factory=list)  # before anything is asked
     note: str = ""
+    adding: bool = False  # nothing was found, and files are still being added
+
+    @property
+    def searches(self) -> tuple[str, ...]:
+        """Examples to click, where there are sample documents or nothing at all."""
+        if not self.collections or any(one.name == SAMPLES for one in self.collections):
+            return SEARCHES
+        return ()
 
     @property
     def by(self) -> Granularity:
@@ -147,6 +156,7 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
         state.more(asked) if len(results) >= asked else "",
         _suggest(server, state.queries[-1], within),
         picture(results, state.explain) if state.explain is not None else None,
+        adding=not results and bool(server.library.jobs.all(ended=False, limit=1)),
     )
 
 

@@ -171,3 +171,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 window.addEventListener("popstate", () => follow(location.pathname + location.search));
+// Files were added while this page was open.
+document.addEventListener("library-changed", () => follow(location.pathname + location.search));

@@ -43,6 +43,8 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
         shell.say(*_passage(shell, block, words), _footer(block), indent=_INDENT)
         if explain:
             for result in block.results:
+                if len(block.results) > 1:
+                    shell.say(f"passage {result.found.chunk.index} (rank {result.rank}):")
                 _show_parts(shell, result, results)
         shell.say("")
     if results.items:
@@ -50,7 +52,8 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
         shell.say(Text(f"{len(results)} result{plural} in {results.took_ms:.0f} ms", style="dim"))
     else:
         shell.say("Nothing was found.")
-        shell.note("`trivium list` shows what there is to find.")
+        if not results.notes:
+            shell.note("`trivium list` shows which documents there are.")
     if explain:
         _show_analysis(shell, results)
     for note in results.notes:
@@ -70,9 +73,8 @@ def _header(block: Block) -> Text:
     from trivium.search.multi import shown
 
     result = block.best
-    ranks = ", ".join(str(r.rank) for r in block.results)
     pages = sorted({page for r in block.results for page in r.found.chunk.pages})
-    line = title_and_place(result.found, pages, f"{ranks:>2}. ")
+    line = title_and_place(result.found, pages, f"{result.rank:>2}. ")
     matches = [part.match for part in result.queries]
     match = shown(result.match, matches) if matches else f"{result.match:.0%}"
     line.append(f"  {match}", style="bold yellow")
@@ -160,8 +162,8 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
     total = sum(part.contribution for part in result.signals.values())
     answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, total)]
     for query, (signals, score) in zip(results.queries, answers, strict=True):
-        of = f", “{printable(query)}”" if result.queries else ""
-        shell.say(f"{result.rank}{of}")
+        if result.queries:
+            shell.say(f"“{printable(query)}”")
         rows = [
             (
                 f"{signal.told} ({signal})",
@@ -200,7 +202,7 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     for query, analysis in zip(results.queries, results.analyses, strict=True):
         of = f"“{printable(query)}”: " if len(results.queries) > 1 else ""
         fused = f" Fusion: reciprocal ranks, k {analysis.k:g}." if analysis.k else ""
-        shell.say(Text.assemble(f"\n{of}", (analysis.decided, "bold"), fused))
+        shell.say(Text.assemble(of, (analysis.decided, "bold"), fused))
         if analysis.semantic is not None and not analysis.by_answers:
             reasons = "; ".join(map(str, analysis.boosts)) or "nothing speaks for either"
             shares = f"meaning {analysis.semantic} : words {100 - analysis.semantic}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
-from trivium.errors import RequestInvalid
+from trivium.errors import RequestInvalid, TriviumError
 from trivium.http.asked import Adder, Here, Owner, Server, is_owner
 from trivium.library.uploads import Wanted
 from trivium.search.run import LONGEST_QUERY
@@ -80,6 +80,7 @@ def _given(form: FormData, name: str) -> str | None:
 
 @router.post("/add/url")
 async def add_url(
+    request: Request,
     server: Here,
     caller: Adder,
     url: Annotated[str, Form(min_length=1, max_length=2000)],
@@ -88,12 +89,16 @@ async def add_url(
     audience: Label = "",
 ) -> Response:
     wanted = Wanted(collection.strip() or None, category.strip() or None, audience.strip() or None)
-    report = await server.writing.run(
-        partial(server.library.uploads.receive_url, caller, url.strip(), wanted)
-    )
+    typed = {"url": url, "collection": collection, "category": category, "audience": audience}
+    try:
+        report = await server.writing.run(
+            partial(server.library.uploads.receive_url, caller, url.strip(), wanted)
+        )
+    except TriviumError as error:
+        return await _page(request, server, caller, error, {"url": typed})
     failed = next((one.error for one in report.outcomes if one.error and not one.enclosed), None)
     if failed is not None:
-        raise failed
+        return await _page(request, server, caller, failed, {"url": typed})
     return RedirectResponse("/add#jobs", 303)
 
 
@@ -115,6 +120,7 @@ def _add_samples(server: Server) -> None:
 
 @router.post("/add/folders")
 async def watch_folder(
+    request: Request,
     server: Here,
     caller: Owner,
     path: Annotated[str, Form(min_length=1, max_length=4000)],
@@ -132,7 +138,12 @@ async def watch_folder(
         audience=audience.strip() or None,
         ignore=rules[:_MOST_RULES],
     )
-    await server.read(call)
+    try:
+        await server.read(call)
+    except TriviumError as error:
+        typed = {"path": path, "collection": collection, "category": category}
+        typed |= {"audience": audience, "ignore": ignore}
+        return await _page(request, server, caller, error, {"folder": typed})
     return RedirectResponse("/add#folders", 303)
 
 
@@ -144,7 +155,14 @@ async def unwatch_folder(
     return RedirectResponse("/add#folders", 303)
 
 
-async def _page(request: Request, server: Server, caller: Caller) -> Response:
+async def _page(
+    request: Request,
+    server: Server,
+    caller: Caller,
+    error: TriviumError | None = None,
+    typed: Mapping[str, Mapping[str, str]] | None = None,
+) -> Response:
+    """`typed`: by form, what the one that failed holds."""
     library = server.library
     found = await server.read(partial(jobs.views, library, caller))
     collections = await server.read(partial(library.documents.collections, caller.within()))
@@ -157,8 +175,9 @@ async def _page(request: Request, server: Server, caller: Caller) -> Response:
         "panel": await server.read(partial(jobs.panel, library, caller)),
         "folders": folders,
         "collections": [one.name for one in collections],
+        "typed": {"url": {}, "folder": {}, **(typed or {})},
     }
-    return page(request, caller, "add.html", values)
+    return page(request, caller, "add.html", values, error=error)
 
 
 def _folder(server: Server, folder: WatchedFolder) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from trivium.access import Caller
 from trivium.answer.cite import MARK
 from trivium.answer.statements import pieces
 from trivium.answers import Answer, AnswerEvent, Citation, Done, Statement, Step, Token, Turn
-from trivium.errors import ConversationNotFound, RequestInvalid
+from trivium.errors import ConversationNotFound, RequestInvalid, TriviumError
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.requests import LONGEST_NAME, TurnSaid
 from trivium.http.streaming import Tell, stream
@@ -126,8 +126,11 @@ async def show(
 async def ask(request: Request, server: Here, caller: Reader, asked: AskedForm) -> Response:
     """The whole answer in one piece."""
     before = await server.read(partial(_before, server, caller, asked))
-    events = await _begun(server, caller, asked)
-    answer = await server.asking.run(partial(_whole, events))
+    try:
+        events = await _begun(server, caller, asked)
+        answer = await server.asking.run(partial(_whole, events))
+    except TriviumError as error:
+        return await _page(request, server, caller, asked, before, error)
     turns = [*before, _said(answer, asked)]
     return await _page(request, server, caller, replace(asked, question=""), turns)
 
@@ -249,7 +252,12 @@ def _bits(text: str, cited: dict[int, Citation]) -> list[Bit]:
 
 
 async def _page(
-    request: Request, server: Server, caller: Caller, asked: AskForm, turns: Sequence[Said]
+    request: Request,
+    server: Server,
+    caller: Caller,
+    asked: AskForm,
+    turns: Sequence[Said],
+    error: TriviumError | None = None,
 ) -> Response:
     within = caller.within()
     collections = await server.read(partial(server.library.documents.collections, within))
@@ -264,4 +272,4 @@ async def _page(
         "longest": LONGEST_QUERY,
         "longest_name": LONGEST_NAME,
     }
-    return page(request, caller, "ask.html", values)
+    return page(request, caller, "ask.html", values, error=error)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from trivium.errors import EmptyQuery
+from trivium.errors import EmptyQuery, InputError
 from trivium.http.asked import Here, Reader, Server
+from trivium.http.problems import PART
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results, SignalPart, Suggestion
 from trivium.search.prefer import RECENT, boosts_written
@@ -133,8 +134,21 @@ class View:
 async def search(request: Request, server: Here, caller: Reader) -> Response:
     """Search, by the address alone; without a query, what there is to search in."""
     state = SearchState.of(request.query_params)
-    view = await server.read(partial(_look, server, state, caller.within()))
+    try:
+        view = await server.read(partial(_look, server, state, caller.within()))
+    except InputError as error:
+        if PART in request.headers:  # a script keeps the page that it is on
+            raise
+        view = await server.read(partial(_unsearched, server, state, caller.within()))
+        return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
     return page(request, caller, "search.html", {"view": view, "state": state})
+
+
+def _unsearched(server: Server, state: SearchState, within: Where) -> View:
+    """The form as it was filled in, where it asks for what makes no sense."""
+    plain = replace(state, where="")
+    facets = [_facet(server, name, plain, within) for name in _FACETS]
+    return View(state, Granularity(server.settings.search_by), facets, note="Nothing was searched.")
 
 
 def _look(server: Server, state: SearchState, within: Where) -> View:

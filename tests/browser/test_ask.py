@@ -22,7 +22,7 @@ def test_an_answer_leads_to_its_passages(page: Page, shoot: Callable[[str], None
     page.keyboard.press("Enter")
     first = page.locator(".turn").first
     expect(first).to_contain_text("Divers raised the crown")
-    expect(first).to_contain_text("word for word")
+    expect(first).to_contain_text("Quoted from your documents")
     expect(page.locator("#said")).to_have_text("The answer is there.")
     expect(page).to_have_url(re.compile(r"/ask\?q=who\+raised"))
     page.get_by_label("Question").fill("and who wore it?")
@@ -59,7 +59,7 @@ def test_a_conversation_is_kept_by_its_name(page: Page, size: str) -> None:
     page.reload()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
     expect(page.locator(".turn").first).to_contain_text("Divers")
-    page.get_by_role("button", name=f"Forget {name}").click()
+    page.get_by_role("button", name=f"Delete {name}").click()
     expect(page.get_by_role("link", name=name)).to_have_count(0)
 
 

@@ -41,7 +41,7 @@ def test_from_nothing_to_the_first_own_result(
     page.get_by_role("button", name="who poisoned the ferryman").click()
     expect(page.locator(".result").first).to_contain_text("ferryman", ignore_case=True)
     expect(page.locator("#tray")).to_contain_text("17 files added")
-    expect(page.get_by_role("searchbox").first).to_have_value("who poisoned the ferryman")
+    expect(page.locator("#q")).to_have_value("who poisoned the ferryman")
     assert_accessible(page)
     shoot("first-samples")
 
@@ -56,6 +56,6 @@ def test_from_nothing_to_the_first_own_result(
     tray.get_by_role("button", name="Dismiss").click()
     expect(page.locator("#sending")).to_be_hidden()
     tray.get_by_role("link", name="Search now").click()
-    page.get_by_role("searchbox").fill("whale oil")
+    page.locator("#q").fill("whale oil")
     expect(page.locator(".result h2").first).to_have_text("The lamp")
     expect(page.locator("#tray")).to_be_hidden()

@@ -54,7 +54,7 @@ def test_marks_lead_to_their_passages_and_doubts_are_told(page: TestClient, chat
     assert "47 tons" in told.split('<mark class="doubt">')[1].split("</mark>")[0]
     assert '. <mark class="doubt">It weighs' in told, "the blank before it is not in doubt"
     assert "do not hold the number 47" in told
-    assert "1 of 2 statements not borne out" in told
+    assert "1 of 2 statements not supported by their sources" in told
     assert "Written by writer" in told
     copied = told.partition('<pre class="copied" hidden>')[2].partition("</pre>")[0]
     assert copied.startswith("Fog is a cloud")
@@ -115,7 +115,7 @@ def test_a_named_conversation_is_kept_until_it_is_forgotten(page: TestClient, ch
 def test_a_refusal_is_kind(page: TestClient, chat: Chat) -> None:
     chat.answer = "Jupiter has 95 moons."
     told = page.post("/ask", data={"q": "which moons orbit jupiter"}).text
-    assert "The documents do not seem to hold an answer." in told
+    assert "Your documents don't seem to answer this." in told
     assert 'href="/?q=which%20moons%20orbit%20jupiter"' in told
     assert "95 moons" not in told
 
@@ -131,5 +131,5 @@ def test_without_a_model_the_documents_speak(owner: TestClient, library: Library
     told = owner.get("/ask").text
     assert "No language model is set up" in told
     answer = owner.post("/ask", data={"q": "does a battle axe need two hands?"}).text
-    assert "Sentences of the documents, word for word" in answer
+    assert "Quoted from your documents" in answer
     assert "A battle axe needs two hands." in answer

@@ -30,9 +30,11 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
 
     from trivium.search.merge import merge_neighbours
     from trivium.text.query import parse
+    from trivium.text.snippet import said_in
 
     meant = [a.suggestion or q for q, a in zip(results.queries, results.analyses, strict=True)]
     words = tuple(word for query in meant for word in parse(query).words)
+    said = said_in(((r.found.chunk.text, r.found.document.language) for r in results), words)
     _suggest(shell, results)
     apart = False  # whether the weak ones have been announced
     for block in merge_neighbours(results):
@@ -40,7 +42,7 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
             apart = True
             shell.say(Text(NOTHING_FITS if results.weak else WEAKER, style="bold"), "")
         shell.say(_header(block))
-        shell.say(*_passage(shell, block, words), _footer(block), indent=_INDENT)
+        shell.say(*_passage(shell, block, words, said), _footer(block), indent=_INDENT)
         if explain:
             for result in block.results:
                 if len(block.results) > 1:
@@ -101,7 +103,9 @@ def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") 
     return line
 
 
-def _passage(shell: Shell, block: Block, words: tuple[str, ...]) -> list[Text]:
+def _passage(
+    shell: Shell, block: Block, words: tuple[str, ...], said: frozenset[str]
+) -> list[Text]:
     """The snippet of a block, between the text around it where that was asked for."""
     from rich.text import Text
 
@@ -109,16 +113,18 @@ def _passage(shell: Shell, block: Block, words: tuple[str, ...]) -> list[Text]:
     last = max(block.results, key=lambda r: r.found.chunk.index)
     before, after = " ".join(first.before.split()), " ".join(last.after.split())
     lines = [Text(f"… {printable(before)}", style="dim")] if before else []
-    lines.append(_snippet(shell, block, words))
+    shown = highlighted(shell.out, block.text, block.best.found, words, _LINES, said)
+    lines.append(shown)
     return lines + ([Text(f"{printable(after)} …", style="dim")] if after else [])
 
 
-def _snippet(shell: Shell, block: Block, words: tuple[str, ...]) -> Text:
-    return highlighted(shell.out, block.text, block.best.found, words, _LINES)
-
-
 def highlighted(
-    console: Console, text: str, found: StoredChunk, words: tuple[str, ...], lines: int
+    console: Console,
+    text: str,
+    found: StoredChunk,
+    words: tuple[str, ...],
+    lines: int,
+    said: frozenset[str] = frozenset(),
 ) -> Text:
     """The part of a passage that says most about the words, with these marked."""
     from rich.text import Text
@@ -127,7 +133,7 @@ def highlighted(
 
     width = (console.width - _INDENT - 8) * lines if console.is_terminal else _PIPED * lines // 3
     body = _without_headings(text, found.chunk.headings)
-    cut = snip(printable(body), words, found.document.language, max(width, 60))
+    cut = snip(printable(body), words, found.document.language, max(width, 60), said)
     shown = Text(cut.text)
     for start, end in cut.marks:
         shown.stylize("bold reverse" if console.no_color else "bold yellow", start, end)

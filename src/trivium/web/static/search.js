@@ -48,7 +48,7 @@ async function search(chosen) {
     changedAt = now;
   }
   const fixed = new FormData(theForm()).get("weights") === "fixed";
-  const parts = `results facets chosen drawer${fixed ? "" : " weights"}`;
+  const parts = `completions results facets chosen drawer${fixed ? "" : " weights"}`;
   if (await load(address, parts, { kind: "search" })) after();
 }
 

@@ -14,10 +14,12 @@ from tests.endpoint import Reply, ScriptedEndpoint, events
 from tests.library.chat import Chat
 
 
-def test_an_answer_leads_to_its_passages(page: Page, shoot: Callable[[str], None]) -> None:
+def test_an_answer_leads_to_its_passages(
+    page: Page, size: str, shoot: Callable[[str], None]
+) -> None:
     page.goto("/ask")
     assert_accessible(page)
-    expect(page.get_by_text("No language model is set up")).to_be_visible()
+    expect(page.get_by_text("No language model is set up")).to_have_count(1)
     page.get_by_label("Question").fill("who raised the drowned crown?")
     page.keyboard.press("Enter")
     first = page.locator(".turn").first
@@ -28,11 +30,26 @@ def test_an_answer_leads_to_its_passages(page: Page, shoot: Callable[[str], None
     page.get_by_label("Question").fill("and who wore it?")
     page.get_by_role("button", name="Ask", exact=True).click()
     second = page.locator(".turn:not([aria-busy])").nth(1)
-    second.get_by_text("How it was found").click()
+    second.get_by_text("How Trivium found this").click()
     expect(second).to_contain_text("who raised the drowned crown? and who wore it?")
     assert_accessible(page)
     shoot("ask")
-    first.get_by_role("link", name=re.compile("^Passage 1: ")).click()
+    expect(page.get_by_text("No language model is set up")).to_have_count(1)  # said once
+    link = first.get_by_role("link", name=re.compile("^Passage 1: "))
+    link.click()
+    if size == "wide":  # the source opens beside the answer, at the sentence
+        source = page.get_by_role("region", name="The Drowned Crown")
+        expect(source.locator("#here mark").first).to_contain_text("Divers raised the crown")
+        expect(source.locator("#here mark").first).to_be_in_viewport()
+        expect(first).to_be_in_viewport()
+        assert_accessible(page)
+        shoot("ask-source")
+        page.keyboard.press("Escape")
+        expect(source).to_be_hidden()
+        expect(link).to_be_focused()
+        link.click()
+        source.get_by_role("link", name="Open document").click()
+    expect(page.locator("#here mark").first).to_be_in_viewport()
     expect(page).to_have_url(re.compile(r"/documents/\d+\?passage=\d+&q=who"))
     expect(page.locator(".passage").first).to_contain_text("Divers raised the crown")
 
@@ -41,7 +58,7 @@ def test_what_the_documents_do_not_hold_is_said_kindly(
     page: Page, shoot: Callable[[str], None]
 ) -> None:
     page.goto("/ask?q=which moons orbit jupiter")  # an address asks by itself
-    expect(page.locator(".refusal")).to_contain_text("do not seem to hold an answer")
+    expect(page.locator(".refusal")).to_contain_text("don't seem to answer this")
     assert_accessible(page)
     shoot("ask-refused")
     page.get_by_role("link", name="search for them instead").click()

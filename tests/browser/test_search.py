@@ -249,8 +249,8 @@ def test_other_scripts_run_their_own_way(page: Page) -> None:
 
 def test_nothing_found_and_wrong_wishes(page: Page, shoot: Shoot) -> None:
     page.goto("/?q=crown&type=nothing")
-    expect(page.get_by_role("heading", name="Nothing was found")).to_be_visible()
-    expect(page.get_by_role("link", name="Search without them")).to_be_visible()
+    expect(page.get_by_role("heading", name="No results for")).to_be_visible()
+    expect(page.get_by_role("link", name="Search without filters")).to_be_visible()
     shoot("search-nothing")
     page.goto("/?q=crown&mode=telepathy")
     expect(page.get_by_role("alert")).to_contain_text("hybrid, semantic, keyword, fuzzy")
@@ -260,10 +260,10 @@ def test_nothing_found_and_wrong_wishes(page: Page, shoot: Shoot) -> None:
 
 def test_a_phone_goes_from_the_options_to_the_results(page: Page, size: str) -> None:
     page.goto("/?q=crown")
-    show = page.get_by_role("button", name="Show the results")
+    show = page.get_by_role("button", name="Show results")
     expect(show).to_be_hidden()
     if size == "phone":
-        open_options(page, size)
+        open_options(page, size, advanced=True)
         page.get_by_role("checkbox", name="Rerank").check()
         expect(page.locator("#chosen")).to_have_text("1 chosen")
         show.click()

@@ -17,7 +17,7 @@ def test_settings_are_found_as_one_types(page: Page, shoot: Callable[[str], None
     expect(page.locator(".settings > div")).to_have_count(1)
     expect(page).to_have_url("/settings?find=rerank.seconds")
     page.get_by_label("Find a setting").fill("")
-    page.get_by_label("Only those that are not as by default").check()
+    page.get_by_label("Changed settings only").check()
     expect(page.locator(".settings > div", has_text="serve.port")).to_contain_text("command line")
 
 

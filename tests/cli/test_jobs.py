@@ -50,9 +50,9 @@ def test_the_life_of_a_job(notes: Path, trivium: Program) -> None:
     again = trivium("jobs", "retry", 1, "--json")
     assert (again.code, again.json["added"]) == (0, 1)
     assert trivium("jobs", "--json").json["jobs"][0]["state"] == "done"
-    assert "No document waits" in trivium("jobs", "run").err
+    assert "No documents are queued" in trivium("jobs", "run").err
     assert trivium("jobs", "clear", "--json").json == {"cleared": 1}
-    assert "There is no job" in trivium("jobs").err
+    assert "No jobs" in trivium("jobs").err
 
 
 def test_following_says_every_change_on_a_line(notes: Path, trivium: Program) -> None:

@@ -34,7 +34,7 @@ def test_files_of_a_form_become_jobs(owner: TestClient, library: Library) -> Non
     answer = owner.post("/add", files=files, data={"collection": "light"}, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/add#jobs")
     text = until(owner, lambda text: text.count('data-state="done"') == 1 and "/retry" in text)
-    assert "broken.pdf is no PDF" in text
+    assert "read broken.pdf: the file is damaged" in text
     (added,) = library.documents.all(where="collection:light")
     assert f'href="/documents/{added.id}"' in text
     failed = re.search(r"/add/jobs/(\d+)/retry", text)

@@ -27,7 +27,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @shared_options
 @pass_shell
 def history_command(shell: Shell, document: str) -> None:
-    """List every interpretation of a document: each time it was read anew or restored.
+    """List every interpretation (version) of a document.
 
     \b
     trivium history weapons.md

@@ -44,7 +44,7 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
     if shell.json:
         shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
     elif not found:
-        shell.note("There is no job; `trivium add PATH` makes one.")
+        shell.note("No jobs; `trivium add PATH` starts one.")
     else:
         columns = (">job", "what", "state", ">done", ">failed", "left", "created")
         shell.table(columns, [_row(*one) for one in zip(found, done, strict=True)])
@@ -194,10 +194,10 @@ def clear_command(shell: Shell) -> None:
     if shell.json:
         shell.emit({"cleared": count})
     else:
-        shell.note(f"{count:,} jobs are forgotten.")
+        shell.note(f"Cleared {count:,} finished jobs.")
 
 
-_NOTHING = "Nothing that failed there can be tried again: add it again."
+_NOTHING = "Nothing in that job can be retried; add the files again."
 
 
 def _work(shell: Shell, library: Library) -> None:
@@ -208,7 +208,7 @@ def _work(shell: Shell, library: Library) -> None:
     report = work(shell, library, None)
     changing = any(job.kind == REEMBED for job in library.jobs.all(ended=False))
     if report.counts or report.notes or not changing:
-        finish(shell, report, nothing="No document waits to be worked on.")
+        finish(shell, report, nothing="No documents are queued.")
     if changing:
         go_on(shell, library)
     if report.failed:
@@ -234,7 +234,7 @@ def _say_idle(shell: Shell, found: list[Job]) -> None:
 
     idle = [str(job.id) for job in found if job.state is JobState.QUEUED and job.started_at]
     if idle:
-        shell.note(f"Nobody is at work on {', '.join(idle)}: `trivium jobs run` goes on.")
+        shell.note(f"No process is working on {', '.join(idle)}; `trivium jobs run` resumes.")
 
 
 def _tell(shell: Shell, found: list[Job], done: list[int]) -> None:

@@ -210,13 +210,15 @@ def _show_analysis(shell: Shell, results: Results) -> None:
         fused = f" Fusion: reciprocal ranks, k {analysis.k:g}." if analysis.k else ""
         shell.say(Text.assemble(of, (analysis.decided, "bold"), fused))
         if analysis.semantic is not None and not analysis.by_answers:
-            reasons = "; ".join(map(str, analysis.boosts)) or "nothing speaks for either"
+            reasons = "; ".join(map(str, analysis.boosts)) or "no preference"
             shares = f"meaning {analysis.semantic} : words {100 - analysis.semantic}"
-            shell.say(printable(f"The query's own words ask for {shares}: {reasons}."))
+            shell.say(printable(f"The query's own words: {shares} ({reasons})."))
         for note in analysis.notes:
             shell.say(printable(note))
         if analysis.hypothesis:
-            shell.say(f"Searched with this guess at an answer: {printable(analysis.hypothesis)}")
+            shell.say(
+                f"HyDE: also searched with this generated answer: {printable(analysis.hypothesis)}"
+            )
     if results.afterwards:
         shell.say(results.afterwards)
     longest = max(results.timings_ms.values(), default=0.0)

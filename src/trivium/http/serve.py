@@ -37,7 +37,7 @@ _BACKLOG = 2048
 # until the machine stands still.
 _MOST_WORKERS = 256
 # For a worker to import and open everything: 2 s, and 20 on a machine with ten others at work.
-# One that takes longer is killed and begun anew, for ever with uvicorn's 5.
+# One that takes longer is killed and started again, for ever with uvicorn's 5.
 _START_SECONDS = 180
 
 

@@ -45,10 +45,7 @@ from trivium.work import (
 FEW = 100
 _SHOWN = 3  # folders that the line about a job names
 _POLL = 0.2  # seconds between two looks at the work of another process
-_BUSY = (
-    "Another process is writing to this library: it works on this too,"
-    " or this one goes on when it ends; waiting."
-)
+_BUSY = "Another process is writing; waiting for it to finish."
 
 
 class Jobs:

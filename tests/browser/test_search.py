@@ -34,7 +34,7 @@ def test_results_come_while_typing(page: Page, shoot: Shoot) -> None:
     first = page.locator(".result").first
     expect(first).to_contain_text("battle axe", ignore_case=True)
     expect(first.locator("mark").first).to_be_visible()
-    expect(first.locator(".badge.trigram")).to_be_visible()
+    expect(first.locator(".badge.trigram").first).to_be_visible()
     expect(first.locator(".match")).to_have_text(re.compile(r"\d+%"))
     expect(page).to_have_url(re.compile(r"\?q=battleaxe\+damage$"))
     expect(page.locator("#said")).to_have_text(re.compile(r"passages? in \d+ documents?"))
@@ -113,7 +113,7 @@ def test_explain_stands_beside_results_and_filters(page: Page, size: str) -> Non
 
 
 def test_filters_are_chips_with_counts(page: Page, size: str, shoot: Shoot) -> None:
-    page.goto("/?q=crown")
+    page.goto("/?q=heron")
     open_options(page, size)
     chip = page.locator("label.chip", has_text="Markdown")
     expect(chip.locator(".count")).to_have_text(re.compile(r"\d+"))
@@ -198,7 +198,7 @@ def test_everything_by_keyboard(page: Page) -> None:
     expect(links.nth(1)).to_be_focused()
     page.keyboard.press("e")
     expect(page.locator("#drawer")).to_be_focused()
-    expect(page.get_by_role("heading", name="Why number 2")).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile(r"Why number \d+"))).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()
     expect(links.nth(1)).to_be_focused()

@@ -13,14 +13,14 @@ ON_PAGE: dict[type[TriviumError], str] = {
     errors.PathNotFound: "Check its spelling: it is a path on the machine that serves this page.",
     errors.FolderEmpty: "Is its disk there? Its documents stay until you remove them.",
     errors.DocumentNotFound: "It may have been removed. Documents shows what there is for you.",
-    errors.NotEmbedded: "It was added without an embedding model. Add it again.",
+    errors.NotEmbedded: "The document has no vectors: add the file again once a model is set up.",
     errors.TokenRefused: "Ask whoever runs this library for a new token.",
     errors.TokenNotFound: "It may have been revoked already. Load the page again.",
     errors.RequestInvalid: "Go back and correct it.",
     errors.RequestTooLarge: "Send fewer or smaller files at a time.",
     errors.NoSuchRoute: "Check the address, or start from the search.",
     errors.OriginalMissing: (
-        "The library did not keep the file itself. Add it again to have it kept."
+        "The library did not keep the file itself. Add the file again to keep it."
     ),
     errors.ConversationNotFound: "It may have been forgotten. Ask lists those that are kept.",
     errors.SourceNotFound: "It is watched no more. Load the page again.",
@@ -30,7 +30,7 @@ ON_PAGE: dict[type[TriviumError], str] = {
     errors.EvaluationNotFound: "It may have been removed. Evaluate lists sets and their runs.",
     errors.JobNotFound: "It may have been forgotten. Add lists the newest jobs.",
     errors.DatasetInvalid: "Begin another set under another name.",
-    errors.RunInvalid: "Choose another run, or run the set anew.",
+    errors.RunInvalid: "Choose another run, or run the set again.",
     errors.RateExceeded: "Wait a moment, then try again.",
     errors.DeadlinePassed: "Ask for less: fewer results, shorter queries, no reranking.",
     errors.JobInterrupted: "Try it again.",

@@ -112,7 +112,9 @@ class Settings:
         "generate.window", 8192, "tokens that prompt and answer of generate.url have together"
     )
     generate_temperature: float | None = _setting(
-        "generate.temperature", None, "how freely that model writes; empty: as it is made"
+        "generate.temperature",
+        None,
+        "temperature of the language model; default: the model's own",
     )
     generate_seconds: float = _setting(
         "generate.seconds", 60.0, "time for an answer of generate.url, or for a silence in it"
@@ -137,7 +139,9 @@ class Settings:
     chunk_ceiling: int = _setting(
         "chunk.ceiling", 2000, "greatest size of a paper's chunk; what the model reads, if less"
     )
-    chunk_most: int = _setting("chunk.most", 100, "chunks of a paper; what is beyond is said")
+    chunk_most: int = _setting(
+        "chunk.most", 100, "most chunks of a paper; anything beyond is reported"
+    )
     chunk_limit: int = _setting(
         "chunk.limit", 50_000, "most chunks of one document; a document with more isn't added"
     )
@@ -188,9 +192,7 @@ class Settings:
         0,
         "chunks asked of each signal for each result, three with rerank; 0: as search.candidates",
     )
-    search_rerank: bool = _setting(
-        "search.rerank", False, "let a reranker read the best results and order them anew"
-    )
+    search_rerank: bool = _setting("search.rerank", False, "let a reranker reorder the top results")
     search_expand: bool = _setting(
         "search.expand", False, "show the text before and after each passage"
     )

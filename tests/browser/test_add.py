@@ -8,14 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 from tests.browser.looking import assert_accessible
-
-# A drop that holds files, as a browser makes it; a script cannot make one with folders.
-_DROP = """(files) => {
-  const carried = new DataTransfer();
-  for (const [name, text] of files) carried.items.add(new File([text], name));
-  const drop = new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true });
-  document.getElementById("upload").dispatchEvent(drop);
-}"""
+from tests.browser.test_first import DROP
 
 
 def test_files_are_dropped_and_followed(
@@ -25,29 +18,32 @@ def test_files_are_dropped_and_followed(
     expect(page.get_by_text("Drop files or folders here")).to_be_visible()
     lamp, broken = f"lamp {size}.md", f"broken {size}.pdf"
     page.evaluate(
-        _DROP,
+        DROP,
         [
             [lamp, f"# The lamp, {size}\n\nIt burns whale oil."],
             [broken, "%PDF-1.4 nothing"],
             ["empty.md", ""],
         ],
     )
-    expect(page.locator("#uploads")).to_contain_text("It is empty.")
-    done = page.locator("#jobs .job", has_text=lamp).first
-    expect(done).to_have_attribute("data-state", "done")
-    expect(done.get_by_role("link", name=lamp)).to_be_visible()
-    failed = page.locator("#jobs .job", has_text=broken).first
-    expect(failed).to_have_attribute("data-state", "failed")
-    expect(failed).to_contain_text("is no PDF that can be read")
+    expect(page.locator("#unsent")).to_contain_text("The file is empty.")
+    panel = page.locator("#panel")
+    expect(panel).to_have_attribute("data-running", "0")
+    # Failures come first, each with its reason; what went well is folded.
+    expect(panel.locator(".failed-files li").first).to_contain_text(broken)
+    expect(panel.locator(".failed-files li").first).to_contain_text("PDF")
+    expect(panel.get_by_text(re.compile(r"^\d+ of \d+ files added$"))).to_be_visible()
+    expect(panel.get_by_role("link", name=lamp)).to_be_hidden()
+    panel.get_by_text(re.compile(r"^\d+ added$")).click()
+    expect(panel.get_by_role("link", name=lamp)).to_be_visible()
     assert_accessible(page)
     shoot("add")
     with page.expect_response(re.compile(r"/add/jobs/\d+/retry$")) as tried:
-        failed.get_by_role("button", name=f"Try again: add {broken}").click()
+        panel.get_by_role("button", name=f"Retry {broken}").click()
     assert tried.value.status == 303
-    expect(failed).to_have_attribute("data-state", "failed")
+    expect(panel.locator(".failed-files li").first).to_contain_text(broken)
     page.get_by_role("button", name="Dismiss").click()
     expect(page.locator("#sending")).to_be_hidden()
-    done.get_by_role("link", name=lamp).click()
+    panel.get_by_role("link", name=lamp).click()
     expect(page.get_by_role("heading", name=f"The lamp, {size}").first).to_be_visible()
 
 
@@ -59,6 +55,7 @@ def test_a_folder_keeps_the_ways_of_its_files(page: Page, size: str, tmp_path: P
     (folder / ".hidden.md").write_text("no")
     page.goto("/add")
     page.locator("#folder").set_input_files(folder)
+    page.get_by_text("All jobs").click()
     for name in ("north", "south"):
         told = f"tales {size} › {name} › tale.md"
         expect(page.locator("#jobs .job", has_text=told).first).to_have_attribute(
@@ -67,18 +64,18 @@ def test_a_folder_keeps_the_ways_of_its_files(page: Page, size: str, tmp_path: P
     expect(page.locator(".job", has_text=".hidden.md")).to_have_count(0)
 
 
-def test_sending_shows_how_far_it_is_and_can_fail(page: Page, size: str) -> None:
+def test_sending_can_fail_and_be_tried_again(page: Page, size: str) -> None:
     page.goto("/add")
     busy = {"detail": "The server is busy.", "fix": "Try again."}
     page.route("**/v1/documents?wait=false", lambda route: route.fulfill(status=503, json=busy))
-    page.evaluate(_DROP, [[f"lost {size}.md", "text"]])
-    lost = page.locator("#uploads .job", has_text=f"lost {size}.md")
+    page.evaluate(DROP, [[f"lost {size}.md", "text"]])
+    lost = page.locator("#unsent li", has_text=f"lost {size}.md")
     expect(lost).to_contain_text("The server is busy. Try again.")
     page.unroute("**/v1/documents?wait=false")
-    lost.get_by_role("button", name="Try again").click()
-    sent = page.locator("#jobs .job", has_text=f"lost {size}.md").first
-    expect(sent).to_have_attribute("data-state", "done")
-    expect(page.locator("#uploads .job")).to_have_count(0)
+    lost.get_by_role("button", name="Retry").click()
+    expect(page.locator("#panel-added", has_text=f"lost {size}.md")).to_have_count(1)
+    expect(page.locator("#unsent li")).to_have_count(0)
+    expect(page.locator("#sending")).to_be_hidden()
 
 
 def test_a_folder_of_the_server_is_watched(
@@ -87,10 +84,10 @@ def test_a_folder_of_the_server_is_watched(
     (tmp_path / "note.md").write_text(f"# A watched note, {size}")
     page.goto("/add")
     page.get_by_placeholder("/home/me/notes").fill(str(tmp_path))
-    page.get_by_role("button", name="Watch it").click()
+    page.get_by_role("button", name="Watch folder").click()
     row = page.locator("#folders li", has_text=str(tmp_path))
     expect(row).to_be_visible()
-    expect(page.locator("#jobs .job", has_text="done").first).to_be_visible()
+    expect(page.locator("#panel-added", has_text="note.md")).to_have_count(1)
     assert_accessible(page)
     shoot("add-watched")
     page.get_by_role("button", name=f"Stop watching {tmp_path}").click()
@@ -100,5 +97,5 @@ def test_a_folder_of_the_server_is_watched(
 def test_a_private_address_is_refused(page: Page) -> None:
     page.goto("/add")
     page.get_by_placeholder("https://example.org/paper.pdf").fill("http://127.0.0.1/")
-    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("button", name="Add page").click()
     expect(page.get_by_role("alert")).not_to_be_empty()

@@ -14,25 +14,42 @@ from tests.endpoint import Reply, ScriptedEndpoint, events
 from tests.library.chat import Chat
 
 
-def test_an_answer_leads_to_its_passages(page: Page, shoot: Callable[[str], None]) -> None:
+def test_an_answer_leads_to_its_passages(
+    page: Page, size: str, shoot: Callable[[str], None]
+) -> None:
     page.goto("/ask")
     assert_accessible(page)
-    expect(page.get_by_text("No language model is set up")).to_be_visible()
+    expect(page.get_by_text("No language model is set up")).to_have_count(1)
     page.get_by_label("Question").fill("who raised the drowned crown?")
     page.keyboard.press("Enter")
     first = page.locator(".turn").first
     expect(first).to_contain_text("Divers raised the crown")
-    expect(first).to_contain_text("word for word")
+    expect(first).to_contain_text("Quoted from your documents")
     expect(page.locator("#said")).to_have_text("The answer is there.")
     expect(page).to_have_url(re.compile(r"/ask\?q=who\+raised"))
     page.get_by_label("Question").fill("and who wore it?")
     page.get_by_role("button", name="Ask", exact=True).click()
     second = page.locator(".turn:not([aria-busy])").nth(1)
-    second.get_by_text("How it was found").click()
+    second.get_by_text("How Trivium found this").click()
     expect(second).to_contain_text("who raised the drowned crown? and who wore it?")
     assert_accessible(page)
     shoot("ask")
-    first.get_by_role("link", name=re.compile("^Passage 1: ")).click()
+    expect(page.get_by_text("No language model is set up")).to_have_count(1)  # said once
+    link = first.get_by_role("link", name=re.compile("^Passage 1: "))
+    link.click()
+    if size == "wide":  # the source opens beside the answer, at the sentence
+        source = page.get_by_role("region", name="The Drowned Crown")
+        expect(source.locator("#here mark").first).to_contain_text("Divers raised the crown")
+        expect(source.locator("#here mark").first).to_be_in_viewport()
+        expect(first).to_be_in_viewport()
+        assert_accessible(page)
+        shoot("ask-source")
+        page.keyboard.press("Escape")
+        expect(source).to_be_hidden()
+        expect(link).to_be_focused()
+        link.click()
+        source.get_by_role("link", name="Open document").click()
+    expect(page.locator("#here mark").first).to_be_in_viewport()
     expect(page).to_have_url(re.compile(r"/documents/\d+\?passage=\d+&q=who"))
     expect(page.locator(".passage").first).to_contain_text("Divers raised the crown")
 
@@ -41,7 +58,7 @@ def test_what_the_documents_do_not_hold_is_said_kindly(
     page: Page, shoot: Callable[[str], None]
 ) -> None:
     page.goto("/ask?q=which moons orbit jupiter")  # an address asks by itself
-    expect(page.locator(".refusal")).to_contain_text("do not seem to hold an answer")
+    expect(page.locator(".refusal")).to_contain_text("don't seem to answer this")
     assert_accessible(page)
     shoot("ask-refused")
     page.get_by_role("link", name="search for them instead").click()
@@ -59,7 +76,7 @@ def test_a_conversation_is_kept_by_its_name(page: Page, size: str) -> None:
     page.reload()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
     expect(page.locator(".turn").first).to_contain_text("Divers")
-    page.get_by_role("button", name=f"Forget {name}").click()
+    page.get_by_role("button", name=f"Delete {name}").click()
     expect(page.get_by_role("link", name=name)).to_have_count(0)
 
 

@@ -58,7 +58,7 @@ def test_hits_are_walked_through(page: Page) -> None:
 def test_what_is_like_it(page: Page) -> None:
     page.goto("/?q=drowned+crown")
     page.locator(".result-link").first.click()
-    page.locator("#similar").get_by_role("link", name="Look for it").click()
+    page.locator("#similar").get_by_role("link", name="Find similar").click()
     expect(page.locator("#similar .hits a").first).to_be_visible()
     expect(page).not_to_have_url(re.compile("similar=1")), "swapped in, the place is kept"
 

@@ -18,7 +18,7 @@ def test_a_set_is_made_run_and_compared(
     making = page.locator("section", has=page.get_by_role("heading", name="Make a synthetic set"))
     making.get_by_label("Name").fill(f"made-{size}")
     making.get_by_label("Queries").fill("6")
-    making.get_by_role("button", name="Make it").click()
+    making.get_by_role("button", name="Generate set").click()
     expect(page.get_by_text("no person asked or judged any of them")).to_be_visible()
     for _ in range(2):
         page.get_by_role("button", name="Run it now").click()
@@ -63,7 +63,7 @@ def test_results_are_judged_by_click_and_by_key(
 
 def test_a_result_is_judged_where_it_was_found(page: Page) -> None:
     page.goto("/?q=battle axe")
-    fits = page.get_by_role("button", name="Judge: Reed & Lantern: Weapons is what").first
+    fits = page.get_by_role("button", name="Relevant: Reed & Lantern: Weapons", exact=True).first
     fits.click()
     expect(fits).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#said")).to_have_text("Kept among your judgments.")

@@ -29,7 +29,7 @@ def test_the_first_page(page: Page, shoot: Callable[[str], None]) -> None:
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("/")
-    expect(page.get_by_role("searchbox").first).to_be_focused()
+    expect(page.locator("#q")).to_be_focused()
     assert_accessible(page)
     shoot("search-empty")
 
@@ -48,7 +48,7 @@ def test_light_and_dark_can_be_chosen(page: Page) -> None:
 def test_the_way_in(page: Page, shoot: Callable[[str], None]) -> None:
     page.goto("/login?next=/documents")
     page.get_by_label("Token").fill("trv_nonsense")
-    page.get_by_role("button", name="Come in").click()
+    page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("not a token")
     assert_accessible(page)
     shoot("login")

@@ -17,7 +17,7 @@ def test_settings_are_found_as_one_types(page: Page, shoot: Callable[[str], None
     expect(page.locator(".settings > div")).to_have_count(1)
     expect(page).to_have_url("/settings?find=rerank.seconds")
     page.get_by_label("Find a setting").fill("")
-    page.get_by_label("Only those that are not as by default").check()
+    page.get_by_label("Changed settings only").check()
     expect(page.locator(".settings > div", has_text="serve.port")).to_contain_text("command line")
 
 
@@ -28,7 +28,7 @@ def test_a_token_is_made_copied_and_revoked(
     page.get_by_label("Name").fill(f"Ann, {size}")
     page.get_by_label("add documents").check()
     page.get_by_placeholder("player, finance").fill("player")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create token").click()
     secret = page.locator("#secret")
     assert (secret.text_content() or "").startswith("trv_")
     page.get_by_role("button", name="Copy").click()
@@ -48,7 +48,7 @@ def test_a_collection_is_cut_otherwise(page: Page, size: str, shoot: Callable[[s
     page.goto("/settings/collections")
     page.get_by_label("Name").fill(f"papers-{size}")
     page.get_by_role("combobox", name="Cut", exact=True).select_option("sections")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create token").click()
     chosen = page.get_by_label(f"How papers-{size} is cut")
     expect(chosen).to_have_value("sections")
     assert_accessible(page)

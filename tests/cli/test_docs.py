@@ -13,7 +13,7 @@ from tests.cli.program import Program, call
 from tests.once import add_samples, made_once
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")])
 _COMMAND = re.compile(r"^\$ (?:printf '(?P<typed>[^']*)' \| )?trivium (?P<line>.*)$", re.M)
 _OPENED = re.compile(r'Library\.open\("([^"]+)"\)')
 
@@ -39,6 +39,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def sample(sample_library: Path) -> Program:
     return lambda *arguments: call("--library", sample_library, *arguments)
+
+
+def test_every_guide_runs_and_is_listed() -> None:
+    guides = sorted((ROOT / "docs" / "guides").glob("*.md"))
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    assert len(guides) == 6
+    for guide in guides:
+        assert f"](guides/{guide.name})" in index
+        assert guide in SHOWN or blocks(guide, "python"), "it shows something that runs"
 
 
 @pytest.mark.usefixtures("here")

@@ -95,3 +95,19 @@ def test_remove(tmp_path: Path, documents: Path) -> None:
     assert [document["title"] for document in left] == ["Secrets"]
     found = call("search", "axe", "--library", place, "--json").json["results"]
     assert all(result["document"]["title"] == "Secrets" for result in found)
+
+
+def test_a_number_is_an_id_for_every_command(trivium: Program) -> None:
+    first = trivium("list", "--json").json["documents"][0]
+    shown = trivium("show", first["id"], "--json").json["document"]
+    near = trivium("similar", first["id"], "--json")
+    assert shown["id"] == first["id"]
+    assert near.code == 0
+    assert near.json == trivium("similar", f"#{first['id']}", "--json").json | {
+        name: near.json[name] for name in ("took_ms", "timings_ms") if name in near.json
+    }
+
+
+def test_a_mistyped_name_is_guessed(trivium: Program) -> None:
+    assert "Did you mean `weapons.md`?" in trivium("show", "weapon.md").err
+    assert "Did you mean `default`?" in trivium("list", "--collection", "defualt").err

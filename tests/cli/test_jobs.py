@@ -34,9 +34,9 @@ def test_the_life_of_a_job(notes: Path, trivium: Program) -> None:
     ran = trivium("jobs", "run", "--json")
     assert (ran.code, ran.json["added"], ran.json["failed"]) == (1, 1, 1)
     plain = trivium("jobs").out.splitlines()
-    assert plain[0].split() == ["job", "what", "state", "done", "failed", "pace", "created"]
+    assert plain[0].split() == ["job", "what", "state", "done", "failed", "left", "created"]
     assert "failed" in plain[1]
-    assert "2/2" in plain[1]
+    assert "2 of 2" in plain[1]
 
     shown = trivium("jobs", "show", 1)
     assert "1 added, 1 failed" in shown.out
@@ -50,9 +50,9 @@ def test_the_life_of_a_job(notes: Path, trivium: Program) -> None:
     again = trivium("jobs", "retry", 1, "--json")
     assert (again.code, again.json["added"]) == (0, 1)
     assert trivium("jobs", "--json").json["jobs"][0]["state"] == "done"
-    assert "No document waits" in trivium("jobs", "run").err
+    assert "No documents are queued" in trivium("jobs", "run").err
     assert trivium("jobs", "clear", "--json").json == {"cleared": 1}
-    assert "There is no job" in trivium("jobs").err
+    assert "No jobs" in trivium("jobs").err
 
 
 def test_following_says_every_change_on_a_line(notes: Path, trivium: Program) -> None:
@@ -64,7 +64,8 @@ def test_following_says_every_change_on_a_line(notes: Path, trivium: Program) ->
 
 def test_cancelling(notes: Path, trivium: Program) -> None:
     trivium("add", notes, "--background")
-    assert "Job 1: cancelled" in trivium("jobs", "cancel", 1).out
+    assert "Job 1: cancelled, 0 of 2 documents done" in trivium("jobs", "cancel", 1).out
+    assert " 0 of 2 " in trivium("jobs").out
     ran = trivium("jobs", "run", "--json")
     assert (ran.code, ran.json["added"]) == (0, 0)
     (job,) = trivium("jobs", "--json").json["jobs"]

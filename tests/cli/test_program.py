@@ -12,7 +12,7 @@ import pytest
 from tests.cli.program import Program, call
 
 from trivium import __version__
-from trivium.cli.main import COMMANDS
+from trivium.cli.main import COMMANDS, GROUPS
 from trivium.library import Library
 
 
@@ -35,8 +35,18 @@ def test_help_names_every_command_and_exit_code() -> None:
         assert f"\n    {code:<5}" in answer.out
 
 
-def test_nothing_at_all_shows_the_help() -> None:
-    assert call().out == call("-h").out
+def test_without_a_command_the_four_that_matter_are_shown() -> None:
+    answer = call()
+    assert (answer.code, answer.err) == (0, "")
+    shown = re.findall(r"^  trivium (\w+) ", answer.out, re.MULTILINE)
+    assert shown == ["add", "search", "ask", "serve"]
+    assert f"lists all {len(COMMANDS)} commands" in answer.out
+
+
+def test_help_groups_its_commands() -> None:
+    titles = re.findall(r"^(\S.*):$", call("--help").out, re.MULTILINE)
+    assert titles == ["Options", *GROUPS]
+    assert max(map(len, GROUPS.values())) <= 8
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -231,3 +231,30 @@ def test_what_fits_badly_is_set_apart(trivium: Program) -> None:
     weak = [result["weak"] for result in told["results"]]
     assert weak == sorted(weak)
     assert True in weak
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (
+            ("--source", "weapon.md"),
+            "No document has the source `weapon.md`. Did you mean `weapons.md`?",
+        ),
+        (("--where", "type:markdwon"), "Did you mean `markdown`?"),
+        (("--collection", "defualt"), "Did you mean `default`?"),
+    ],
+)
+def test_a_mistyped_filter_is_named(trivium: Program, option: tuple[str, str], told: str) -> None:
+    answer = trivium("search", "crown", *option)
+    assert told in answer.err
+    assert "trivium list" not in answer.err
+    assert told in trivium("search", "crown", *option, "--json").json["notes"][0]
+
+
+def test_an_explanation_begins_with_its_result(trivium: Program) -> None:
+    """No line with a bare number stands before a table."""
+    lines = trivium("search", "crown", "--explain").out.splitlines()
+    assert not [line for line in lines if line.strip().isdecimal()]
+    headers = [line for line in lines if re.match(r" ?\d+[.,]", line)]
+    assert headers
+    assert all(re.match(r" ?\d+\. ", line) for line in headers), "one rank each"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 from mcp import Client, StdioServerParameters
 from tests.cli.program import Program, call
+
+from trivium.config import load
+from trivium.http.serve import plan
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,9 +23,27 @@ def test_strangers_are_not_served_unasked(trivium: Program) -> None:
     assert "token create" in answer.error["fix"]
 
 
-def test_there_must_be_a_library(tmp_path: Path) -> None:
-    answer = call("serve", "--library", tmp_path / "none", "--json")
-    assert (answer.code, answer.error["code"]) == (3, "library.not_found")
+def test_a_library_is_made_where_there_is_none(tmp_path: Path) -> None:
+    place = tmp_path / "new"
+    refused = call("serve", "--host", "0.0.0.0", "--library", place, "--json")
+    assert (refused.error["code"], place.exists()) == ("serve.unsafe", False)
+    settings = replace(load().settings, library=place)
+    assert plan(settings).made
+    assert not plan(settings).made
+    assert call("list", "--library", place, "--json").json == {"documents": []}
+
+
+def test_a_token_can_be_the_first_thing_in_a_library(tmp_path: Path) -> None:
+    place = tmp_path / "new"
+    assert call("token", "create", "--library", place).code == 0
+    assert not plan(replace(load().settings, library=place, serve_host="0.0.0.0")).open_to_all
+
+
+def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        answer = call("serve", "--library", tmp_path / "new", "--port", taken, "--json")
+    assert "the port is already in use" in answer.error["message"]
 
 
 def test_the_same_answer_by_terminal_and_assistant(trivium: Program, library: Path) -> None:

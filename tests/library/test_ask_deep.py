@@ -347,4 +347,3 @@ def test_without_a_model_rules_take_the_question_apart(tmp_path: Path, chat: Cha
 def test_depth_is_one_of_three(library: Library) -> None:
     with pytest.raises(BadSetting, match="depth"):
         library.ask(QUESTION, depth="bottomless")
-

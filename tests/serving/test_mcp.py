@@ -106,7 +106,9 @@ def test_long_texts_come_in_pieces(tmp_path: Path) -> None:
         ("search", {"query": "a", "limit": 1000}, "request.invalid"),
         ("search", {"query": "a", "where": "nope:1"}, "filter.bad"),
         ("search", {"query": "a", "cursor": "x"}, "setting.bad"),
-        ("get_document", {"id": 99}, "document.not_found"),
+        ("get_document", {"document": 99}, "document.not_found"),
+        ("get_document", {"id": 99}, "document.not_found"),  # the same, as answers call it
+        ("get_passage", {"id": 99, "index": 0}, "document.not_found"),
         ("get_passage", {"document": 1, "index": 99}, "document.not_found"),
         ("remove_document", {"id": 1}, "tool.unknown"),
     ],

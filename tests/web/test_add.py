@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 
 from trivium.access import LOCAL_OWNER
 from trivium.library import Library
-from trivium.web.jobs import _Watch, time_left, views
+from trivium.pace import time_left
+from trivium.web.jobs import _Watch, panel, views
 
 PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 
@@ -33,7 +34,7 @@ def test_files_of_a_form_become_jobs(owner: TestClient, library: Library) -> Non
     answer = owner.post("/add", files=files, data={"collection": "light"}, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/add#jobs")
     text = until(owner, lambda text: text.count('data-state="done"') == 1 and "/retry" in text)
-    assert "broken.pdf is no PDF" in text
+    assert "read broken.pdf: the file is damaged" in text
     (added,) = library.documents.all(where="collection:light")
     assert f'href="/documents/{added.id}"' in text
     failed = re.search(r"/add/jobs/(\d+)/retry", text)
@@ -47,7 +48,7 @@ def test_files_of_a_form_become_jobs(owner: TestClient, library: Library) -> Non
 def test_a_form_without_files_says_so(owner: TestClient) -> None:
     answer = owner.post("/add", files={"file": ("", b"")})
     assert answer.status_code == 422
-    assert "There is no file" in answer.text
+    assert "You chose no file" in answer.text
 
 
 def test_private_addresses_are_refused_on_a_page(owner: TestClient) -> None:
@@ -72,7 +73,7 @@ def test_a_folder_is_watched_and_let_go(
     (kept,) = library.folders.all()
     assert kept.ignore == ("*.tmp",)
     owner.post("/add/folders/forget", data={"folder": kept.id})
-    assert "None is watched." in owner.get("/add").text
+    assert "No watched folders." in owner.get("/add").text
     nowhere = owner.post("/add/folders", data={"path": str(tmp_path / "nowhere")})
     assert nowhere.status_code == 422
     assert "There is no folder" in nowhere.text
@@ -101,8 +102,46 @@ def test_a_job_that_waits_can_be_cancelled(library: Library, tmp_path: Path) -> 
         idle.post(f"/add/jobs/{view.job.id}/cancel")
         (view,) = views(library, LOCAL_OWNER)
         assert view.job.state == "cancelled"
+        assert "Cancelled: 0 of 1 files added" in idle.get("/add").text
+
+
+def test_files_sent_together_are_one_panel(library: Library) -> None:
+    from tests.serving.shelf import client
+
+    from trivium.web.site import furnish
+
+    with client(library, furnish=furnish) as idle:
+        files = {"one.md": b"# One", "two.md": b"# Two", "three.pdf": b"%PDF-1.4 nothing"}
+        for sent in files.items():
+            idle.post("/add", files={"file": sent})
+        assert (panel(library, LOCAL_OWNER).total, panel(library, LOCAL_OWNER).ended) == (3, 0)
+        assert "Adding 0 of 3 files" in idle.get("/add").text
+        library.jobs.work()
+        now = panel(library, LOCAL_OWNER)
+        assert (now.done, now.failed, [task.name for task in now.failures]) == (2, 1, ["three.pdf"])
+        text = idle.get("/add").text
+        assert "2 of 3 files added" in text
+        assert text.index("three.pdf") < text.index("one.md"), "failures come first"
+        idle.post("/add/jobs/retry")
+        assert [job.state for job in panel(library, LOCAL_OWNER).running] == ["queued"]
+        idle.post("/add/jobs/cancel")
+        assert not panel(library, LOCAL_OWNER).running
+
+
+def test_the_samples_are_added_for_a_first_search(owner: TestClient, library: Library) -> None:
+    sent = owner.post("/add/samples", data={"q": "battleaxe"}, follow_redirects=False)
+    assert (sent.status_code, sent.headers["location"]) == (303, "/?q=battleaxe")
+    until(owner, lambda text: 'data-running="0"' in text)
+    assert len(library.documents.all(where="collection:samples")) == 17
+    assert "Try a search" in owner.get("/").text
 
 
 def test_time_is_told_as_people_do() -> None:
     told = [time_left(seconds) for seconds in (None, 0.2, 59.4, 90, 7200)]
-    assert told == ["", "1 s left", "59 s left", "2 min left", "2.0 h left"]
+    assert told == [
+        "",
+        "about 1 s left",
+        "about 59 s left",
+        "about 2 min left",
+        "about 2.0 h left",
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
@@ -12,8 +13,10 @@ from starlette.testclient import TestClient
 from tests.library.chat import Chat, asked
 from tests.serving.shelf import client
 
+from trivium.answers import Answer, AnswerKind, Citation
 from trivium.library import Library
 from trivium.testing.samples import sample
+from trivium.web.ask import bearing, counted
 from trivium.web.site import furnish
 
 FOG = sample(
@@ -54,11 +57,45 @@ def test_marks_lead_to_their_passages_and_doubts_are_told(page: TestClient, chat
     assert "47 tons" in told.split('<mark class="doubt">')[1].split("</mark>")[0]
     assert '. <mark class="doubt">It weighs' in told, "the blank before it is not in doubt"
     assert "do not hold the number 47" in told
-    assert "1 of 2 statements not borne out" in told
+    assert "1 of 2 statements not supported by their sources" in told
     assert "Written by writer" in told
     copied = told.partition('<pre class="copied" hidden>')[2].partition("</pre>")[0]
     assert copied.startswith("Fog is a cloud")
     assert "\n[1] " in copied, "it says what its numbers mean"
+
+
+def test_a_citation_opens_its_sentence(page: TestClient, chat: Chat) -> None:
+    chat.answer = "By noon it lifts again [1]."
+    told = page.post("/ask", data={"q": QUESTION}).text
+    (address,) = set(re.findall(r'<a class="cite" href="([^"]+)"', told))
+    assert address.endswith("#here")
+    document = page.get(unescape(address)).text
+    passage = document.partition('id="here"')[2].partition("</section>")[0]
+    assert "<mark>It lifts by noon.</mark>" in passage
+    beside = page.get(unescape(address), headers={"X-Part": "reading"}).text
+    assert beside.lstrip().startswith('<div class="reading"'), "the part that opens beside"
+
+
+def test_citations_count_from_1() -> None:
+    def passage(number: int) -> Citation:
+        return Citation(number, number, number, 0, f"T{number}", "", "", (), (), None, "", "Text.")
+
+    every = tuple(passage(number) for number in range(1, 6))
+    answer = Answer(
+        "q", "q", AnswerKind.WRITTEN, "One [4]. Two [2][4]. Three [9].", every[1:4:2], every, ()
+    )
+    told = counted(answer)
+    assert told.text == "One [1]. Two [2][1]. Three [9]."
+    assert [(one.number, one.title) for one in told.citations] == [(1, "T4"), (2, "T2")]
+    assert sorted(one.number for one in told.passages) == [1, 2, 3, 4, 5]
+    assert counted(told) == told
+
+
+def test_the_sentence_that_bears_a_statement_out_is_found() -> None:
+    passage = "The harbour froze. Divers raised the crown in spring.  Nobody wore it."
+    start, end = map(int, bearing(passage, "In spring, divers raised a crown.").split("-"))
+    assert passage[start:end] == "Divers raised the crown in spring."
+    assert bearing(passage, "Xylophones!") == ""
 
 
 def test_what_documents_hold_is_shown_as_text(page: TestClient, chat: Chat) -> None:
@@ -115,7 +152,7 @@ def test_a_named_conversation_is_kept_until_it_is_forgotten(page: TestClient, ch
 def test_a_refusal_is_kind(page: TestClient, chat: Chat) -> None:
     chat.answer = "Jupiter has 95 moons."
     told = page.post("/ask", data={"q": "which moons orbit jupiter"}).text
-    assert "The documents do not seem to hold an answer." in told
+    assert "Your documents don't seem to answer this." in told
     assert 'href="/?q=which%20moons%20orbit%20jupiter"' in told
     assert "95 moons" not in told
 
@@ -131,5 +168,5 @@ def test_without_a_model_the_documents_speak(owner: TestClient, library: Library
     told = owner.get("/ask").text
     assert "No language model is set up" in told
     answer = owner.post("/ask", data={"q": "does a battle axe need two hands?"}).text
-    assert "Sentences of the documents, word for word" in answer
+    assert "Quoted from your documents" in answer
     assert "A battle axe needs two hands." in answer

@@ -36,7 +36,7 @@ def test_bylines(metadata: dict[str, object], told: str) -> None:
     [
         ("q=zzyzx&mode=keyword", 'href="/?q=zzyzx" data-follow>Search by meaning, words'),
         ("q=axe&q=harbour&mode=keyword&combine=minimum", "Search by meaning"),
-        ("q=axe&type=nothing", "Search without them"),
+        ("q=axe&type=nothing", "Search without filters"),
     ],
 )
 def test_nothing_found_names_the_query_and_leads_on(
@@ -44,7 +44,7 @@ def test_nothing_found_names_the_query_and_leads_on(
 ) -> None:
     text = owner.get(f"/?{asked}").text
     query = asked.partition("q=")[2].partition("&")[0]
-    assert f"Nothing was found for “<bdi>{query}</bdi>”" in text
+    assert f"No results for “<bdi>{query}</bdi>”" in text
     assert offered in text
 
 

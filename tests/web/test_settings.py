@@ -18,7 +18,7 @@ def test_settings_name_their_origin_and_can_be_found(owner: TestClient) -> None:
     changed = owner.get("/settings", params={"changed": "true"}).text
     assert re.findall(r"<dt><code>(.*?)</code>", changed) == ["library"]
     part = owner.get("/settings", params={"find": "zzz"}, headers={"X-Part": "list"}).text
-    assert "No setting is like that" in part
+    assert "No setting matches" in part
     assert "<html" not in part
 
 

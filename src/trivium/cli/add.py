@@ -31,43 +31,44 @@ MOST_NOTES = 20  # likewise
 
 @click.command("add")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--collection", default="default", help="Collection the documents belong to.")
-@click.option("--category", help="Their category, e.g. rulebook.")
-@click.option("--audience", help="Who may see them: `all`, or a label such as dm-only.")
+@click.option("--collection", default="default", help="Collection to add the documents to.")
+@click.option("--category", help="Category of the documents, e.g. rulebook.")
+@click.option("--audience", help="Who can see them: `all`, or a label such as dm-only.")
 @click.option(
     "--chunker",
-    help="How this collection is cut, now and later: auto, recursive, sections, abstract, ...",
+    help="How to split this collection into passages, now and later: auto, recursive, sections,"
+    " abstract, ...",
 )
 @click.option(
     "--metadata",
     metavar="KEY=VALUE",
     multiple=True,
     callback=pairs,
-    help="Anything else about them; numbers become numbers. Repeatable, the same key too.",
+    help="Any other field. Numbers stay numbers. Repeatable, with the same key too.",
 )
 @click.option(
     "--ocr",
     type=click.Choice(("off", "auto", "force")),
-    help="Text off images: never, for pages without usable text (the default), or for all pages.",
+    help="Read text in images: never, on pages without usable text (default), or on all pages.",
 )
 @click.option(
     "--languages",
     metavar="ENG+DEU",
-    help="Languages of scans, by tesseract's names. Else English and German.",
+    help="Languages of scans, by tesseract's names. Default: English and German.",
 )
 @click.option(
     "--priority",
     type=click.Choice(("interactive", "bulk")),
-    help="Who goes first. Else 100 documents or fewer go before more.",
+    help="Priority. By default small jobs (100 documents or fewer) run first.",
 )
-@click.option("--background", is_flag=True, help="Only queue it; `trivium jobs run` works it off.")
+@click.option("--background", is_flag=True, help="Only queue the job; `trivium jobs run` runs it.")
 @ignoring
 @click.option(
     "--prune",
     is_flag=True,
-    help="Then remove what came from these folders and is no longer there, or is ignored now.",
+    help="Then remove documents whose files left these folders or are ignored now.",
 )
-@click.option("--force", is_flag=True, help="Prune even where a folder is missing or empty.")
+@click.option("--force", is_flag=True, help="Prune even if a folder is missing or empty.")
 @shared_options
 @pass_shell
 def add_command(
@@ -86,13 +87,13 @@ def add_command(
     prune: bool,
     force: bool,
 ) -> None:
-    """Add files, folders (to the bottom) or quoted patterns.
+    """Add files, folders with everything below them, or quoted patterns.
 
-    What is there already and unchanged costs no work, so the same command can be run again at any
-    time. One file that cannot be read does not stop the others. A label that is not given is taken
-    from the document's front matter, else it stays as it was.
+    Unchanged files cost no work, so you can run the same command again at any time. A file that
+    can't be read does not stop the others. Labels you don't give come from the document's front
+    matter, or stay as they were.
 
-    It is a job: what was begun is gone on with after a crash (`trivium jobs`).
+    Adding is a job: interrupted jobs resume after a crash (see `trivium jobs`).
 
     \b
     trivium add ~/notes
@@ -114,7 +115,7 @@ def add_command(
     place = shell.settings().settings.library
     source = FolderSource(given, ignore, [place] if isinstance(place, Path) else [])
     if prune and (background or not all(map(os.path.isdir, given))):
-        raise click.UsageError("--prune takes folders, and not --background: it comes last.")
+        raise click.UsageError("--prune needs folders and can't be combined with --background.")
     labels = Labels(collection, category, audience, metadata_of(metadata))
     with shell.library(create=True) as library:
         if chunker is not None:
@@ -131,7 +132,7 @@ def add_command(
     if left and not shell.json:
         numbers = ", ".join(str(j.id) for j in left)
         are = f"Jobs {numbers} are" if len(left) > 1 else f"Job {numbers} is"
-        shell.note(f"{are} unfinished: `trivium jobs run` goes on.")
+        shell.note(f"{are} unfinished; `trivium jobs run` resumes.")
     if report.failed:
         raise click.exceptions.Exit(1)
 
@@ -146,7 +147,7 @@ def work(shell: Shell, library: Library, job: JobId | None) -> Report:
         if any(isinstance(one.error, DocumentFailed) for one in report.failed):
             log = library.backend.folder / LOG if library.backend.folder else None
             known = log is not None and log.exists()
-            shell.note(f"The log is {log}." if known else "The log is where you set it up.")
+            shell.note(f"The log is {log}." if known else "See your log.")
         return report
     except KeyboardInterrupt:
         unfinished = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
@@ -154,8 +155,8 @@ def work(shell: Shell, library: Library, job: JobId | None) -> Report:
         number = f" {job}" if job is not None else "s"
         shell.fail(
             "interrupted",
-            f"Interrupted: {done:,} of {of:,} documents are done and stay.",
-            f"`trivium jobs run` goes on with job{number}; `trivium jobs cancel` forgets the rest.",
+            f"Interrupted. {done:,} of {of:,} documents are done and stay in the library.",
+            f"`trivium jobs run` resumes job{number}; `trivium jobs cancel` drops the rest.",
         )
         raise click.exceptions.Exit(130) from None
 
@@ -164,7 +165,7 @@ def finish(
     shell: Shell,
     report: Report,
     removed: list[str] | None = None,
-    nothing: str = "There is no file in it: nothing was added.",
+    nothing: str = "The folder is empty, so nothing was added.",
 ) -> None:
     """Say what was done; `nothing`: what is said where no document was worked on."""
     if shell.json:
@@ -178,7 +179,7 @@ def finish(
 def _say_removed(shell: Shell, uris: list[str]) -> None:
     for uri in uris[:MOST_NOTES]:
         shell.say(printable(f"removed  {short(uri)}"))
-    shell.say(f"{len(uris):,} removed: no longer there, or ignored now.")
+    shell.say(f"{len(uris):,} removed: gone from the folder, or ignored now.")
 
 
 def _say_queued(shell: Shell, job: Job) -> None:
@@ -187,7 +188,7 @@ def _say_queued(shell: Shell, job: Job) -> None:
     if shell.json:
         shell.emit({"job": JobAnswer.of(job)})
     else:
-        shell.say(f"Job {job.id}: {job.tasks:,} documents wait; `trivium jobs run` works them off.")
+        shell.say(f"Job {job.id}: {job.tasks:,} documents queued; `trivium jobs run` adds them.")
 
 
 def _pruned(

@@ -50,7 +50,7 @@ def backup_command(shell: Shell, file: str, force: bool) -> None:
     """Write the library into one file: documents, history, vectors and originals.
 
     Searching and adding may go on; the file holds the library as it was when the backup began. The
-    search indexes are made anew by `trivium recover`.
+    `trivium recover` rebuilds the search indexes.
 
     \b
     trivium backup notes-2026-11-15.trivium

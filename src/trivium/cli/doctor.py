@@ -40,7 +40,7 @@ class Check:
 @click.option(
     "--deep", is_flag=True, help="Check every byte of the indexes and every row of documents."
 )
-@click.option("--rebuild", is_flag=True, help="Make the search indexes anew from the database.")
+@click.option("--rebuild", is_flag=True, help="Rebuild the search indexes from the database.")
 @shared_options
 @pass_shell
 def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> None:
@@ -50,11 +50,11 @@ def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> Non
     trivium doctor
     trivium doctor --deep         check every byte of the indexes and all passages
     trivium doctor --repair       mend what the checks say can be mended
-    trivium doctor --rebuild      make the indexes anew, whatever the checks say
+    trivium doctor --rebuild      rebuild the indexes, whatever the checks say
     """
     settings = _with_model_of_the_library(shell.settings().settings)
     if rebuild:
-        with shell.library() as library, spinner(shell, "Making the indexes anew"):
+        with shell.library() as library, spinner(shell, "Rebuilding the indexes"):
             library.upkeep.rebuild(on_wait=shell.note)
     repaired: list[str] = []
     if repair:
@@ -177,7 +177,7 @@ def _library(
             "library",
             False,
             f"It was embedded with {manifest.model}, the settings name {fingerprint}.",
-            "`trivium reembed` embeds it anew with that model; or set the embed settings back.",
+            "`trivium reembed` embeds it again with that model; or set the embed settings back.",
         )
     return facts, health, [opened, *map(judged, findings)]
 

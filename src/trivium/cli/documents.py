@@ -12,7 +12,7 @@ import click
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
-    from trivium.library import Library, Shown
+    from trivium.library import Shown
     from trivium.types import Document
 
 FIRST_LINES = 12  # of a document, where its text was not asked for
@@ -41,15 +41,16 @@ def list_command(shell: Shell, collection: tuple[str, ...], audiences: tuple[str
     from trivium.library import where
     from trivium.options import Filters
 
+    asked = where(Filters(audiences=audiences or None, collection=collection or None))
     with shell.library() as library:
-        found = library.documents.all(
-            where(Filters(audiences=audiences or None, collection=collection or None))
-        )
+        found = library.documents.all(asked)
+        slips = () if found else library.documents.slips(asked)
     if shell.json:
         shell.emit({"documents": [document_as_json(document) for document in found]})
         return
     if not found:
-        shell.note("The library holds no such document; `trivium add PATH` adds some.")
+        for slip in slips or ("The library is empty; `trivium add PATH` adds documents.",):
+            shell.note(slip)
         return
     names = ("id", "title", "collection", "category", "audience", "language", "chunks", "updated")
     columns = [f">{name}" if name in ("id", "chunks") else name for name in names]
@@ -109,10 +110,10 @@ def show_command(
     """
     with shell.library() as library:
         if original:
-            named = find(library, document).id
+            named = library.documents.get(document).id
             sys.stdout.buffer.write(library.history.original(named, interpretation=interpretation))
             return
-        shown = library.show(find(library, document).id, interpretation=interpretation)
+        shown = library.show(library.documents.get(document).id, interpretation=interpretation)
     if shell.json:
         shell.emit(_shown_as_json(shown))
     elif whole:
@@ -121,18 +122,6 @@ def show_command(
         _show_chunks(shell, shown)
     else:
         _show_summary(shell, shown)
-
-
-def find(library: Library, name: str) -> Document:
-    """By number first: a file called `3` is still found, by that name, if there is no number 3."""
-    from trivium.errors import DocumentNotFound
-
-    if name.isdecimal():
-        try:
-            return library.documents.get(f"#{name}")
-        except DocumentNotFound:
-            pass
-    return library.documents.get(name)
 
 
 def _shown_as_json(shown: Shown) -> dict[str, object]:
@@ -210,7 +199,7 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
     trivium remove old-rules.md --yes
     """
     with shell.library() as library:
-        found = {d.id: d for d in (find(library, name) for name in names)}
+        found = {d.id: d for d in (library.documents.get(name) for name in names)}
         if not yes and sys.stdin.isatty() and shell.err.is_terminal:
             for document in found.values():
                 shell.note(f"#{document.id} {document.title}  {_names(document)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trivium.cli.documents import document_as_json, find, local_time
+from trivium.cli.documents import document_as_json, local_time
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 @shared_options
 @pass_shell
 def history_command(shell: Shell, document: str) -> None:
-    """List every interpretation of a document: each time it was read anew or restored.
+    """List every interpretation (version) of a document.
 
     \b
     trivium history weapons.md
@@ -36,7 +36,7 @@ def history_command(shell: Shell, document: str) -> None:
     trivium restore weapons.md 1
     """
     with shell.library() as library:
-        found = find(library, document)
+        found = library.documents.get(document)
         past = library.history.of(found.id)
     if shell.json:
         told = [asdict(one) for one in past]
@@ -80,7 +80,7 @@ def diff_command(shell: Shell, document: str, old: int | None, new: int | None) 
     trivium diff weapons.md 1 3
     """
     with shell.library() as library:
-        difference = library.history.diff(find(library, document).id, old, new)
+        difference = library.history.diff(library.documents.get(document).id, old, new)
     if shell.json:
         shell.emit(_as_json(difference))
         return
@@ -131,7 +131,7 @@ def restore_command(shell: Shell, document: str, number: int) -> None:
     trivium restore weapons.md 1
     """
     with shell.library() as library:
-        restored = library.restore(find(library, document).id, number, on_wait=shell.note)
+        restored = library.restore(library.documents.get(document).id, number, on_wait=shell.note)
     if shell.json:
         shell.emit({"document": document_as_json(restored), "restored_from": number})
         return
@@ -168,7 +168,7 @@ def prune_command(
     if keep is None and older_than is None:
         raise click.UsageError("Say what to drop: --keep 3, or --older-than 90d.")
     with shell.library() as library:
-        chosen = find(library, document).id if document else None
+        chosen = library.documents.get(document).id if document else None
         gone = library.history.prune(chosen, keep=keep, older_than=older_than, on_wait=shell.note)
     if shell.json:
         shell.emit({"pruned": gone})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.pace import time_left
 from trivium.shapes import JobAnswer, TaskAnswer
 
 if TYPE_CHECKING:
@@ -39,13 +40,14 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
     shell = ctx.ensure_object(Shell)
     with shell.library() as library:
         found = library.jobs.all(limit=limit)
+        done = [library.jobs.worked(job) for job in found]
     if shell.json:
         shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
     elif not found:
-        shell.note("There is no job; `trivium add PATH` makes one.")
+        shell.note("No jobs; `trivium add PATH` starts one.")
     else:
-        columns = (">job", "what", "state", ">done", ">failed", "pace", "created")
-        shell.table(columns, [_row(job) for job in found])
+        columns = (">job", "what", "state", ">done", ">failed", "left", "created")
+        shell.table(columns, [_row(*one) for one in zip(found, done, strict=True)])
         _say_idle(shell, found)
 
 
@@ -67,13 +69,15 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
         found = library.jobs.get(job)
         states = (TaskState.FAILED,) if failed else None
         tasks = library.jobs.tasks(job, states=states, limit=None if shell.json else MOST_TASKS)
-        fates = library.jobs.fates(job)
+        fates, done = library.jobs.fates(job), library.jobs.worked(found)
     if shell.json:
         told = [TaskAnswer.of(task) for task in tasks]
         shell.emit({"job": JobAnswer.of(found), "fates": dict(fates), "tasks": told})
         return
     shell.say(
-        printable(f"Job {found.id}: {found.what} ({found.state}), {_done(found)} {found.unit}")
+        printable(
+            f"Job {found.id}: {found.what} ({found.state}), {_done(found, done)} {found.unit}"
+        )
     )
     if fates:
         shell.say(", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items())))
@@ -126,7 +130,8 @@ def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
     """
     with shell.library() as library:
         found = [library.jobs.cancel(job) for job in jobs]
-    _tell(shell, found)
+        done = [library.jobs.worked(job) for job in found]
+    _tell(shell, found, done)
 
 
 @jobs_command.command("retry")
@@ -189,10 +194,10 @@ def clear_command(shell: Shell) -> None:
     if shell.json:
         shell.emit({"cleared": count})
     else:
-        shell.note(f"{count:,} jobs are forgotten.")
+        shell.note(f"Cleared {count:,} finished jobs.")
 
 
-_NOTHING = "Nothing that failed there can be tried again: add it again."
+_NOTHING = "Nothing in that job can be retried; add the files again."
 
 
 def _work(shell: Shell, library: Library) -> None:
@@ -203,7 +208,7 @@ def _work(shell: Shell, library: Library) -> None:
     report = work(shell, library, None)
     changing = any(job.kind == REEMBED for job in library.jobs.all(ended=False))
     if report.counts or report.notes or not changing:
-        finish(shell, report, nothing="No document waits to be worked on.")
+        finish(shell, report, nothing="No documents are queued.")
     if changing:
         go_on(shell, library)
     if report.failed:
@@ -229,30 +234,28 @@ def _say_idle(shell: Shell, found: list[Job]) -> None:
 
     idle = [str(job.id) for job in found if job.state is JobState.QUEUED and job.started_at]
     if idle:
-        shell.note(f"Nobody is at work on {', '.join(idle)}: `trivium jobs run` goes on.")
+        shell.note(f"No process is working on {', '.join(idle)}; `trivium jobs run` resumes.")
 
 
-def _tell(shell: Shell, found: list[Job]) -> None:
+def _tell(shell: Shell, found: list[Job], done: list[int]) -> None:
     if shell.json:
         shell.emit({"jobs": [JobAnswer.of(job) for job in found]})
         return
-    for job in found:
-        shell.say(f"Job {job.id}: {job.state}, {_done(job)} {job.unit} done")
+    for job, count in zip(found, done, strict=True):
+        shell.say(f"Job {job.id}: {job.state}, {_done(job, count)} {job.unit} done")
 
 
-def _row(job: Job) -> tuple[str, ...]:
+def _row(job: Job, done: int) -> tuple[str, ...]:
     from trivium.cli.documents import local_time
-    from trivium.cli.progress import pace
 
-    said = "" if job.state.has_ended else pace(job)
+    left = "" if job.state.has_ended else time_left(job.seconds_left)
     failed = f"{job.failed:,}" if job.failed else ""
-    return (
-        str(job.id), job.what, job.state.value, _done(job), failed, said, local_time(job.created_at)
-    )  # fmt: skip
+    created = local_time(job.created_at)
+    return (str(job.id), job.what, job.state.value, _done(job, done), failed, left, created)
 
 
-def _done(job: Job) -> str:
-    return f"{job.ended:,}/{job.tasks:,}"
+def _done(job: Job, done: int) -> str:
+    return f"{done:,} of {job.tasks:,}"
 
 
 def _rows(tasks: list[Task]) -> list[tuple[str, ...]]:

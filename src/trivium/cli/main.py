@@ -17,55 +17,80 @@ import click
 from trivium import __version__
 from trivium.cli.output import Shell, shared_options
 
-# Name: where it lives, and its line in `trivium --help`, which is read without loading anything.
-COMMANDS = {
-    "add": ("add", "Add files and folders to the library."),
-    "worker": ("worker", "Work off jobs that others have offered."),
-    "watch": ("watch", "Keep up with folders: what comes, changes, moves and goes."),
-    "sync": ("sync", "Keep in step with Slack, notes, mail, feeds and other sources."),
-    "search": ("search", "Search by meaning, words and spelling."),
-    "ask": ("ask", "Answer a question from the documents, with citations."),
-    "conversations": ("conversations", "List, show or forget the conversations that were kept."),
-    "similar": ("similar", "Find documents or passages like a given one."),
-    "duplicates": ("duplicates", "List documents that are nearly equal."),
-    "list": ("documents", "List the documents of the library."),
-    "collections": ("collections", "List the collections and how they are cut."),
-    "show": ("documents", "Show one document: metadata, text, passages."),
-    "history": ("history", "List the interpretations of a document."),
-    "diff": ("history", "Show what changed between two interpretations."),
-    "restore": ("history", "Make an old interpretation the active one again."),
-    "prune": ("history", "Drop old interpretations for good."),
-    "remove": ("documents", "Remove documents from the library."),
-    "serve": ("serve", "Serve the library over HTTP and MCP."),
-    "mcp": ("mcp", "Serve an AI assistant that starts this program."),
-    "token": ("token", "Make, list and revoke access tokens."),
-    "jobs": ("jobs", "List jobs; watch, cancel, retry, resume them."),
-    "compact": ("care", "Rewrite the library without what was removed."),
-    "backup": ("care", "Write the library into one file."),
-    "recover": ("care", "Make a library from a backup."),
-    "copy": ("care", "Copy a library between folders and databases."),
-    "reembed": ("reembed", "Change the embedding model while the library serves on."),
-    "models": ("models", "List models by name, download one, see what the library uses."),
-    "doctor": ("doctor", "Check versions, model, indexes and archive; repair."),
-    "config": ("config", "Show every setting, its value and where that comes from."),
-    "eval": ("evaluate", "Measure the search on a judged set of queries."),
-    "judge": ("judge", "Say which results are relevant, or make up queries."),
-    "tune": ("tune", "Fit the fusion to judged queries; say whether that helps."),
+# Each group, and in it each command: its name, the module it lives in, and its line in
+# `trivium --help`, which is read without loading anything.
+GROUPS = {
+    "Start here": {
+        "add": ("add", "Add files and folders to the library."),
+        "search": ("search", "Search by meaning, words and spelling."),
+        "ask": ("ask", "Answer a question from your documents, with citations."),
+        "serve": ("serve", "Open the library in a browser; serve HTTP and MCP."),
+    },
+    "Documents": {
+        "list": ("documents", "List documents."),
+        "show": ("documents", "Show one document: metadata, text, passages."),
+        "similar": ("similar", "Find documents or passages like a given one."),
+        "duplicates": ("duplicates", "List documents that are nearly the same."),
+        "collections": ("collections", "List collections and how they are split into passages."),
+        "remove": ("documents", "Remove documents from the library."),
+        "conversations": ("conversations", "List, show or delete saved conversations."),
+    },
+    "Keeping up": {
+        "watch": ("watch", "Watch folders and follow every change in them."),
+        "sync": ("sync", "Keep in step with Slack, notes, mail, feeds and other sources."),
+        "jobs": ("jobs", "List jobs; watch, cancel, retry or resume them."),
+        "worker": ("worker", "Run jobs that other processes have queued."),
+    },
+    "Versions": {
+        "history": ("history", "List the interpretations (versions) of a document."),
+        "diff": ("history", "Show what changed between two interpretations."),
+        "restore": ("history", "Make an old interpretation active again."),
+        "prune": ("history", "Delete old interpretations for good."),
+    },
+    "Sharing": {
+        "token": ("token", "Create, list and revoke access tokens."),
+        "mcp": ("mcp", "Serve an AI assistant that starts this program."),
+    },
+    "Upkeep": {
+        "config": ("config", "Show every setting, its value and where it comes from."),
+        "doctor": ("doctor", "Check versions, model, indexes and archive; repair them."),
+        "models": ("models", "List models, download one, see which one the library uses."),
+        "reembed": ("reembed", "Change the embedding model while the library stays in use."),
+        "backup": ("care", "Write the library to one file."),
+        "recover": ("care", "Restore a library from a backup."),
+        "copy": ("care", "Copy a library between folders and databases."),
+        "compact": ("care", "Rewrite the library without removed documents."),
+    },
+    "Measuring": {
+        "eval": ("evaluate", "Measure search quality on a judged set of queries."),
+        "judge": ("judge", "Say which results are relevant, or generate queries."),
+        "tune": ("tune", "Fit the fusion to judged queries and test whether it helps."),
+    },
 }
+COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
+FIRST = f"""Trivium {__version__}: search your own documents by meaning, words and spelling at once.
+
+  trivium add ~/Documents      add files and folders
+  trivium search QUERY         find passages; --explain shows why
+  trivium ask QUESTION         get an answer with citations
+  trivium serve                do all of it in a browser
+
+`trivium --help` lists all {len(COMMANDS)} commands; `trivium COMMAND --help` explains one.
+"""
 FAULT = 70  # sysexits' EX_SOFTWARE: a fault of ours must not look like "some documents failed"
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 EXIT_CODES = f"""\b
 Exit codes:
-  0    fine
-  1    some documents failed, or the document asked for is not there
+  0    success
+  1    some documents failed, or the document you named does not exist
   2    wrong usage or bad input
-  3    the library cannot be used
+  3    the library can't be used
   4    a model is missing
-  {FAULT}   a fault in Trivium itself
+  {FAULT}   a bug in Trivium
   {INTERRUPTED}  interrupted
 
 \b
-Every setting can be given with --set NAME=VALUE, as an environment variable
+Set any setting with --set NAME=VALUE, with an environment variable
 (TRIVIUM_SEARCH_LIMIT for search.limit) or in config.toml; see `trivium config`."""
 
 
@@ -95,8 +120,11 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        widest = max(map(len, COMMANDS))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                rows = [(f"{name:<{widest}}", line) for name, (_, line) in commands.items()]
+                formatter.write_dl(rows)  # padded, so that the columns of all groups line up
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         try:
@@ -155,8 +183,11 @@ def run(arguments: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    if not arguments:
+        click.echo(FIRST, nl=False)
+        return 0
     try:
-        code = cli.main(arguments or ["--help"], prog_name="trivium", standalone_mode=False)
+        code = cli.main(arguments, prog_name="trivium", standalone_mode=False)
     except click.UsageError as error:
         return _explain_usage(error, arguments)
     except (KeyboardInterrupt, click.Abort):  # before a command had begun

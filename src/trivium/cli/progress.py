@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from trivium.cli.output import Shell, printable
+from trivium.pace import TimeLeft, share_done, time_left
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
     from trivium.work import Job, JobId
 
 _LOOK = 0.2  # seconds between two looks
-_NAME = 32  # characters of the current document's name beside the bar
+_NAME = 32  # characters of a document's name beside the bar
+_NAMED = 2  # documents that are named while they are read
+_CLAIMED = 20  # tasks that a worker holds, of which it has begun a few
 
 
 @contextmanager
@@ -106,43 +110,36 @@ def _draw(
     until_done: bool = False,
 ) -> None:
     bars: dict[JobId, TaskID] = {}
+    clocks: dict[JobId, TimeLeft] = {}
     while True:
         found = [library.jobs.get(job)] if job is not None else library.jobs.all(ended=False)
         for gone in set(bars) - {one.id for one in found}:
             progress.remove_task(bars.pop(gone))
         for one in reversed(found):
-            _show(library, one, progress, bars)
+            _show(library, one, progress, bars, clocks.setdefault(one.id, TimeLeft()))
         over = all(one.state.has_ended for one in found)
         if (until_done and over) or stop.wait(_LOOK):
             return
 
 
-def _show(library: Library, job: Job, progress: Progress, bars: dict[JobId, TaskID]) -> None:
+def _show(
+    library: Library, job: Job, progress: Progress, bars: dict[JobId, TaskID], clock: TimeLeft
+) -> None:
     from trivium.work import TaskState
 
     if job.id not in bars:
         bars[job.id] = progress.add_task("", total=1, counts="", pace="")
-    under_way = library.jobs.tasks(job.id, states=(TaskState.WORKING,), limit=1)
-    done, total = (job.ended_size, job.size) if job.size else (job.ended, job.tasks)
+    claimed = library.jobs.tasks(job.id, states=(TaskState.WORKING,), limit=_CLAIMED)
+    begun = [_short(task.name) for task in claimed if task.step]
+    share = share_done(job.ended, job.tasks, job.ended_size, job.size)
+    running = not job.state.has_ended
     progress.update(
         bars[job.id],
-        completed=done,
-        total=max(total, 1),
-        counts=f"{job.ended:,}/{job.tasks:,} {job.unit}",
-        pace=pace(job),
-        description=_short(under_way[0].name) if under_way else printable(job.what),
+        completed=share,
+        counts=f"{job.ended:,} of {job.tasks:,} {job.unit}",
+        pace=time_left(clock.after(monotonic(), share)) if running else "",
+        description=", ".join(begun[:_NAMED]) or printable(job.what),
     )
-
-
-def pace(job: Job) -> str:
-    """Its rate and the time left, where these can be told."""
-    said: Sequence[str] = [f"{job.rate:.1f}/s"] if job.rate else []
-    if job.seconds_left is not None:
-        left = int(job.seconds_left)
-        hours, minutes = divmod(left // 60, 60)
-        clock = f"{hours}:{minutes:02}:{left % 60:02}" if hours else f"{minutes}:{left % 60:02}"
-        said = [*said, f"{clock} left"]
-    return ", ".join(said)
 
 
 def _short(name: str) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @shared_options
 @pass_shell
 def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
-    """Embed the library anew with another model, then switch to it at once.
+    """Embed the library again with another model, then switch to it at once.
 
     Searching and adding go on meanwhile, with the model of before; from the switch on every
     process uses the new one, and needs no settings for it. Interrupted, the same command goes on

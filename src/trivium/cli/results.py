@@ -30,9 +30,11 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
 
     from trivium.search.merge import merge_neighbours
     from trivium.text.query import parse
+    from trivium.text.snippet import said_in
 
     meant = [a.suggestion or q for q, a in zip(results.queries, results.analyses, strict=True)]
     words = tuple(word for query in meant for word in parse(query).words)
+    said = said_in(((r.found.chunk.text, r.found.document.language) for r in results), words)
     _suggest(shell, results)
     apart = False  # whether the weak ones have been announced
     for block in merge_neighbours(results):
@@ -40,9 +42,11 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
             apart = True
             shell.say(Text(NOTHING_FITS if results.weak else WEAKER, style="bold"), "")
         shell.say(_header(block))
-        shell.say(*_passage(shell, block, words), _footer(block), indent=_INDENT)
+        shell.say(*_passage(shell, block, words, said), _footer(block), indent=_INDENT)
         if explain:
             for result in block.results:
+                if len(block.results) > 1:
+                    shell.say(f"passage {result.found.chunk.index} (rank {result.rank}):")
                 _show_parts(shell, result, results)
         shell.say("")
     if results.items:
@@ -50,7 +54,8 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
         shell.say(Text(f"{len(results)} result{plural} in {results.took_ms:.0f} ms", style="dim"))
     else:
         shell.say("Nothing was found.")
-        shell.note("`trivium list` shows what there is to find.")
+        if not results.notes:
+            shell.note("`trivium list` shows which documents there are.")
     if explain:
         _show_analysis(shell, results)
     for note in results.notes:
@@ -70,9 +75,8 @@ def _header(block: Block) -> Text:
     from trivium.search.multi import shown
 
     result = block.best
-    ranks = ", ".join(str(r.rank) for r in block.results)
     pages = sorted({page for r in block.results for page in r.found.chunk.pages})
-    line = title_and_place(result.found, pages, f"{ranks:>2}. ")
+    line = title_and_place(result.found, pages, f"{result.rank:>2}. ")
     matches = [part.match for part in result.queries]
     match = shown(result.match, matches) if matches else f"{result.match:.0%}"
     line.append(f"  {match}", style="bold yellow")
@@ -112,7 +116,9 @@ def _place(found: StoredChunk) -> str:
     return ", ".join(told)
 
 
-def _passage(shell: Shell, block: Block, words: tuple[str, ...]) -> list[Text]:
+def _passage(
+    shell: Shell, block: Block, words: tuple[str, ...], said: frozenset[str]
+) -> list[Text]:
     """The snippet of a block, between the text around it where that was asked for."""
     from rich.text import Text
 
@@ -120,16 +126,18 @@ def _passage(shell: Shell, block: Block, words: tuple[str, ...]) -> list[Text]:
     last = max(block.results, key=lambda r: r.found.chunk.index)
     before, after = " ".join(first.before.split()), " ".join(last.after.split())
     lines = [Text(f"… {printable(before)}", style="dim")] if before else []
-    lines.append(_snippet(shell, block, words))
+    shown = highlighted(shell.out, block.text, block.best.found, words, _LINES, said)
+    lines.append(shown)
     return lines + ([Text(f"{printable(after)} …", style="dim")] if after else [])
 
 
-def _snippet(shell: Shell, block: Block, words: tuple[str, ...]) -> Text:
-    return highlighted(shell.out, block.text, block.best.found, words, _LINES)
-
-
 def highlighted(
-    console: Console, text: str, found: StoredChunk, words: tuple[str, ...], lines: int
+    console: Console,
+    text: str,
+    found: StoredChunk,
+    words: tuple[str, ...],
+    lines: int,
+    said: frozenset[str] = frozenset(),
 ) -> Text:
     """The part of a passage that says most about the words, with these marked."""
     from rich.text import Text
@@ -138,7 +146,7 @@ def highlighted(
 
     width = (console.width - _INDENT - 8) * lines if console.is_terminal else _PIPED * lines // 3
     body = _without_headings(text, found.chunk.headings)
-    cut = snip(printable(body), words, found.document.language, max(width, 60))
+    cut = snip(printable(body), words, found.document.language, max(width, 60), said)
     shown = Text(cut.text)
     for start, end in cut.marks:
         shown.stylize("bold reverse" if console.no_color else "bold yellow", start, end)
@@ -175,8 +183,8 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
     total = sum(part.contribution for part in result.signals.values())
     answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, total)]
     for query, (signals, score) in zip(results.queries, answers, strict=True):
-        of = f", “{printable(query)}”" if result.queries else ""
-        shell.say(f"{result.rank}{of}")
+        if result.queries:
+            shell.say(f"“{printable(query)}”")
         rows = [
             (
                 f"{signal.told} ({signal})",
@@ -215,15 +223,17 @@ def _show_analysis(shell: Shell, results: Results) -> None:
     for query, analysis in zip(results.queries, results.analyses, strict=True):
         of = f"“{printable(query)}”: " if len(results.queries) > 1 else ""
         fused = f" Fusion: reciprocal ranks, k {analysis.k:g}." if analysis.k else ""
-        shell.say(Text.assemble(f"\n{of}", (analysis.decided, "bold"), fused))
+        shell.say(Text.assemble(of, (analysis.decided, "bold"), fused))
         if analysis.semantic is not None and not analysis.by_answers:
-            reasons = "; ".join(map(str, analysis.boosts)) or "nothing speaks for either"
+            reasons = "; ".join(map(str, analysis.boosts)) or "no preference"
             shares = f"meaning {analysis.semantic} : words {100 - analysis.semantic}"
-            shell.say(printable(f"The query's own words ask for {shares}: {reasons}."))
+            shell.say(printable(f"The query's own words: {shares} ({reasons})."))
         for note in analysis.notes:
             shell.say(printable(note))
         if analysis.hypothesis:
-            shell.say(f"Searched with this guess at an answer: {printable(analysis.hypothesis)}")
+            shell.say(
+                f"HyDE: also searched with this generated answer: {printable(analysis.hypothesis)}"
+            )
     if results.afterwards:
         shell.say(results.afterwards)
     longest = max(results.timings_ms.values(), default=0.0)

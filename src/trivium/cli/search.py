@@ -145,11 +145,11 @@ def joined(filters: tuple[str, ...]) -> str:
 )
 @click.option("--expand/--no-expand", default=None, help="Show the text around each passage.")
 @click.option(
-    "--rerank/--no-rerank", default=None, help="Let a reranker read the best and order them anew."
+    "--rerank/--no-rerank",
+    default=None,
+    help="Rerank the top results (more accurate, slightly slower).",
 )
-@click.option(
-    "--hyde/--no-hyde", default=None, help="Let a language model guess an answer to search by."
-)
+@click.option("--hyde/--no-hyde", default=None, help="HyDE: search with a generated answer, too.")
 @click.option(
     "--analysis/--no-analysis",
     default=None,

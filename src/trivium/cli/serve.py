@@ -9,17 +9,17 @@ from trivium.cli.output import Shell, pass_shell, shared_options
 
 
 @click.command("serve")
-@click.option("--host", help="Address to serve at.  [setting serve.host: 127.0.0.1]")
-@click.option("--port", type=int, help="Port; 0: any that is free.  [setting serve.port: 8420]")
-@click.option("--workers", type=int, help="Processes that serve.  [setting serve.workers: 1]")
+@click.option("--host", help="Address to listen at.  [setting serve.host: 127.0.0.1]")
+@click.option("--port", type=int, help="Port; 0 picks a free one.  [setting serve.port: 8420]")
+@click.option("--workers", type=int, help="Number of server processes.  [setting serve.workers: 1]")
 @click.option(
     "--insecure-without-tokens",
     "without_tokens",
     is_flag=True,
-    help="Let in everyone who reaches it, as the owner.",
+    help="Let anyone who can reach the address in, as the owner.",
 )
 @click.option(
-    "--allow-write", is_flag=True, help="Let assistants at /mcp write, as far as their token may."
+    "--allow-write", is_flag=True, help="Let assistants at /mcp write, if their token allows it."
 )
 @shared_options
 @pass_shell
@@ -33,9 +33,9 @@ def serve_command(
 ) -> None:
     """Serve the library: a page for people at /, /v1 for programs, /mcp for AI assistants.
 
-    On this machine alone nobody needs a token until you make one. Everywhere else everyone does.
-    /openapi.json describes the API. It works off jobs and follows the folders of /v1/sources.
-    Ctrl-C stops after what was begun is done.
+    Makes an empty library if there is none. On this machine nobody needs a token until you create
+    one; everywhere else everyone does. The server also runs queued jobs and follows watched
+    folders. /openapi.json describes the API. Ctrl-C stops it after the work in progress.
 
     \b
     trivium serve
@@ -62,6 +62,8 @@ def serve_command(
             shell.emit({"address": address, "tokens": not chosen.open_to_all})
         else:
             shell.say(f"Serving at {address}")
+            if chosen.made:
+                shell.note(f"New library in {chosen.settings.library}. Open the page to add files.")
             shell.note(_who(chosen.open_to_all, chosen.settings.serve_host))
 
     run(chosen, on_ready=ready)
@@ -73,8 +75,11 @@ def _who(open_to_all: bool, host: str) -> str:
     if not open_to_all:
         return "Every request needs a token; `trivium token list` shows them."
     if is_loopback(host):
-        return "Whoever uses this machine may see and change everything; a token changes that."
-    return "EVERYONE who reaches this address may see and change everything."
+        return (
+            "Anyone on this machine can see and change everything."
+            " Create a token to restrict access."
+        )
+    return "ANYONE who can reach this address can see and change everything."
 
 
 def _log() -> None:

@@ -77,7 +77,7 @@ def create_command(
     """
     if audiences and all_audiences:
         raise click.UsageError("--audience and --all-audiences cannot be mixed.")
-    with shell.library() as library:
+    with shell.library(create=True) as library:
         kept, text = library.tokens.create(
             audiences=None if all_audiences else audiences,
             collections=collections or None,

@@ -29,7 +29,7 @@ EQUAL = 1e-6  # values nearer than that are a tie: sums may round otherwise in a
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the true mean lies, by a chance of 95 in 100."""
+    """The 95% confidence interval of the mean."""
 
     low: float
     high: float

@@ -30,6 +30,15 @@ _LANGUAGE = re.compile(r"([a-z]{2})(?=$|[-_])", re.IGNORECASE)
 _UNPRINTABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
 
+# "CHAPTER 1 – INTRODUCTION", "FORM 8-K": several files of one folder are called that.
+_NAMES_NO_DOCUMENT = re.compile(
+    r"(?:(?:chapter|part|section|appendix|exhibit|form|item|kapitel|teil|anhang|chapitre)"
+    r"\s+[\w.-]{1,8}[\s:.–—-]*)?"
+    r"(?:introduction|overview|preface|(?:table of )?contents|einleitung|vorwort|inhalt)?",
+    re.IGNORECASE,
+)
+
+
 class Composer:
     """Text and elements of one document, growing from top to bottom."""
 
@@ -135,15 +144,17 @@ class Composer:
         kind: Kind = Kind.TEXT,
         enclosed: Sequence[Enclosed] = (),
     ) -> Extraction:
-        """The extraction. Without a title the first heading is one, else the file's name."""
+        """The extraction. Without a title the first heading is one, unless it could stand on a
+        thousand documents; else the file's name."""
         if not self._elements:
             raise FileEmpty(f"{blob.name} has no text in it.")
         text = self.text
         declared = _LANGUAGE.match(language)
+        titled = naming(" ".join(clean(title).split())) or naming(self.first_heading)
         return Extraction(
             text=text,
             elements=tuple(self._elements),
-            title=" ".join(clean(title).split()) or self.first_heading or stem(blob),
+            title=titled or stem(blob),
             media_type=media_type,
             language=declared[1].lower() if declared else detect_language(text),
             metadata=metadata or {},
@@ -154,6 +165,11 @@ class Composer:
     def _append(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
+
+
+def naming(title: str) -> str:
+    """A title as it is; empty where it names a part or a form and no document."""
+    return "" if _NAMES_NO_DOCUMENT.fullmatch(title) else title
 
 
 def clean(text: str) -> str:

@@ -1,7 +1,7 @@
 """Reads Outlook's message files (MSG): a compound file of numbered properties.
 
-Gives the same document as an EML file would. Knows the handful of properties that hold who, when,
-what and the attachments.
+Makes the same document of it as of an EML file. Knows the handful of properties that hold who,
+when, what and the attachments.
 """
 
 from __future__ import annotations

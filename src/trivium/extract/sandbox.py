@@ -230,7 +230,7 @@ class Sandbox:
             case "crash":
                 error = FileDamaged(f"{name} made its reader crash.")
             case "nonsense":
-                error = FileDamaged(f"{name} made its reader give an answer without sense.")
+                error = FileDamaged(f"Couldn't read {name}: its reader returned an invalid answer.")
         if note:
             error.add_note(note)
         return error

@@ -136,9 +136,16 @@ class SearchBody(Filtered):
         max_length=MOST,
         description='What scores are multiplied by where a filter holds: `{"type:pdf": 2}`.',
     )
-    rerank: StrictBool | None = Field(None, description="Let a reranker order the best anew.")
+    rerank: StrictBool | None = Field(None, description="Rerank the top results.")
     hyde: StrictBool | None = Field(None, description="Search with a guess at an answer, too.")
     expand: StrictBool | None = Field(None, description="With the text around each passage.")
+    as_of: Annotated[int, Field(ge=1, le=2**31)] | Annotated[str, Field(max_length=40)] | None = (
+        Field(
+            None,
+            description="Search documents as they were: in the interpretation of this number, or"
+            " at a date or time such as `2026-11-01`.",
+        )
+    )
     explain: StrictBool = Field(False, description="With the analysis and the time of each stage.")
 
     def options(self) -> SearchOptions:

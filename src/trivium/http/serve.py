@@ -6,6 +6,7 @@ Each process opens the library for itself; they share nothing but it and the add
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import resource
 import signal
@@ -23,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors.multiprocess import Multiprocess
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, UnsafeServing
+from trivium.errors import BadSetting, LibraryNotFound, UnsafeServing
 from trivium.http.app import create_app
 from trivium.library import Library
 
@@ -36,7 +37,7 @@ _BACKLOG = 2048
 # until the machine stands still.
 _MOST_WORKERS = 256
 # For a worker to import and open everything: 2 s, and 20 on a machine with ten others at work.
-# One that takes longer is killed and begun anew, for ever with uvicorn's 5.
+# One that takes longer is killed and started again, for ever with uvicorn's 5.
 _START_SECONDS = 180
 
 
@@ -50,6 +51,7 @@ class Plan:
     allow_write: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)  # of settings, by name
     furnish: Callable[[FastAPI], None] | None = None  # a function of a module, so it can be sent
+    made: bool = False  # there was no library, so `plan` made an empty one
 
     @property
     def address(self) -> str:
@@ -89,7 +91,7 @@ def plan(
     """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
 
     On this machine's own address and name nobody needs a token until the first is made; everywhere
-    else everyone does.
+    else everyone does. Makes an empty library where there is none.
     """
     s = settings
     if not 0 <= s.serve_port <= 65535:
@@ -103,18 +105,29 @@ def plan(
             f"`serve.connections` is {s.serve_connections}.", fix="It takes 1 or more."
         )
     private = is_loopback(s.serve_host) and not s.serve_hosts.strip()
-    with Library.open(settings=s, create=False) as library:
-        has_tokens = bool(library.tokens.all())
+    has_tokens, made = _tokens(s), False
     if not private and not has_tokens and not without_tokens:
         raise UnsafeServing(
             f"Serving at {s.serve_host} lets others in, and there is no token.",
             fix="`trivium token create` makes one. If really everyone may see and change"
             " everything: --insecure-without-tokens.",
         )
+    if has_tokens is None:
+        Library.open(settings=s).close()
+        made = True
     open_to_all = without_tokens or (private and not has_tokens)
     everywhere = s.serve_host in ("0.0.0.0", "::", "")
     any_host = everywhere and not open_to_all
-    return Plan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish)
+    return Plan(s, open_to_all, any_host, allow_write, dict(origins or {}), furnish, made)
+
+
+def _tokens(settings: Settings) -> bool | None:
+    """Whether the library has access tokens; None: there is no library yet."""
+    try:
+        with Library.open(settings=settings, create=False) as library:
+            return bool(library.tokens.all())
+    except LibraryNotFound:
+        return None
 
 
 def is_loopback(host: str) -> bool:
@@ -248,8 +261,14 @@ def _bind(host: str, port: int, shared: bool) -> socket.socket:
     except OSError as reason:
         bound.close()
         raise BadSetting(
-            f"{host}:{port} cannot be served at: {reason.strerror or reason}.",
-            fix="Choose another serve.port, or stop what uses this one.",
+            f"Couldn't listen at {host}:{port}: {_why(reason)}.",
+            fix="Choose another port with --port, or stop the program that uses this one.",
         ) from reason
     bound.set_inheritable(True)
     return bound
+
+
+def _why(reason: OSError) -> str:
+    if reason.errno == errno.EADDRINUSE:
+        return "the port is already in use"
+    return reason.strerror or str(reason)

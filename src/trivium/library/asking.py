@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from typing import TypeVar
@@ -27,8 +28,10 @@ from trivium.types import (
     Combine,
     Compare,
     Condition,
+    Document,
     Exists,
     Granularity,
+    Label,
     Mode,
     Not,
     Signal,
@@ -37,6 +40,8 @@ from trivium.types import (
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
+_LABELS: tuple[Label, ...] = ("collection", "category", "type", "language")
+MOST_NAMES = 5_000  # documents whose names are compared with a mistyped one: .1 s
 _MOST_MET = 10_000  # pairs of a caller and a field that are remembered: 2 MB
 
 
@@ -161,6 +166,49 @@ class Scope:
         met = self._met if view is None else set()
         _refuse_unknown_fields(within, view or self._backend, met)
         return within
+
+    def slips(self, within: Where, view: Backend | None = None) -> tuple[str, ...]:
+        """What a filter that left nothing asks for and no document has: each with the nearest
+        value that this caller's documents do have. For people who mistyped it."""
+        backend = view or self._backend
+        told = []
+        for asked in _wanted(within.condition):
+            field, value = asked.field, str(asked.value)
+            if backend.documents.all(within.access.narrowed(asked), limit=1):
+                continue
+            near = nearest(value, _known_values(backend, field, within.access))
+            hint = f" Did you mean `{near}`?" if near else ""
+            told.append(f"No document has the {field} `{value}`.{hint}")
+        return tuple(told)
+
+
+def _wanted(condition: Condition) -> list[Compare]:
+    """The labels that a filter asks for; what it excludes can't leave nothing by a slip."""
+    match condition:
+        case AllOf(of) | AnyOf(of):
+            return [one for part in of for one in _wanted(part)]
+        case Compare(field, "eq", _) if field in (*_LABELS, "source"):
+            return [condition]
+    return []
+
+
+def _known_values(backend: Backend, field: str, access: Where) -> list[str]:
+    for label in _LABELS:
+        if label == field:
+            return [value for value in backend.documents.counts(label, access) if value]
+    return names_of(backend.documents.all(access, limit=MOST_NAMES))
+
+
+def names_of(documents: Iterable[Document]) -> list[str]:
+    """The file names by which people know documents."""
+    return list(dict.fromkeys(os.path.basename(one.uri.rstrip("/")) for one in documents))
+
+
+def nearest(typed: str, known: Iterable[str]) -> str:
+    """The value that was probably meant; empty: none is near."""
+    by_case = {value.lower(): value for value in known}
+    found = get_close_matches(typed.lower(), by_case, n=1)
+    return by_case[found[0]] if found else ""
 
 
 def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where, str]]) -> None:

@@ -16,7 +16,7 @@ from trivium.errors import (
 )
 from trivium.extract.pdf.picture import FACTORY, NO_PAGE, Order
 from trivium.extract.sandbox import Sandbox
-from trivium.library.asking import Scope
+from trivium.library.asking import MOST_NAMES, Scope, names_of, nearest
 from trivium.library.assembly import chunker_for
 from trivium.library.current import CurrentModel
 from trivium.library.report import Shown
@@ -78,18 +78,39 @@ class Documents:
         return self._backend.documents.all(within, after=after, limit=limit)
 
     def get(self, document: DocumentId | str, within: Where = OWNER) -> Document:
-        """One document by id, by `#id`, by path or by file name."""
+        """One document by id, by `#id`, by path or by file name. `56` is the id; where there is no
+        such id, a file of that name."""
         name = f"#{document}" if isinstance(document, int) else document
         check_text("document", name)
-        full = os.path.abspath(name)
-        named = AnyOf((Compare("source", "eq", name), Compare("source", "eq", full)))
-        found = self._backend.documents.all(within.narrowed(named), limit=2)
+        if name.isascii() and name.isdecimal():
+            found = self._named(f"#{name}", within)
+            if found:
+                return found[0]
+        found = self._named(name, within)
         if not found:
-            raise DocumentNotFound(f"The library holds no document {name}.")
+            raise DocumentNotFound(f"There is no document {name}.{self._hint(name, within)}")
         if len(found) > 1:
             choices = ", ".join(f"#{d.id} {d.uri}" for d in found)
             raise DocumentNotFound(f"Several documents are called {name}: {choices}.")
         return found[0]
+
+    def _named(self, name: str, within: Where) -> list[Document]:
+        full = os.path.abspath(name)
+        named = AnyOf((Compare("source", "eq", name), Compare("source", "eq", full)))
+        return self._backend.documents.all(within.narrowed(named), limit=2)
+
+    def _hint(self, name: str, within: Where) -> str:
+        """The file name that was probably meant; nobody mistypes an id that programs give."""
+        if name.startswith("#"):
+            return ""
+        known = names_of(self._backend.documents.all(within, limit=MOST_NAMES))
+        near = nearest(os.path.basename(name), known)
+        return f" Did you mean `{near}`?" if near else ""
+
+    def slips(self, within: Where) -> tuple[str, ...]:
+        """Of a filter that left nothing: which value no document has, and the nearest that some
+        have."""
+        return self._scope.slips(within)
 
     def text(
         self, document: DocumentId, within: Where = OWNER, interpretation: int | None = None

@@ -45,10 +45,7 @@ from trivium.work import (
 FEW = 100
 _SHOWN = 3  # folders that the line about a job names
 _POLL = 0.2  # seconds between two looks at the work of another process
-_BUSY = (
-    "Another process is writing to this library: it works on this too,"
-    " or this one goes on when it ends; waiting."
-)
+_BUSY = "Another process is writing; waiting for it to finish."
 
 
 class Jobs:
@@ -146,6 +143,12 @@ class Jobs:
         """How many of its documents were added, updated, unchanged, ..."""
         self.get(job)
         return self._backend.jobs.fates(job)
+
+    def worked(self, job: Job) -> int:
+        """Documents that were worked on: of a cancelled job, not those it never came to."""
+        if job.state is not JobState.CANCELLED:
+            return job.ended
+        return sum(self._backend.jobs.fates(job.id).values())
 
     def cancel(self, job: JobId) -> Job:
         """What it has done stays. Whoever works on it stops at the next document."""

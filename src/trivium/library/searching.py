@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 
 from trivium.library.asking import Scope, one_of, request_for
 from trivium.library.asking import where as filtered
@@ -36,6 +37,7 @@ class Searching:
         self._scope = scope
         self._documents = documents
         self._views = PastViews(backend, model)
+        self._past = Lock()  # a view that one thread searches must not be closed by another
 
     def search(
         self,
@@ -66,11 +68,16 @@ class Searching:
             seen = self._scope.within(within, filters, view)
             request = request_for(self._model.settings, searcher.model, queries, seen, options)
             found = searcher.search(request)
+            if not found:
+                found = replace(found, notes=(*found.notes, *self._scope.slips(seen, view)))
             if note and Signal.VECTOR in MODES[request.mode]:
                 return replace(found, notes=(*found.notes, note))
             return found
 
-        return self._model.following(search)
+        if options.as_of is None:
+            return self._model.following(search)
+        with self._past:
+            return self._model.following(search)
 
     def similar(
         self,

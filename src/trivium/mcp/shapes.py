@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from trivium.search.prefer import MOST
 from trivium.shapes import PlaceAnswer, Shape, said
@@ -17,7 +17,16 @@ from trivium.types import Granularity, MetaScalar, Mode
 Cursor = Annotated[
     str, Field(max_length=20, description="`next_cursor` of the answer before; empty: from the top")
 ]
-DocumentNumber = Annotated[int, Field(ge=1, le=2**53, description="The document's id.")]
+DocumentNumber = Annotated[
+    int,
+    # Whatever an answer calls it, `document` or `id`, it can be given back under that name.
+    Field(
+        ge=1,
+        le=2**53,
+        description="The document's id.",
+        validation_alias=AliasChoices("document", "id"),
+    ),
+]
 
 
 class _Shape(BaseModel):
@@ -66,7 +75,7 @@ class SearchInput(_Shape):
 
 
 class GetDocumentInput(_Shape):
-    id: DocumentNumber
+    document: DocumentNumber
     cursor: Cursor = ""
 
 
@@ -94,7 +103,7 @@ class AddDocumentInput(_Shape):
 
 
 class RemoveDocumentInput(_Shape):
-    id: DocumentNumber
+    document: DocumentNumber
 
 
 # --- out

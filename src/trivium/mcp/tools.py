@@ -104,8 +104,8 @@ def _found(result: Result, *, weak: bool) -> shapes.Found:
 def _get_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.GetDocumentInput)
     within, first = caller.within(), _number(asked.cursor)
-    document = library.documents.get(asked.id, within)
-    text = library.documents.text(asked.id, within)
+    document = library.documents.get(asked.document, within)
+    text = library.documents.text(asked.document, within)
     end = first + MOST_TEXT
     return shapes.GetDocumentOutput(
         document=_document(document),
@@ -204,7 +204,7 @@ def _number(cursor: str, most: int = 2**53) -> int:
 
 def _remove_document(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.RemoveDocumentInput)
-    (gone,) = library.remove([asked.id], within=caller.within())
+    (gone,) = library.remove([asked.document], within=caller.within())
     return shapes.RemoveDocumentOutput(removed=_document(gone))
 
 

@@ -74,7 +74,7 @@ class Balance:
         return 100 - self.semantic
 
     def __str__(self) -> str:
-        reasons = "; ".join(map(str, self.boosts)) or "nothing speaks for either side"
+        reasons = "; ".join(map(str, self.boosts)) or "no preference"
         return f"Meaning {self.semantic} : words {self.keyword} ({reasons})."
 
 

@@ -160,7 +160,7 @@ def _ask(connection: http.client.HTTPConnection, parts: SplitResult) -> http.cli
     connection.request("GET", target.encode("utf-8", "replace").decode("latin-1"), headers=headers)
     response = connection.getresponse()
     if response.getheader("Content-Encoding", "identity") != "identity":
-        raise UrlFailed(f"{parts.hostname} sends it packed, which was not asked for.")
+        raise UrlFailed(f"{parts.hostname} sent compressed data, which we did not ask for.")
     return response
 
 

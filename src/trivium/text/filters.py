@@ -31,7 +31,7 @@ _FEWER = "Give the documents a label or a metadata field, and filter by that."
 LONGEST = 10_000  # characters
 _LARGEST_EXACT = 2.0**63
 MOST_CONDITIONS = 200  # SQLite takes a tree of 1,000
-_HELP = "Write it like `year>=2020 type:pdf`, with quotes around a value that holds a blank."
+_HELP = "Write filters like `year>=2020 type:pdf`; put quotes around values with spaces."
 
 _TOKEN = re.compile(
     r"""
@@ -102,7 +102,7 @@ def _tokens(text: str) -> Iterator[re.Match[str]]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise BadFilter(f"The filter is not understood at `{text[at:].strip()}`.", fix=_HELP)
+            raise BadFilter(f"Couldn't understand the filter at `{text[at:].strip()}`.", fix=_HELP)
         yield found
         at = found.end()
 
@@ -208,7 +208,7 @@ def _number_or_text(text: str) -> MetaScalar:
 
 
 def _not_understood(token: re.Match[str]) -> BadFilter:
-    return BadFilter(f"The filter is not understood at `{token[0].strip()}`.", fix=_HELP)
+    return BadFilter(f"Couldn't understand the filter at `{token[0].strip()}`.", fix=_HELP)
 
 
 def fields_of(condition: Condition) -> frozenset[str]:

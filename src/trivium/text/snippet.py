@@ -1,14 +1,15 @@
 """Chooses the few lines of a passage that answer a query, and the words in them to highlight.
 
 A query word is highlighted where its stem stands; where it stands nowhere, the words that resemble
-it are ("battleaxe": battle axe). Pure; knows nothing of terminals, stores and scores.
+it are ("battleaxe": battle axe), unless another passage has the word itself. Pure; knows nothing of
+terminals, stores and scores.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -37,10 +38,17 @@ class _Found:
     word: str
 
 
-def snip(passage: str, words: tuple[str, ...], language: str, width: int) -> Snippet:
-    """At most `width` characters of a passage, around where it says most about the words."""
+def snip(
+    passage: str,
+    words: tuple[str, ...],
+    language: str,
+    width: int,
+    said: Collection[str] = (),
+) -> Snippet:
+    """At most `width` characters of a passage, around where it says most about the words. `said`:
+    those of them that stand somewhere (`said_in`), for which no other word is marked."""
     text = " ".join(passage.split())
-    found = _places(text, content_words(dict.fromkeys(words), {language}), language)
+    found = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
     start, end = _window(text, found, width)
     before, after = "… " if start else "", " …" if end < len(text) else ""
     shift = len(before) - start
@@ -48,9 +56,23 @@ def snip(passage: str, words: tuple[str, ...], language: str, width: int) -> Sni
     return Snippet(f"{before}{text[start:end]}{after}", tuple(sorted(marks)))
 
 
-def marks(text: str, words: tuple[str, ...], language: str) -> list[tuple[int, int]]:
+def said_in(passages: Iterable[tuple[str, str]], words: tuple[str, ...]) -> frozenset[str]:
+    """The words that stand in any of some passages (text, language) as they are."""
+    found: set[str] = set()
+    for text, language in passages:
+        wanted = content_words(dict.fromkeys(words), {language})
+        there = {_folded(m.group()) for m in _WORD.finditer(text)}
+        stems = set(stem(sorted(there), language))
+        roots = zip(wanted, stem(wanted, language), strict=True)
+        found |= {word for word, root in roots if root in stems or word in there}
+    return frozenset(found)
+
+
+def marks(
+    text: str, words: tuple[str, ...], language: str, said: Collection[str] = ()
+) -> list[tuple[int, int]]:
     """The ranges of a text to highlight, in order; none overlaps another."""
-    found = _places(text, content_words(dict.fromkeys(words), {language}), language)
+    found = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
     ranges: list[tuple[int, int]] = []
     for place in found:
         if not ranges or place.start >= ranges[-1][1]:
@@ -58,7 +80,7 @@ def marks(text: str, words: tuple[str, ...], language: str) -> list[tuple[int, i
     return ranges
 
 
-def _places(text: str, wanted: list[str], language: str) -> list[_Found]:
+def _places(text: str, wanted: list[str], language: str, said: Collection[str]) -> list[_Found]:
     tokens = [(m.start(), m.end(), _folded(m.group())) for m in _WORD.finditer(text)]
     stems = stem([word for _, _, word in tokens], language)
     found: list[_Found] = []
@@ -68,7 +90,7 @@ def _places(text: str, wanted: list[str], language: str) -> list[_Found]:
             for (start, end, there), own in zip(tokens, stems, strict=True)
             if own == root or there == word
         ]
-        found += exact or _alike(word, tokens)
+        found += exact or ([] if word in said else _alike(word, tokens))
     return sorted(found, key=lambda f: (f.start, f.end))
 
 

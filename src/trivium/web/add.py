@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any
@@ -14,11 +14,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
-from trivium.errors import RequestInvalid
+from trivium.errors import RequestInvalid, TriviumError
 from trivium.http.asked import Adder, Here, Owner, Server, is_owner
 from trivium.library.uploads import Wanted
+from trivium.search.run import LONGEST_QUERY
+from trivium.types import Labels
 from trivium.web import jobs
-from trivium.web.pages import PageRoute, page
+from trivium.web.pages import PageRoute, page, query
+from trivium.web.samples import SAMPLES, sample_folder
 from trivium.work import WatchedFolder
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -39,7 +42,9 @@ async def upload(request: Request, server: Here, caller: Adder) -> Response:
     async with _form(request) as form:
         files = [one for one in form.getlist("file") if isinstance(one, UploadFile) and one.size]
         if not files:
-            raise RequestInvalid("There is no file, or only empty ones.", fix="Choose some first.")
+            raise RequestInvalid(
+                "You chose no file, or only empty ones.", fix="Choose a file first."
+            )
         wanted = Wanted(
             _given(form, "collection"), _given(form, "category"), _given(form, "audience")
         )
@@ -57,7 +62,7 @@ async def _form(request: Request) -> AsyncIterator[FormData]:
     try:
         form = await request.form(max_files=_MOST_FILES, max_fields=10)
     except HTTPException as error:
-        raise RequestInvalid(f"The form cannot be read: {error.detail}") from error
+        raise RequestInvalid(f"Couldn't read the form: {error.detail}") from error
     try:
         yield form
     finally:
@@ -75,6 +80,7 @@ def _given(form: FormData, name: str) -> str | None:
 
 @router.post("/add/url")
 async def add_url(
+    request: Request,
     server: Here,
     caller: Adder,
     url: Annotated[str, Form(min_length=1, max_length=2000)],
@@ -83,17 +89,38 @@ async def add_url(
     audience: Label = "",
 ) -> Response:
     wanted = Wanted(collection.strip() or None, category.strip() or None, audience.strip() or None)
-    report = await server.writing.run(
-        partial(server.library.uploads.receive_url, caller, url.strip(), wanted)
-    )
+    typed = {"url": url, "collection": collection, "category": category, "audience": audience}
+    try:
+        report = await server.writing.run(
+            partial(server.library.uploads.receive_url, caller, url.strip(), wanted)
+        )
+    except TriviumError as error:
+        return await _page(request, server, caller, error, {"url": typed})
     failed = next((one.error for one in report.outcomes if one.error and not one.enclosed), None)
     if failed is not None:
-        raise failed
+        return await _page(request, server, caller, failed, {"url": typed})
     return RedirectResponse("/add#jobs", 303)
+
+
+@router.post("/add/samples")
+async def add_samples(
+    server: Here, caller: Owner, q: Annotated[str, Form(max_length=LONGEST_QUERY)] = ""
+) -> Response:
+    """Add the sample documents, for a first look, and go on to a search in them."""
+    await server.read(partial(_add_samples, server))
+    server.wake()
+    return RedirectResponse(f"/?{query({'q': q})}" if q else "/", 303)
+
+
+def _add_samples(server: Server) -> None:
+    library = server.library
+    labels = Labels(collection=SAMPLES)
+    library.jobs.enqueue(library.folders.source([sample_folder()]), labels, what="add the samples")
 
 
 @router.post("/add/folders")
 async def watch_folder(
+    request: Request,
     server: Here,
     caller: Owner,
     path: Annotated[str, Form(min_length=1, max_length=4000)],
@@ -111,7 +138,12 @@ async def watch_folder(
         audience=audience.strip() or None,
         ignore=rules[:_MOST_RULES],
     )
-    await server.read(call)
+    try:
+        await server.read(call)
+    except TriviumError as error:
+        typed = {"path": path, "collection": collection, "category": category}
+        typed |= {"audience": audience, "ignore": ignore}
+        return await _page(request, server, caller, error, {"folder": typed})
     return RedirectResponse("/add#folders", 303)
 
 
@@ -123,7 +155,14 @@ async def unwatch_folder(
     return RedirectResponse("/add#folders", 303)
 
 
-async def _page(request: Request, server: Server, caller: Caller) -> Response:
+async def _page(
+    request: Request,
+    server: Server,
+    caller: Caller,
+    error: TriviumError | None = None,
+    typed: Mapping[str, Mapping[str, str]] | None = None,
+) -> Response:
+    """`typed`: by form, what the one that failed holds."""
     library = server.library
     found = await server.read(partial(jobs.views, library, caller))
     collections = await server.read(partial(library.documents.collections, caller.within()))
@@ -133,15 +172,16 @@ async def _page(request: Request, server: Server, caller: Caller) -> Response:
         folders = [_folder(server, one) for one in kept]
     values = {
         "jobs": found,
+        "panel": await server.read(partial(jobs.panel, library, caller)),
         "folders": folders,
         "collections": [one.name for one in collections],
-        "most_bytes": server.settings.read_max_bytes,
+        "typed": {"url": {}, "folder": {}, **(typed or {})},
     }
-    return page(request, caller, "add.html", values)
+    return page(request, caller, "add.html", values, error=error)
 
 
 def _folder(server: Server, folder: WatchedFolder) -> dict[str, Any]:
     state, message = server.tender.state_of(folder.id) if server.tender else ("", "")
     if not os.path.isdir(folder.path):
-        state, message = "vanished", "It is not there now. Its documents stay."
+        state, message = "vanished", "The folder is missing. Its documents stay in the library."
     return {"folder": folder, "state": state, "message": message}

@@ -5,10 +5,12 @@ What was said before travels in the form, so nothing is kept of a conversation w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Query, Request
@@ -17,14 +19,16 @@ from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
 from trivium.answer.cite import MARK
+from trivium.answer.run import NO_MODEL
 from trivium.answer.statements import pieces
 from trivium.answers import Answer, AnswerEvent, Citation, Done, Statement, Step, Token, Turn
-from trivium.errors import ConversationNotFound, RequestInvalid
+from trivium.errors import ConversationNotFound, RequestInvalid, TriviumError
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.requests import LONGEST_NAME, TurnSaid
 from trivium.http.streaming import Tell, stream
 from trivium.options import Filters
 from trivium.search.run import LONGEST_QUERY
+from trivium.text import boundaries
 from trivium.text.languages import detect_language
 from trivium.text.snippet import snip
 from trivium.web.found import SNIPPET, Piece, without_headings, words_of
@@ -35,6 +39,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 KEPT_TURNS = 6  # of a conversation without a name: what a follow-up can refer to
 _MOST_COLLECTIONS = 50
+_WORDS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Bit:
 
     text: str
     citation: Citation | None = None
+    cited: str = ""  # which characters of the passage bear the sentence out
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,11 @@ class Said:
     carried: str = ""  # for the form; empty: the library keeps it
     answer: Answer | None = None
     cited: tuple[tuple[Citation, list[Piece]], ...] = ()  # each with what it says
+
+    def place_of(self, citation: Citation) -> str:
+        """Which characters of a passage the answer rests on, where it names it first."""
+        bits = (bit for sentence in self.sentences for bit in sentence.bits)
+        return next((bit.cited for bit in bits if bit.citation == citation), "")
 
     @property
     def plain(self) -> str:
@@ -126,8 +137,11 @@ async def show(
 async def ask(request: Request, server: Here, caller: Reader, asked: AskedForm) -> Response:
     """The whole answer in one piece."""
     before = await server.read(partial(_before, server, caller, asked))
-    events = await _begun(server, caller, asked)
-    answer = await server.asking.run(partial(_whole, events))
+    try:
+        events = await _begun(server, caller, asked)
+        answer = await server.asking.run(partial(_whole, events))
+    except TriviumError as error:
+        return await _page(request, server, caller, asked, before, error)
     turns = [*before, _said(answer, asked)]
     return await _page(request, server, caller, replace(asked, question=""), turns)
 
@@ -202,7 +216,33 @@ def _carry(turn: Turn) -> str:
     return TurnSaid(question=turn.question, answer=turn.answer).model_dump_json()
 
 
+def counted(answer: Answer) -> Answer:
+    """The same answer with its citations counted from 1, in the order in which it names them. A
+    model names those of the passages that it uses: [3], then [7]."""
+    named = dict.fromkeys(int(number) for number in MARK.findall(answer.text))
+    known = {one.number for one in answer.citations}
+    new = {old: at for at, old in enumerate((n for n in named if n in known), 1)}
+    if all(old == at for old, at in new.items()):
+        return answer
+    taken = len(new)
+    others = (one.number for one in answer.passages if one.number not in new)
+    new |= {old: taken + at for at, old in enumerate(others, 1)}
+
+    def again(citations: tuple[Citation, ...]) -> tuple[Citation, ...]:
+        told = [replace(one, number=new.get(one.number, one.number)) for one in citations]
+        return tuple(sorted(told, key=lambda one: one.number))
+
+    return replace(
+        answer,
+        text=MARK.sub(lambda m: f"[{new.get(int(m[1]), int(m[1]))}]", answer.text),
+        citations=again(answer.citations),
+        passages=again(answer.passages),
+    )
+
+
 def _said(answer: Answer, asked: AskForm) -> Said:
+    answer = counted(answer)
+    answer = replace(answer, notes=tuple(note for note in answer.notes if note != NO_MODEL))
     carried = "" if asked.conversation else _carry(answer.turn)
     cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)
     return Said(answer.question, sentences(answer), carried, answer, cited)
@@ -233,23 +273,48 @@ def sentences(answer: Answer) -> tuple[Sentence, ...]:
         body = text.lstrip() if doubt else text  # the blank before it is not in doubt
         if body != text:
             shown.append(Sentence((Bit(text[: -len(body)]),)))
-        shown.append(Sentence(tuple(_bits(body, cited)), doubt.why if doubt else ""))
+        bits = _bits(body, cited, sentence.text)
+        shown.append(Sentence(tuple(bits), doubt.why if doubt else ""))
     return tuple(shown)
 
 
-def _bits(text: str, cited: dict[int, Citation]) -> list[Bit]:
+def bearing(passage: str, sentence: str) -> str:
+    """Which characters of a passage say what a sentence says, as the address of its document has
+    them: the sentence of the passage with the most of its words."""
+    wanted = {word for word in _WORDS.findall(sentence.casefold()) if len(word) > 2}
+    cuts = [0, *boundaries.sentences(passage), len(passage)]
+    best, place = 0.0, ""
+    for start, end in pairwise(cuts):
+        words = set(_WORDS.findall(passage[start:end].casefold()))
+        shared = len(wanted & words) / (len(wanted | words) ** 0.5 or 1.0)
+        if shared > best:
+            body = passage[start:end]
+            first = start + len(body) - len(body.lstrip())
+            best, place = shared, f"{first}-{start + len(body.rstrip())}"
+    return place
+
+
+def _bits(text: str, cited: dict[int, Citation], sentence: str) -> list[Bit]:
     bits: list[Bit] = []
     for at, piece in enumerate(MARK.split(text)):  # every second one is a number
         if at % 2:
             known = cited.get(int(piece))
-            bits.append(Bit(piece, known) if known else Bit(f"[{piece}]"))
+            if known:
+                bits.append(Bit(piece, known, bearing(known.text, sentence)))
+            else:
+                bits.append(Bit(f"[{piece}]"))
         elif piece:
             bits.append(Bit(piece))
     return bits
 
 
 async def _page(
-    request: Request, server: Server, caller: Caller, asked: AskForm, turns: Sequence[Said]
+    request: Request,
+    server: Server,
+    caller: Caller,
+    asked: AskForm,
+    turns: Sequence[Said],
+    error: TriviumError | None = None,
 ) -> Response:
     within = caller.within()
     collections = await server.read(partial(server.library.documents.collections, within))
@@ -264,4 +329,4 @@ async def _page(
         "longest": LONGEST_QUERY,
         "longest_name": LONGEST_NAME,
     }
-    return page(request, caller, "ask.html", values)
+    return page(request, caller, "ask.html", values, error=error)

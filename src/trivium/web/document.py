@@ -34,6 +34,15 @@ Queries = Annotated[list[str] | None, Query(max_length=4)]
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document is opened."""
+
+    passage: int | None
+    page: int | None
+    cited: tuple[int, int] | None  # of the passage's characters
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """All that the screen shows of a document."""
 
@@ -125,12 +134,16 @@ async def document(
     passage: Index = None,
     page_: Annotated[int | None, Query(alias="page", ge=1, le=100_000)] = None,
     similar: bool = False,
+    cited: Annotated[str, Query(pattern=r"^(\d{1,7}-\d{1,7})?$")] = "",
     from_: Annotated[str, Query(alias="from", max_length=4000)] = "",
 ) -> Response:
-    """A document at a passage, or at its beginning."""
+    """A document at a passage, or at its beginning. `cited`: the characters of the passage that an
+    answer cites, marked in place of the words of a query."""
     queries = tuple(text[:LONGEST_QUERY] for text in q or () if text.strip())
     origin = replace(SearchState.of(QueryParams(from_)), queries=queries, explain=None)
-    call = partial(_look, server, id, caller.within(), origin, passage, page_, similar)
+    start, _, end = cited.partition("-")
+    place = Place(passage, page_, (int(start), int(end)) if cited else None)
+    call = partial(_look, server, id, caller.within(), origin, place, similar)
     view = await server.read(call)
     return page(request, caller, "document.html", {"view": view})
 
@@ -140,10 +153,10 @@ def _look(
     id_: int,
     within: Where,
     origin: SearchState,
-    passage: int | None,
-    page_: int | None,
+    place: Place,
     similar: bool,
 ) -> View:
+    passage, page_ = place.passage, place.page
     library = server.library
     found = library.documents.get(id_, within)
     passages = library.documents.passages(id_, within)
@@ -163,7 +176,7 @@ def _look(
         passages=passages,
         current=current,
         origin=origin,
-        reading=read(text, passages, passage, words_of(origin.queries)),
+        reading=read(text, passages, passage, words_of(origin.queries), place.cited),
         hits=hits,
         page=page_ if drawn else None,
         pages=max(pages, told) if isinstance(told, int) else pages,

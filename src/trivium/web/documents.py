@@ -1,22 +1,59 @@
-"""The documents of the library, a page at a time, and the collections they are in."""
+"""The documents of the library: found by name, filtered, sorted, a page at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from trivium.errors import BadFilter
 from trivium.http.asked import Here, Reader, Server
-from trivium.http.routes.documents import Cursor, Filter, after
+from trivium.http.routes.documents import Filter
 from trivium.text.filters import parse_filter
-from trivium.types import AllOf, Collection, Compare, Condition, Document, Where
-from trivium.web.pages import PageRoute, page
+from trivium.types import AllOf, Compare, Condition, Document, Where
+from trivium.web.pages import PageRoute, page, query
+from trivium.web.wording import type_name
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 _ON_A_PAGE = 50
+_MOST_SORTED = 10_000  # documents: .2 s; of more, those that were added first
+Order = Literal["title", "-title", "type", "-type", "passages", "-passages", "changed", "-changed"]
+_KEYS: dict[str, Callable[[Document], Any]] = {
+    "title": lambda one: one.title.casefold(),
+    "type": lambda one: type_name(one.media_type).casefold(),
+    "passages": lambda one: one.chunks,
+    "changed": lambda one: one.updated_at,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Which documents, in which order: as the address says it."""
+
+    find: str = ""  # part of a title or a file name
+    collection: str = ""
+    where: str = ""
+    sort: str = "-changed"
+
+    def address(self, **changes: object) -> str:
+        said = {"find": self.find, "collection": self.collection, "where": self.where}
+        said |= {"sort": "" if self.sort == "-changed" else self.sort}
+        pairs = {name: str(value) for name, value in {**said, **changes}.items() if value}
+        return f"/documents?{query(pairs)}" if pairs else "/documents"
+
+    def sorting(self, column: str) -> str:
+        """By this column; the other way round, where it is sorted by it."""
+        return self.address(sort=f"-{column}" if self.sort == column else column)
+
+    def direction(self, column: str) -> str:
+        """For `aria-sort`."""
+        told = {column: "ascending", f"-{column}": "descending"}
+        return told.get(self.sort, "none")
 
 
 @router.get("/documents")
@@ -24,37 +61,52 @@ async def documents(
     request: Request,
     server: Here,
     caller: Reader,
+    find: Annotated[str, Query(max_length=200)] = "",
     collection: Annotated[str, Query(max_length=200)] = "",
     where: Filter = "",
-    cursor: Cursor = "",
+    sort: Order = "-changed",
+    at: Annotated[int, Query(ge=0, le=_MOST_SORTED)] = 0,
     removed: bool = False,
 ) -> Response:
-    """By id: a page goes on where the one before ended."""
-    call = partial(_look, server, caller.within(), collection, where, after(cursor))
-    listed, collections = await server.read(call)
-    shown = listed[:_ON_A_PAGE]
+    """Found by name, filtered, sorted, a page at a time."""
+    asked, error = Listed(find.strip(), collection, where.strip(), sort), None
+    collections = await server.read(partial(server.library.documents.collections, caller.within()))
+    try:
+        found, slips = await server.read(partial(_look, server, caller.within(), asked))
+    except BadFilter as reason:
+        found, slips, error = [], (), reason
     values = {
-        "documents": shown,
+        "documents": found[at : at + _ON_A_PAGE],
         "collections": collections,
-        "collection": collection,
-        "where": where,
-        "first": not cursor,
-        "next": shown[-1].id if len(listed) > _ON_A_PAGE else None,
+        "asked": asked,
+        "count": len(found),
+        "most": _MOST_SORTED,
+        "before": max(0, at - _ON_A_PAGE) if at else None,
+        "next": at + _ON_A_PAGE if len(found) > at + _ON_A_PAGE else None,
+        "at": at,
+        "slips": slips,
         "removed": removed,
     }
-    return page(request, caller, "documents.html", values)
+    return page(request, caller, "documents.html", values, error=error)
 
 
-def _look(
-    server: Server, within: Where, collection: str, where: str, behind: int
-) -> tuple[list[Document], list[Collection]]:
+def _look(server: Server, within: Where, asked: Listed) -> tuple[list[Document], tuple[str, ...]]:
     parts: list[Condition] = []
-    if collection:
-        parts.append(Compare("collection", "eq", collection))
-    if where:
-        parts.append(parse_filter(where))
-    library = server.library
-    found = library.documents.all(
-        within, where=AllOf(tuple(parts)), after=behind, limit=_ON_A_PAGE + 1
-    )
-    return found, library.documents.collections(within)
+    if asked.collection:
+        parts.append(Compare("collection", "eq", asked.collection))
+    if asked.where:
+        parts.append(parse_filter(asked.where))
+    library, condition = server.library, AllOf(tuple(parts))
+    found = library.documents.all(within, where=condition, limit=_MOST_SORTED)
+    slips = () if found or not parts else library.documents.slips(within.narrowed(condition))
+    words = asked.find.casefold().split()
+    found = [one for one in found if all(word in _named(one) for word in words)]
+    key, backwards = _KEYS[asked.sort.removeprefix("-")], asked.sort.startswith("-")
+    # Of equal ones the newest first, whichever way round.
+    found.sort(key=lambda one: -one.id)
+    found.sort(key=key, reverse=backwards)
+    return found, slips
+
+
+def _named(document: Document) -> str:
+    return f"{document.title} {document.uri} {' '.join(document.names)}".casefold()

@@ -191,9 +191,9 @@ def _rows(result: Result) -> list[Row]:
     if result.rerank:
         r = result.rerank
         rows = [
-            Row("rerank", f"reranker: judged {r.judged:.2f}", "", "", "", f"{r.rerank:.3f}"),
-            Row("hybrid", "the three signals", str(r.before), "", "", f"{r.hybrid:.3f}"),
-            Row("position", "its rank before", str(r.before), "", "", f"{r.position:.3f}"),
+            Row("rerank", f"reranker: {r.judged:.2f}", "", "", "", f"{r.rerank:.3f}"),
+            Row("hybrid", "signals, fused", str(r.before), "", "", f"{r.hybrid:.3f}"),
+            Row("position", "rank before reranking", str(r.before), "", "", f"{r.position:.3f}"),
         ]
     rows += [
         Row("preference", p.name, "", "", f"× {p.factor:.2f}", f"{p.contribution:.3f}")

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from trivium.results import Result, Results, SignalPart
 from trivium.search.multi import shown
 from trivium.text.query import parse
-from trivium.text.snippet import marks, snip
+from trivium.text.snippet import marks, said_in, snip
 from trivium.types import Signal, StoredChunk
 from trivium.web.pages import query
 
 SNIPPET = 320  # characters: three lines of 75 on a wide screen, with room to breathe
 _MOST_NAMED = 2  # authors in a byline
+_FOLDERS = 2  # above a file that are named
 Piece = tuple[str, bool]  # some text, and whether it is marked
 
 
@@ -40,8 +41,43 @@ class Card:
         return self.result.found.document.title
 
     @property
+    def file(self) -> str:
+        """The file's name with the folders it lies in, the nearest two."""
+        return file_of(self.result.found.document.uri)
+
+    @property
     def signals(self) -> list[tuple[str, str, int]]:
         return named(self.result.signals)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The results of one document: the best, and the others under it."""
+
+    best: Card
+    more: list[Card]
+
+    def holds(self, rank: int | None) -> bool:
+        return any(card.result.rank == rank for card in self.more)
+
+
+def grouped(cards: Iterable[Card]) -> list[Group]:
+    """In the order of the best of each document."""
+    groups: dict[int, Group] = {}
+    for card in cards:
+        known = groups.setdefault(card.result.found.document.id, Group(card, []))
+        if known.best is not card:
+            known.more.append(card)
+    return list(groups.values())
+
+
+def file_of(uri: str) -> str:
+    """Where a document comes from, in few words: a file with its nearest folders, or a page."""
+    scheme, _, rest = uri.partition("://")
+    if rest and scheme in ("http", "https"):
+        return rest.partition("#by-")[0]
+    name = uri.removeprefix("upload:").replace("!/", "/")
+    return "/".join(part for part in name.split("/")[-_FOLDERS - 1 :] if part)
 
 
 def named(signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
@@ -63,19 +99,23 @@ def cards(results: Results, queries: Sequence[str], origin: str = "") -> list[Ca
     """`queries` go along to the document, where their hits are marked, and `origin`, a search
     screen's, to find back."""
     words = asked_words(results)
-    return [_card(result, words, address_of(result.found, queries, origin)) for result in results]
+    texts = [(r.found.chunk.text, r.found.document.language) for r in results]
+    said = said_in(texts, words)
+    return [
+        _card(result, words, said, address_of(result.found, queries, origin)) for result in results
+    ]
 
 
-def _card(result: Result, words: tuple[str, ...], address: str) -> Card:
+def _card(result: Result, words: tuple[str, ...], said: frozenset[str], address: str) -> Card:
     found = result.found
     body = without_headings(found.chunk.text, found.chunk.headings)
-    cut = snip(body, words, found.document.language, SNIPPET)
+    cut = snip(body, words, found.document.language, SNIPPET, said)
     match, _, parts = shown(result.match, [part.match for part in result.queries]).partition(" ")
     return Card(
         result,
-        marked(found.document.title, words, found.document.language),
+        marked(found.document.title, words, found.document.language, said),
         pieces(cut.text, cut.marks),
-        marked(" › ".join(path_of(found)), words, found.document.language),
+        marked(" › ".join(path_of(found)), words, found.document.language, said),
         place_of(found),
         byline_of(found.document.metadata),
         " / ".join(part for part in (found.document.collection, found.document.category) if part),
@@ -148,6 +188,8 @@ def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> list[Piece]:
     return [piece for piece in cut if piece[0]]
 
 
-def marked(text: str, words: tuple[str, ...], language: str) -> list[Piece]:
+def marked(
+    text: str, words: tuple[str, ...], language: str, said: frozenset[str] = frozenset()
+) -> list[Piece]:
     """A whole text, with the words marked."""
-    return pieces(text, marks(text, words, language) if words else ())
+    return pieces(text, marks(text, words, language, said) if words else ())

@@ -1,4 +1,4 @@
-"""Jobs as they are shown: how far each is, what failed in it and why; followed as they move.
+"""Jobs as they are shown: the panel that sums up what is being added, and each job by itself.
 
 One stream for all of them, since a browser opens six connections to a server and no more. Whoever
 may not see everything sees the jobs of their own files.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import Annotated
 
 import anyio
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Form, Path, Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from trivium.access import Caller
@@ -32,15 +33,19 @@ from trivium.http.streaming import (
     failure,
 )
 from trivium.library import Library
+from trivium.pace import TimeLeft, share_done, time_left
 from trivium.web.pages import PageRoute, fragment
-from trivium.work import Job, JobId, JobState, Task, TaskState
+from trivium.work import REEMBED, Job, JobId, JobState, Task, TaskState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 SHOWN = 15  # jobs on the page, the newest
-_LOOKED_AT = 300  # newest jobs, among which those of a token's own files are found
-_FAILURES = 20  # of a job that are told
-_AT_WORK = 3  # documents of a job that are named while they are worked on
+_LOOKED_AT = 1000  # newest jobs: as many as the library keeps of those that went well
+_FAILURES = 20  # that are listed
+_AT_WORK = 3  # documents that are named while they are worked on
+_CLAIMED = 20  # tasks that a worker holds, of which it has begun a few
+_ADDED = 100  # files that went well and are listed
+_GAP = 30.0  # seconds between two jobs that a person takes for one
 _LOOK_SECONDS = 0.4
 Number = Annotated[int, Path(ge=1, le=2**53)]
 
@@ -70,23 +75,138 @@ class JobView:
         return self.steerable and ended and self.job.lasting and self.job.failed > 0
 
 
-def time_left(seconds: float | None) -> str:
-    """As people say it; empty where nobody knows."""
-    if seconds is None:
-        return ""
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s left"
-    if seconds < 3600:
-        return f"{round(seconds / 60)} min left"
-    return f"{seconds / 3600:.1f} h left"
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Everything that is being added, or was added last, as one: files dropped together are a job
+    each, and a person asks how far all of them are."""
+
+    steerable: bool
+    jobs: tuple[Job, ...] = ()
+    done: int = 0  # files added, updated or found unchanged
+    cancelled: int = 0
+    failures: tuple[Task, ...] = ()
+    at_work: tuple[Task, ...] = ()
+    added: tuple[Task, ...] = ()
+    seconds_left: float | None = None
+
+    @property
+    def running(self) -> tuple[Job, ...]:
+        return tuple(job for job in self.jobs if not job.state.has_ended)
+
+    @property
+    def total(self) -> int:
+        return sum(job.tasks for job in self.jobs)
+
+    @property
+    def failed(self) -> int:
+        return sum(job.failed for job in self.jobs)
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.failed + self.cancelled
+
+    @property
+    def share(self) -> float:
+        sizes = sum(job.ended_size for job in self.jobs), sum(job.size for job in self.jobs)
+        return share_done(sum(job.ended for job in self.jobs), self.total, *sizes)
+
+    @property
+    def left(self) -> str:
+        return time_left(self.seconds_left)
+
+    @property
+    def retriable(self) -> bool:
+        return self.steerable and any(job.failed and job.lasting for job in self.jobs)
 
 
-def shown(library: Library, caller: Caller) -> list[Job]:
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What the panel knows of one job."""
+
+    job: Job
+    done: int
+    failures: list[Task]
+    at_work: list[Task]
+    added: list[Task]
+
+
+class PanelWatch:
+    """Makes the panel again and again: asks only about jobs that may have moved, and keeps the
+    clock by which the time left falls steadily."""
+
+    def __init__(self, library: Library, caller: Caller) -> None:
+        self._library = library
+        self._caller = caller
+        self._known: dict[JobId, _Looked] = {}
+        self._clock = TimeLeft()
+
+    def look(self) -> Panel:
+        jobs = shown(self._library, self._caller, _LOOKED_AT)
+        found = [self._looked(job) for job in _batch([j for j in jobs if j.kind != REEMBED])]
+        self._known = {one.job.id: one for one in found if one.job.state.has_ended}
+        failures = [task for one in found for task in one.failures]
+        at_work = [task for one in found for task in one.at_work]
+        added = [task for one in found for task in one.added]
+        told = Panel(
+            is_owner(self._caller),
+            tuple(one.job for one in found),
+            sum(one.done for one in found),
+            sum(
+                one.job.tasks - one.done - one.job.failed
+                for one in found
+                if one.job.state is JobState.CANCELLED
+            ),
+            tuple(failures[:_FAILURES]),
+            tuple(at_work[:_AT_WORK]),
+            tuple(added[:_ADDED]),
+        )
+        if not told.running:
+            return told
+        return replace(told, seconds_left=self._clock.after(monotonic(), told.share))
+
+    def _looked(self, job: Job) -> _Looked:
+        known = self._known.get(job.id)
+        if known is not None and known.job == job:
+            return known
+        of = self._library.jobs
+        failed, working, done = TaskState.FAILED, TaskState.WORKING, TaskState.DONE
+        claimed = [] if job.state.has_ended else of.tasks(job.id, states=[working], limit=_CLAIMED)
+        return _Looked(
+            job,
+            of.worked(job) - job.failed,
+            of.tasks(job.id, states=[failed], limit=_FAILURES) if job.failed else [],
+            [task for task in claimed if task.step],
+            of.tasks(job.id, states=[done], limit=_ADDED) if job.ended else [],
+        )
+
+
+def panel(library: Library, caller: Caller) -> Panel:
+    """As it is now, for a page that is made once."""
+    return PanelWatch(library, caller).look()
+
+
+def _batch(newest_first: list[Job]) -> list[Job]:
+    """The newest jobs that belong together: each began before another of them had ended, or soon
+    after."""
+    together: list[Job] = []
+    for job in newest_first:
+        until = job.ended_at or job.created_at
+        if together and job.state.has_ended and _seconds(until, together[-1].created_at) > _GAP:
+            break
+        together.append(job)
+    return together
+
+
+def _seconds(earlier: str, later: str) -> float:
+    return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
+
+
+def shown(library: Library, caller: Caller, most: int = SHOWN) -> list[Job]:
     """The newest jobs that this caller may see."""
     if is_owner(caller):
-        return library.jobs.all(limit=SHOWN)
+        return library.jobs.all(limit=most)
     every = library.jobs.all(limit=_LOOKED_AT)
-    return [job for job in every if caller.id and job.options.get("by") == caller.id][:SHOWN]
+    return [job for job in every if caller.id and job.options.get("by") == caller.id][:most]
 
 
 def view(library: Library, caller: Caller, job: Job) -> JobView:
@@ -94,7 +214,8 @@ def view(library: Library, caller: Caller, job: Job) -> JobView:
     if job.failed:
         failures = library.jobs.tasks(job.id, states=[TaskState.FAILED], limit=_FAILURES)
     if not job.state.has_ended:
-        at_work = library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_AT_WORK)
+        claimed = library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_CLAIMED)
+        at_work = [task for task in claimed if task.step][:_AT_WORK]
         return JobView(job, is_owner(caller), {}, tuple(failures), tuple(at_work))
     document = None
     if job.tasks == 1:
@@ -111,7 +232,8 @@ def views(library: Library, caller: Caller) -> list[JobView]:
 
 @router.get("/add/events")
 async def events(request: Request, server: Here, caller: Adder) -> Response:
-    """`job`, with its number and how it is shown, whenever one has moved or appeared."""
+    """`panel`, with how it is shown and whether anything runs, and `job`, with its number and how
+    it is shown: whenever one has moved or appeared."""
     check_room(server)
     stream = _events(server, caller, request)
     return StreamingResponse(stream, media_type=MEDIA_TYPE, headers=HEADERS)
@@ -125,6 +247,19 @@ class _Watch:
     caller: Caller
     _jobs: dict[JobId, Job] = field(default_factory=dict)
     _told: dict[JobId, str] = field(default_factory=dict)
+    _panel: str = ""
+
+    def __post_init__(self) -> None:
+        self._panels = PanelWatch(self.library, self.caller)
+
+    def panel(self) -> tuple[str, bool] | None:
+        """The panel and whether anything runs; None: it is shown as before."""
+        now = self._panels.look()
+        html = fragment("panel.html", {"panel": now})
+        if html == self._panel:
+            return None
+        self._panel = html
+        return html, bool(now.running)
 
     def news(self) -> list[tuple[JobId, str]]:
         """The jobs that are shown in another way than before, the oldest first."""
@@ -150,6 +285,9 @@ async def _events(server: Server, caller: Caller, request: Request) -> AsyncIter
             except TriviumError as error:
                 yield failure(error, request)
                 return
+            if (moved := await server.read(watch.panel)) is not None:
+                yield event("panel", json.dumps({"html": moved[0], "running": moved[1]}))
+                spoken = monotonic()
             for number, html in await server.read(watch.news):
                 yield event("job", json.dumps({"id": number, "html": html}))
                 spoken = monotonic()
@@ -168,9 +306,33 @@ async def cancel(server: Here, caller: Owner, id: Number) -> Response:  # noqa: 
 
 
 @router.post("/add/jobs/{id}/retry")
-async def retry(server: Here, caller: Owner, id: Number) -> Response:  # noqa: A002
-    await server.read(partial(server.library.jobs.retry, id))
+async def retry(
+    server: Here,
+    caller: Owner,
+    id: Number,  # noqa: A002
+    task: Annotated[int | None, Form(ge=1, le=2**53)] = None,
+) -> Response:
+    """What failed in a job, or one file of it."""
+    await server.read(partial(server.library.jobs.retry, id, task))
     server.wake()
+    return RedirectResponse("/add#jobs", 303)
+
+
+@router.post("/add/jobs/retry")
+async def retry_all(server: Here, caller: Owner) -> Response:
+    """Everything that failed in what the panel shows."""
+    for job in (await server.read(partial(panel, server.library, caller))).jobs:
+        if job.failed:
+            await server.read(partial(server.library.jobs.retry, job.id))
+    server.wake()
+    return RedirectResponse("/add#jobs", 303)
+
+
+@router.post("/add/jobs/cancel")
+async def cancel_all(server: Here, caller: Owner) -> Response:
+    """Whatever still runs of what the panel shows."""
+    for job in (await server.read(partial(panel, server.library, caller))).running:
+        await server.read(partial(server.library.jobs.cancel, job.id))
     return RedirectResponse("/add#jobs", 303)
 
 

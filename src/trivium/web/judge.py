@@ -74,7 +74,7 @@ async def judge(
     document: Annotated[int, Form(ge=1, le=2**53)],
     grade: Annotated[str, Form(pattern=f"^([{GRADES[0]}-{GRADES[-1]}]|{SKIPPED})$")],
 ) -> Response:
-    """What a person says of one document; it can be said anew."""
+    """What a person says of one document; they can change it."""
     given = None if grade == SKIPPED else int(grade)
     await server.read(partial(_judge, server, name, q.strip(), document, given))
     if PART not in request.headers:

@@ -69,11 +69,14 @@ def page(
     template: str,
     values: Mapping[str, object],
     *,
+    error: TriviumError | None = None,
     status: int = 200,
 ) -> HTMLResponse:
-    """The page, or those of its blocks that the request names. Every value is escaped."""
+    """The page, or those of its blocks that the request names. Every value is escaped. With an
+    error the page says what went wrong, above the form that holds what was typed."""
     made = _templates().get_template(template)
-    shown = {**_frame(request, caller), **values}
+    shown = {**_frame(request, caller), "error": error, **values}
+    status = status_of(error) if error else status
     wanted = request.headers.get(PART, "").split()
     if not wanted:
         return HTMLResponse(made.render(shown), status, headers=_HEADERS)
@@ -102,6 +105,7 @@ def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
         "theme": theme if theme in ("light", "dark") else "",
         "path": request.url.path,
         "here": here(request),
+        "most_bytes": request.app.state.server.settings.read_max_bytes,
     }
 
 
@@ -126,13 +130,11 @@ def failed(request: Request, error: TriviumError) -> Response:
         return answer
     status = status_of(error)
     caller = getattr(request.state, "caller", None)
-    told = {"error": error, "status": status}
-    answer_ = page(request, caller, "error.html", told, status=status)
-    if not whole:
-        text = _templates().get_template("error.html")
-        context = text.new_context({"error": error, "status": status})
-        answer_ = HTMLResponse("".join(text.blocks["alert"](context)), status, headers=_HEADERS)
-    return answer_
+    if whole:
+        return page(request, caller, "error.html", {"status": status}, error=error)
+    text = _templates().get_template("base.html")
+    context = text.new_context({"error": error})
+    return HTMLResponse("".join(text.blocks["alert"](context)), status, headers=_HEADERS)
 
 
 class PageRoute(APIRoute):

@@ -46,9 +46,14 @@ class Reading:
 
 
 def read(
-    text: str, passages: Sequence[StoredChunk], index: int | None, words: tuple[str, ...]
+    text: str,
+    passages: Sequence[StoredChunk],
+    index: int | None,
+    words: tuple[str, ...],
+    cited: tuple[int, int] | None = None,
 ) -> Reading:
-    """The text around a passage, which is kept apart; without one, the beginning."""
+    """The text around a passage, which is kept apart; without one, the beginning. The words are
+    marked, or in their place the range of the passage that an answer cites."""
     chosen = next((p for p in passages if p.chunk.index == index), None)
     centre = (chosen.chunk.start, chosen.chunk.end) if chosen else (0, 0)
     shown = [p for p in passages if _near(p, centre)]
@@ -60,6 +65,8 @@ def read(
         end = len(text)
     language = passages[0].document.language if passages else ""
     marked = [(a + start, b + start) for a, b in marks(text[start:end], words, language)]
+    if cited is not None and chosen:
+        marked = [(chosen.chunk.start + cited[0], min(chosen.chunk.start + cited[1], centre[1]))]
     page = _Page(text, marked, {h for p in shown for h in p.chunk.headings})
     parts: list[tuple[int | None, int, int, str]] = [(None, start, end, "")]
     if chosen:
@@ -146,5 +153,7 @@ class _Page:
     def _cut(self, start: int, end: int) -> list[Piece]:
         if end <= start:
             return []
-        inside = [(a - start, b - start) for a, b in self._marked if start <= a and b <= end]
+        # Cut to this line: a sentence may run over several.
+        met = ((max(a, start) - start, min(b, end) - start) for a, b in self._marked)
+        inside = [(a, b) for a, b in met if a < b]
         return pieces(self._text[start:end], inside)

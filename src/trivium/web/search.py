@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from trivium.errors import EmptyQuery
+from trivium.errors import EmptyQuery, InputError
 from trivium.http.asked import Here, Reader, Server
+from trivium.http.problems import PART
 from trivium.options import Filters, SearchOptions
 from trivium.results import Results, SignalPart, Suggestion
 from trivium.search.prefer import RECENT, boosts_written
@@ -28,13 +29,15 @@ from trivium.types import (
     Where,
 )
 from trivium.web.explain import Picture, picture
-from trivium.web.found import Card, cards, named
+from trivium.web.found import Group, cards, grouped, named
 from trivium.web.pages import PageRoute, page
+from trivium.web.samples import SAMPLES, SEARCHES
 from trivium.web.state import SearchState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 _SUGGESTED = 5
+_COUNTED = 100  # documents that filters are counted among: as many as a page can show
 _FACETS: dict[Label, str] = {"collection": "Collection", "category": "Category", "type": "Type"}
 
 
@@ -55,12 +58,20 @@ class View:
     usual: Granularity  # what results are when the address does not say
     facets: list[Facet]
     results: Results | None = None
-    cards: list[Card] = field(default_factory=list)
+    groups: list[Group] = field(default_factory=list)
     more: str = ""  # the address of a longer list
     suggestions: tuple[Suggestion, ...] = ()
     picture: Picture | None = None
     collections: list[Collection] = field(default_factory=list)  # before anything is asked
     note: str = ""
+    adding: bool = False  # nothing was found, and files are still being added
+
+    @property
+    def searches(self) -> tuple[str, ...]:
+        """Examples to click, where there are sample documents or nothing at all."""
+        if not self.collections or any(one.name == SAMPLES for one in self.collections):
+            return SEARCHES
+        return ()
 
     @property
     def by(self) -> Granularity:
@@ -88,9 +99,10 @@ class View:
         number, took = len(self.results), self.results.took_ms
         if not number:
             return "Nothing was found"
-        thing = "document" if self.by is Granularity.DOCUMENT else "passage"
-        plural = "" if number == 1 else "s"
-        return f"{number} {thing}{plural} in {took:.0f} ms"
+        documents = _counted(len(self.groups), "document")
+        if self.by is Granularity.DOCUMENT:
+            return f"{documents} in {took:.0f} ms"
+        return f"{_counted(number, 'passage')} in {documents}, {took:.0f} ms"
 
     def named(self, signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
         """Signals as the badges show them."""
@@ -124,36 +136,76 @@ class View:
 async def search(request: Request, server: Here, caller: Reader) -> Response:
     """Search, by the address alone; without a query, what there is to search in."""
     state = SearchState.of(request.query_params)
-    view = await server.read(partial(_look, server, state, caller.within()))
+    try:
+        view = await server.read(partial(_look, server, state, caller.within()))
+    except InputError as error:
+        if PART in request.headers:  # a script keeps the page that it is on
+            raise
+        view = await server.read(partial(_unsearched, server, state, caller.within()))
+        return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
     return page(request, caller, "search.html", {"view": view, "state": state})
+
+
+def _unsearched(server: Server, state: SearchState, within: Where) -> View:
+    """The form as it was filled in, where it asks for what makes no sense."""
+    plain = replace(state, where="")
+    facets = [_facet(server, name, plain, within) for name in _FACETS]
+    return View(state, Granularity(server.settings.search_by), facets, note="Nothing was searched.")
 
 
 def _look(server: Server, state: SearchState, within: Where) -> View:
     usual = Granularity(server.settings.search_by)
-    facets = [_facet(server, name, state, within) for name in _FACETS]
     if not state.queries:
+        facets = [_facet(server, name, state, within) for name in _FACETS]
         return View(state, usual, facets, collections=server.library.documents.collections(within))
     try:
         results = _search(server, state, within)
     except EmptyQuery:
+        facets = [_facet(server, name, state, within) for name in _FACETS]
         return View(state, usual, facets, note="Type at least one word to search for.")
+    facets = _found_facets(server, state, within)
     asked = state.limit or server.settings.search_limit
     return View(
         state,
         usual,
         facets,
         results,
-        cards(results, state.queries, state.origin),
+        grouped(cards(results, state.queries, state.origin)),
         state.more(asked) if len(results) >= asked else "",
         _suggest(server, state.queries[-1], within),
         picture(results, state.explain) if state.explain is not None else None,
+        adding=not results and bool(server.library.jobs.all(ended=False, limit=1)),
     )
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _suggest(server: Server, typed: str, within: Where) -> tuple[Suggestion, ...]:
     """How it may go on; that it may stay as it is goes without saying."""
     found = server.library.suggest(typed, _SUGGESTED + 1, within)
     return tuple(one for one in found if one.text != typed.lower())[:_SUGGESTED]
+
+
+def _found_facets(server: Server, state: SearchState, within: Where) -> list[Facet]:
+    """Counted among the documents that the query finds, without weak matches unless there are no
+    others: what choosing a value would show. By the fused order alone: a reranker would read
+    hundreds of passages for a number."""
+    plain = replace(state, limit=_COUNTED, by=Granularity.DOCUMENT, rerank=False, hyde=False)
+    plain = replace(plain, expand=False)
+    found = _search(server, plain, within)
+    facets = []
+    for name in _FACETS:
+        chosen = getattr(state, name)
+        # What the label's own filter leaves out counts too: several values can be chosen.
+        free = replace(plain, **{name: ()}) if chosen else plain
+        results = _search(server, free, within) if chosen else found
+        fitting = [r for r in results if results.fits(r)] or results
+        ids = tuple(Compare("source", "eq", f"#{r.found.document.id}") for r in fitting)
+        counts = server.library.documents.counts(name, within.narrowed(AnyOf(ids)))
+        facets.append(_made(name, chosen, counts))
+    return facets
 
 
 def _search(server: Server, state: SearchState, within: Where) -> Results:
@@ -197,7 +249,10 @@ def _facet(server: Server, name: Label, state: SearchState, within: Where) -> Fa
     counted = server.library.documents.counts(
         name, within.narrowed(_condition(state, without=name))
     )
-    chosen = getattr(state, name)
+    return _made(name, getattr(state, name), counted)
+
+
+def _made(name: Label, chosen: tuple[str, ...], counted: Mapping[str, int]) -> Facet:
     values = {value: counted.get(value, 0) for value in (*chosen, *counted) if value}
     ordered = sorted(values.items(), key=lambda one: (one[0] not in chosen, -one[1], one[0]))
     return Facet(name, _FACETS[name], [(v, n, v in chosen) for v, n in ordered])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -14,7 +14,7 @@ from trivium import __version__
 from trivium.access import Caller, Right
 from trivium.chunk.choose import STRATEGIES
 from trivium.config import config_file, described, names, shown
-from trivium.errors import BadSetting, TriviumError
+from trivium.errors import BadSetting, InputError, TriviumError
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.requests import MOST_NAMES
 from trivium.web.pages import PageRoute, page
@@ -109,7 +109,7 @@ async def create_token(
     try:
         if every and labels:
             raise BadSetting(
-                "Every audience, or only some?", fix="Clear the labels or the box beside them."
+                "You chose all labels and named some.", fix="Clear the labels or the checkbox."
             )
         call = partial(
             server.library.tokens.create,
@@ -120,8 +120,10 @@ async def create_token(
             name=name.strip(),
         )
         kept, text = await server.read(call)
-    except BadSetting as error:
-        return await _tokens(request, server, caller, error=error)
+    except InputError as error:
+        typed = {"name": name, "audiences": audiences, "every": every, "expires": expires}
+        typed |= {"collection": collection or (), "right": right or ()}
+        return await _tokens(request, server, caller, error=error, typed=typed)
     return await _tokens(request, server, caller, made=(kept.name or kept.id, text))
 
 
@@ -140,17 +142,19 @@ async def _tokens(
     *,
     made: tuple[str, str] | None = None,
     error: TriviumError | None = None,
+    typed: Mapping[str, object] | None = None,
 ) -> Response:
+    fresh = {"name": "", "audiences": "", "every": False, "expires": "30d"}
     values = {
+        "typed": typed or {**fresh, "collection": (), "right": (Right.SEARCH,)},
         "tokens": await server.read(server.library.tokens.all),
         "collections": await server.read(server.library.documents.collections),
         "rights": list(Right),
         "periods": PERIODS,
         "open_to_all": server.door.open_to_all,
         "made": made,
-        "error": error,
     }
-    return page(request, caller, "tokens.html", values, status=422 if error else 200)
+    return page(request, caller, "tokens.html", values, error=error)
 
 
 @router.get("/settings/collections")

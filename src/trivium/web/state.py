@@ -91,6 +91,13 @@ class SearchState:
         return filters + sum(options) + (self.weights is not None and self.is_hybrid)
 
     @property
+    def is_advanced(self) -> bool:
+        """Whether something is chosen that lies folded under Advanced."""
+        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every)
+        typed = (self.boost, self.where)
+        return any(switched) or any(typed) or not self.is_hybrid or self.weights is not None
+
+    @property
     def is_hybrid(self) -> bool:
         return self.mode is Mode.HYBRID
 

@@ -32,6 +32,7 @@ _TYPES = {
     "gif": "Picture (GIF)",
     "webp": "Picture (WebP)",
     "bibtex": "BibTeX",
+    "vnd.citationstyles.csl+json": "References (CSL)",
 }
 
 

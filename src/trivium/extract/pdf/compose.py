@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trivium.errors import FileEmpty
+from trivium.extract.composer import naming
 from trivium.extract.pdf import front
 from trivium.extract.pdf.assemble import assemble
 from trivium.extract.pdf.columns import common_gutter, find_gutter
@@ -54,7 +55,7 @@ def compose(
     blocks = _blocks(lines, start, end, typography, marks)
     if printed and title != printed:
         front.clear_cover(blocks, title)
-    title = title or front.first_heading(blocks)
+    title = naming(title) or naming(front.first_heading(blocks))
     text, elements = assemble(blocks, {page.number: page for page in found.pages})
     return Extraction(
         text=text,

@@ -41,7 +41,7 @@ def opened(blob: Blob, *, max_pages: int = MAX_PAGES) -> Iterator[PdfDocument]:
                     f"{blob.name} is locked with a password.",
                     fix="Open it with its password and save a copy without one.",
                 ) from None
-            raise FileDamaged(f"{blob.name} is no PDF that can be read.") from None
+            raise FileDamaged(f"Couldn't read {blob.name}: the file is damaged.") from None
         try:
             count = len(document)
             if count == 0:

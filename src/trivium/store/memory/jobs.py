@@ -32,7 +32,7 @@ from trivium.work import (
 
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 _OPEN = (TaskState.WAITING, TaskState.WORKING)
-_KEPT = 20  # ended jobs that went well
+_KEPT = 1000  # ended jobs that went well
 
 
 @dataclass

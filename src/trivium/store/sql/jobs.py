@@ -34,7 +34,8 @@ _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 # Ended jobs that are kept with their documents, for people: beyond that a folder that is added
 # every hour would fill the database with its own diary. Those with failures stay until cleared.
-_KEPT = 20
+# 1,000: files dropped on the page are a job each, and the page counts them together.
+_KEPT = 1000
 _DEEPEST = 4  # tasks from one that a source offers down to what lies within it
 
 

@@ -8,7 +8,8 @@
 const underway = new Map();
 
 /**
- * Put elements in the place of those with the same id. Focus stays where it was, if that still is.
+ * Put elements in the place of those with the same id. Focus stays where it was, if that still is,
+ * and what was unfolded stays unfolded.
  * @param {string} html
  */
 export function swap(html) {
@@ -17,7 +18,9 @@ export function swap(html) {
   const held = document.activeElement?.id;
   for (const element of [...made.content.children]) {
     const old = element.id && document.getElementById(element.id);
-    if (old) old.replaceWith(element);
+    if (!old) continue;
+    for (const open of old.querySelectorAll("details[open][id]")) element.querySelector(`#${CSS.escape(open.id)}`)?.setAttribute("open", "");
+    old.replaceWith(element);
   }
   if (held && document.activeElement === document.body) document.getElementById(held)?.focus();
 }

@@ -87,3 +87,44 @@ question.addEventListener("keydown", (event) => {
 });
 stop.addEventListener("click", () => asking?.abort());
 if (form.hasAttribute("data-at-once")) ask();
+
+// A source opens beside the answer where there is room; elsewhere its link leads to the document.
+const wide = matchMedia("(min-width: 1100px)");
+const source = /** @type {HTMLElement} */ (document.getElementById("source"));
+/** @type {HTMLElement | null} */
+let opener = null;
+
+/** @param {HTMLAnchorElement} link */
+async function openSource(link) {
+  const answer = await fetch(link.href, { headers: { "X-Part": "reading" } }).catch(() => null);
+  if (!answer?.ok) return location.assign(link.href);
+  const place = /** @type {HTMLElement} */ (document.getElementById("source-text"));
+  place.innerHTML = await answer.text();
+  /** @type {HTMLElement} */ (document.getElementById("source-title")).textContent = link.title || link.textContent;
+  /** @type {HTMLAnchorElement} */ (document.getElementById("source-open")).href = link.href;
+  for (const other of document.querySelectorAll("[data-source][aria-current]")) other.removeAttribute("aria-current");
+  link.setAttribute("aria-current", "true");
+  opener = link;
+  source.hidden = false;
+  document.getElementById("main")?.classList.add("with-source");
+  (place.querySelector("#here mark") ?? place.querySelector("#here"))?.scrollIntoView({ block: "center" });
+  source.focus({ preventScroll: true });
+}
+
+function closeSource() {
+  source.hidden = true;
+  document.getElementById("main")?.classList.remove("with-source");
+  opener?.removeAttribute("aria-current");
+  opener?.focus();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest("a[data-source]") : null;
+  if (!link || !wide.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  openSource(/** @type {HTMLAnchorElement} */ (link));
+});
+document.getElementById("source-close")?.addEventListener("click", closeSource);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !source.hidden) closeSource();
+});

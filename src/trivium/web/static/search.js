@@ -48,7 +48,7 @@ async function search(chosen) {
     changedAt = now;
   }
   const fixed = new FormData(theForm()).get("weights") === "fixed";
-  const parts = `results facets chosen drawer${fixed ? "" : " weights"}`;
+  const parts = `completions results facets chosen drawer${fixed ? "" : " weights"}`;
   if (await load(address, parts, { kind: "search" })) after();
 }
 
@@ -171,3 +171,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 window.addEventListener("popstate", () => follow(location.pathname + location.search));
+// Files were added while this page was open.
+document.addEventListener("library-changed", () => follow(location.pathname + location.search));

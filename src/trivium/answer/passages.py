@@ -57,7 +57,7 @@ def passage_of(number: int, found: StoredChunk, before: str = "", after: str = "
         headings=chunk.headings,
         pages=chunk.pages,
         paragraph=chunk.paragraph,
-        link=result.found.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
+        link=found.link or (document.uri if _ON_THE_WEB.match(document.uri) else ""),
         text=chunk.text,
     )
     text = f"{chunk.header}\n{whole}" if chunk.header else whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -199,7 +200,8 @@ def _found_facets(server: Server, state: SearchState, within: Where) -> list[Fac
     for name in _FACETS:
         chosen = getattr(state, name)
         # What the label's own filter leaves out counts too: several values can be chosen.
-        free = replace(plain, **{name: ()}) if chosen else plain
+        unset: dict[str, Any] = {name: ()}
+        free = replace(plain, **unset) if chosen else plain
         results = _search(server, free, within) if chosen else found
         fitting = [r for r in results if results.fits(r)] or results
         ids = tuple(Compare("source", "eq", f"#{r.found.document.id}") for r in fitting)

@@ -57,6 +57,10 @@ class Step(StrEnum):
 
 ADD = "add"  # the kind of a job that adds documents from where they are
 UPLOAD = "upload"  # of one that adds a file which was sent in and is kept until it is done
+# Ended jobs that are kept with their documents, for people: beyond that a folder that is added
+# every hour would fill the database with its own diary. Those with failures stay until cleared.
+# 1,000: files dropped on the page are a job each, and the page counts them together.
+KEPT_JOBS = 1000
 REEMBED = "reembed"  # the kind of a job that changes the embedding model: it counts passages
 # What becomes of a document is for those who work on it to say (`ingest.outcomes`), but for this:
 # a store finds out when it keeps it.

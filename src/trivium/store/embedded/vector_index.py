@@ -28,7 +28,7 @@ class FolderVectors:
     def held(self) -> int:
         return self._snapshots.active_vectors(self._snapshots.current())
 
-    def rebuild(self) -> None:
+    def catch_up(self) -> None:
         self._indexes.rebuild_vectors()
         self._snapshots.forget()
 

@@ -17,6 +17,7 @@ from trivium.ports import Leases, worker_lease
 from trivium.store.clock import now
 from trivium.store.memory.held import Held
 from trivium.work import (
+    KEPT_JOBS,
     REEMBED,
     Job,
     JobId,
@@ -32,7 +33,6 @@ from trivium.work import (
 
 MOST_LOST = 2  # workers that ended while they had a task, after which it is not tried again
 _OPEN = (TaskState.WAITING, TaskState.WORKING)
-_KEPT = 1000  # ended jobs that went well
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Books:
     def trim(self) -> None:
         """Forget old jobs that went well."""
         well = [j for j in self.jobs.values() if j.state in (JobState.DONE, JobState.CANCELLED)]
-        for job in sorted(well, key=lambda job: -job.id)[_KEPT:]:
+        for job in sorted(well, key=lambda job: -job.id)[KEPT_JOBS:]:
             self.forget(job.id)
 
     def forget(self, job: JobId) -> None:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 
 from sqlalchemy import Engine, text
 
+from trivium.errors import LibraryBusy
 from trivium.ports import Backend, Blobs
 from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.address import Address
@@ -37,12 +38,13 @@ from trivium.store.sql.documents import SqlDocuments
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
-from trivium.store.sql.models import SqlModels
+from trivium.store.sql.models import EmbeddingElsewhere, SqlModels
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.tokens import SqlTokens
 from trivium.store.sql.vectors import SqlVectors
 
+EMBEDDING = "embedding"  # the lease of whoever makes vectors that are missing
 PATIENCE = 3600.0  # seconds to wait for a lease
 # Workers on many machines end for many reasons: killed ones took two of 200 innocent documents with
 # them when two losses were enough.
@@ -72,7 +74,9 @@ def open_postgres(
     leases = RowLeases(engine, wait)
     originals = KeptOriginals(blobs or RowBlobs(engine))
     alone = _Alone(engine)
-    models = SqlModels(engine, alone.hold, vectors)
+    models = SqlModels(
+        engine, nullcontext, vectors, embedding=lambda: _embedding(leases), switching=alone.hold
+    )
     views = PostgresViews(engine)
 
     def close() -> None:
@@ -108,6 +112,16 @@ def open_postgres(
         folder=None,
         close=close,
     )
+
+
+@contextmanager
+def _embedding(leases: RowLeases) -> Iterator[None]:
+    with ExitStack() as held:
+        try:
+            held.enter_context(leases.hold(EMBEDDING, "embedding passages", patience=0))
+        except LibraryBusy as reason:
+            raise EmbeddingElsewhere from reason
+        yield
 
 
 class _Alone:

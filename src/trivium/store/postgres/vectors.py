@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, text
 from trivium.errors import StoreError
 from trivium.store.indexed import IndexedChunk
 from trivium.store.sql.feed import Feed
-from trivium.store.sql.statements import NEXT_MODEL, setting
+from trivium.store.sql.statements import NEXT_MODEL, STORED, setting
 from trivium.types import ChunkId, Hit
 
 if TYPE_CHECKING:
@@ -27,9 +27,14 @@ if TYPE_CHECKING:
 EXACT = 10_000
 _DEEPER = 4  # each time the graph proposed too few
 _DEEPEST = 20_000
+_ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
 _MAKE = 7_411_003  # lock of whoever makes a table
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
+_LAST_TABLE = (
+    "SELECT max(CAST(substring(relname FROM 9) AS integer)) FROM pg_class"
+    " WHERE relname ~ '^vectors_[0-9]+$' AND relnamespace = CAST(current_schema() AS regnamespace)"
+)
 _LONGEST = 4_000  # dimensions that a graph of 16-bit vectors can have
 
 
@@ -82,6 +87,11 @@ class VectorTables:
         serving = self._feed.serving()
         if serving.dimensions:
             self._fill(serving.model, serving.dimensions, anew=True)
+
+    def catch_up(self) -> None:
+        serving = self._feed.serving()
+        if serving.dimensions:
+            self._fill(serving.model, serving.dimensions)
 
     def prepare(self, model: str, dimensions: int) -> None:
         self._fill(model, dimensions)
@@ -140,21 +150,42 @@ class VectorTables:
     # --- tables
 
     def _fill(self, model: str, dimensions: int, *, anew: bool = False) -> ChunkId:
-        """Bring the table of a model up to what is embedded; the highest id in it."""
+        """Bring the table of a model up to what is embedded; the highest id in it. `anew`: in a new
+        table, and searches look at the old one until that is whole."""
         with self._engine.begin() as connection:
-            table = self._made(connection, model, dimensions, graph=False)
             connection.execute(text("SET LOCAL statement_timeout = 0"))
-            if anew:
-                connection.execute(text(f"TRUNCATE {table}"))
-            have = np.array(connection.scalars(text(f"SELECT chunk FROM {table}")).all(), np.int64)
-            active = 0
-            for ids, vectors in self._feed.vector_rows(model, 0):
-                new = ~np.isin(ids, have)
-                if new.any():
-                    _copy(connection, table, ids[new], vectors[new])
-                active = int(ids[-1])
+            old = self._table(connection, model) if anew else None
+            if old is not None:
+                gone = text("DELETE FROM vector_tables WHERE model = :model")
+                connection.execute(gone, {"model": model})
+            table = self._made(connection, model, dimensions, graph=False)
+            self._add_missing(connection, table, model)
             self._add_graph(connection, table)
-        return active
+            if old is not None:
+                connection.execute(text(f"DROP TABLE {old}"))
+            return int(connection.scalar(text(f"SELECT max(chunk) FROM {table}")) or 0)
+
+    @staticmethod
+    def _add_missing(connection: Connection, table: str, model: str) -> None:
+        """The vectors of active chunks that the table lacks, some at a time."""
+        missing = text(
+            "SELECT c.id, e.vector FROM chunks c JOIN documents d ON d.id = c.document"
+            " AND d.interpretation > 0 AND c.id >= d.first_chunk"
+            " AND c.id < d.first_chunk + d.chunks"
+            " JOIN embeddings e ON e.hash = c.embedding AND e.model = :model"
+            f" LEFT JOIN {table} v ON v.chunk = c.id"
+            " WHERE v.chunk IS NULL AND c.id > :after ORDER BY c.id LIMIT :most"
+        )
+        after = 0
+        while True:
+            values = {"model": model, "after": after, "most": _ROWS}
+            rows = connection.execute(missing, values).all()
+            if not rows:
+                return
+            stored = np.frombuffer(b"".join(row.vector for row in rows), dtype=STORED)
+            vectors = stored.reshape(len(rows), -1).astype(np.float32)
+            _copy(connection, table, np.array([row.id for row in rows]), vectors)
+            after = rows[-1].id
 
     def _made(
         self, connection: Connection, model: str, dimensions: int, *, graph: bool = True
@@ -171,9 +202,8 @@ class VectorTables:
         _alone(connection)
         table = self._table(connection, model)
         if table is None:
-            last = connection.scalar(text("SELECT max(number) FROM vector_tables")) or 0
+            last = connection.scalar(text(_LAST_TABLE)) or 0
             table = f"vectors_{last + 1}"
-            connection.execute(text(f"DROP TABLE IF EXISTS {table}"))
             connection.execute(
                 text(
                     f"CREATE TABLE {table} (chunk bigint PRIMARY KEY,"

@@ -27,15 +27,22 @@ from trivium.store.clock import now
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.statements import one_state, slices
 from trivium.store.sql.tables import documents
-from trivium.work import REEMBED, Job, JobId, JobState, Priority, Step, Task, TaskId, TaskState
+from trivium.work import (
+    KEPT_JOBS,
+    REEMBED,
+    Job,
+    JobId,
+    JobState,
+    Priority,
+    Step,
+    Task,
+    TaskId,
+    TaskState,
+)
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
-# Ended jobs that are kept with their documents, for people: beyond that a folder that is added
-# every hour would fill the database with its own diary. Those with failures stay until cleared.
-# 1,000: files dropped on the page are a job each, and the page counts them together.
-_KEPT = 1000
 _DEEPEST = 4  # tasks from one that a source offers down to what lies within it
 
 
@@ -157,7 +164,7 @@ class SqlJobs:
 def trim(connection: Connection) -> None:
     """Forget old jobs that went well."""
     well = jobs.c.state.in_((JobState.DONE, JobState.CANCELLED))
-    newest = select(jobs.c.id).where(well).order_by(jobs.c.id.desc()).limit(_KEPT)
+    newest = select(jobs.c.id).where(well).order_by(jobs.c.id.desc()).limit(KEPT_JOBS)
     connection.execute(delete(jobs).where(well, jobs.c.id.not_in(newest)))
 
 

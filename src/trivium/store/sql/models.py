@@ -63,6 +63,10 @@ _MISSING = 256  # chunks whose vectors are made at a time, where they were missi
 _DROPPED = 5_000  # rows deleted in one transaction: other writers wait some 50 ms for it
 
 
+class EmbeddingElsewhere(Exception):
+    """Another process makes the vectors that are missing."""
+
+
 class VectorIndex(Protocol):
     """What a store derives from the vectors that are kept here. PostgreSQL's own index follows by
     itself; files beside a database do not."""
@@ -75,7 +79,9 @@ class VectorIndex(Protocol):
         """How many active chunks are in it."""
         ...
 
-    def rebuild(self) -> None: ...
+    def catch_up(self) -> None:
+        """Index vectors that were made after their chunks."""
+        ...
 
     def prepare(self, model: str, dimensions: int) -> None:
         """Index what is embedded by a model that does not serve yet."""
@@ -102,10 +108,18 @@ class SqlModels:
         engine: Engine,
         writing: Callable[[], AbstractContextManager[None]],
         index: VectorIndex,
+        *,
+        embedding: Callable[[], AbstractContextManager[None]] | None = None,
+        switching: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
+        """Where several processes write, `embedding` is held by the one that makes vectors that
+        are missing, and raises EmbeddingElsewhere where another does. Within `switching` no
+        document changes."""
         self._engine = engine
         self._writing = writing
         self._index = index
+        self._embedding = embedding or writing
+        self._switching = switching or writing
 
     def manifest(self) -> Manifest:
         return _manifest(self._engine)
@@ -147,8 +161,14 @@ class SqlModels:
             keep_vectors(connection, model, vectors)
 
     def embed_missing(self, model: str, embed: Embed) -> int:
+        try:
+            return self._embed_missing(model, embed)
+        except EmbeddingElsewhere:
+            return 0
+
+    def _embed_missing(self, model: str, embed: Embed) -> int:
         done, after = 0, 0
-        with self._writing():
+        with self._embedding():
             serving = self.manifest().model
             if model and serving not in ("", model):
                 raise ModelChanged(f"The vectors of this library are of {serving}.")
@@ -163,7 +183,7 @@ class SqlModels:
                     done += len(found)
             finally:
                 if self.embedded(model) > held:
-                    self._index.rebuild()
+                    self._index.catch_up()
         return done
 
     def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
@@ -240,7 +260,7 @@ class SqlModels:
     # --- the switch
 
     def switch(self, model: str) -> None:
-        with self._writing():
+        with self._switching():
             lacking = self.count_unembedded(model)
             if lacking:
                 raise NotEmbedded(f"{lacking:,} passages have no vector of {model}.", fix="")

@@ -71,7 +71,11 @@ def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> 
 
 
 def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
-    insert_all(connection, table, [{**row, CHECKSUM: checksum(table, row)} for row in rows])
+    """Several processes may keep the same: each in the same order, so that none waits in a
+    circle."""
+    ordered = sorted(rows, key=lambda row: str(row["hash"]))
+    summed = [{**row, CHECKSUM: checksum(table, row)} for row in ordered]
+    insert_all(connection, table, summed, absent=True)
 
 
 def free_vectors(connection: Connection, hashes: Sequence[str]) -> None:

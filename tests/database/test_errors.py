@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from sqlalchemy import text
@@ -27,7 +27,7 @@ from trivium.places import DatabaseAddress, place_of
 from trivium.ports import Backend
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
-from trivium.store.postgres.database import open_database
+from trivium.store.postgres.database import AT_ONCE, SPARE, open_database
 from trivium.store.postgres.schema import OLDEST, check_server
 from trivium.testing.samples import TOY, sample
 from trivium.types import OWNER
@@ -280,16 +280,12 @@ def test_a_statement_that_takes_too_long(place: DatabaseAddress) -> None:
 
 def test_no_free_connection_in_this_process(place: DatabaseAddress) -> None:
     engine = open_database(parse(place))
-    pool = engine.pool
-    pool._timeout = 0.01  # type: ignore[attr-defined]
-    held = []
-    try:
+    engine.pool._timeout = 0.01  # type: ignore[attr-defined]
+    with ExitStack() as held:
+        for _ in range(AT_ONCE + SPARE):
+            held.enter_context(engine.connect())
         with pytest.raises(LibraryBusy, match="are in use"):
-            for _ in range(100):
-                held.append(engine.connect())
-    finally:
-        for one in held:
-            one.close()
+            engine.connect()
     engine.dispose()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from trivium.store.postgres.address import Address
 
 T = TypeVar("T")
 CONNECT_SECONDS = 10
+AT_ONCE, SPARE = 10, 30  # connections that a process keeps, and how many more it may make
 STATEMENT_SECONDS = 300  # no search takes so long; a merge or a build sets its own
 _ATTEMPTS = 5  # at a change that another one crossed
 # What a search sees of the graph before it is filtered: measured for recall, see decision 008.
@@ -91,6 +93,10 @@ class _Pool(QueuePool):
             ) from reason
 
 
+# Else it tells of every connection under our own name, where libraries' notes don't belong.
+logging.getLogger(f"{__name__}.{_Pool.__name__}").setLevel(logging.WARNING)
+
+
 def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engine:
     """Connections are made when they are needed and looked at before they are used again, so that
     a restart of the server costs no request. `patience`: seconds until one must be there."""
@@ -98,8 +104,8 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
     engine = create_engine(
         address.url,
         poolclass=_Pool,
-        pool_size=10,
-        max_overflow=30,
+        pool_size=AT_ONCE,
+        max_overflow=SPARE,
         pool_timeout=30,
         pool_pre_ping=True,
         hide_parameters=True,  # what a statement was given is text of documents

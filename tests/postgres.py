@@ -108,7 +108,7 @@ def library() -> Iterator[DatabaseAddress]:
     try:
         yield DatabaseAddress(f"{address()}?schema={name}")
     finally:
-        with _direct() as connection:
+        with as_owner() as connection:
             _empty(connection, name)
         _free.append(name)
 
@@ -132,7 +132,27 @@ def _empty(connection: Connection, schema: str) -> None:
 
 
 @contextmanager
-def _direct() -> Iterator[Connection]:
+def role(*rights: str) -> Iterator[str]:
+    """A new role with these rights (`LOGIN` and a password it has); its password is its name."""
+    name = f"test_{uuid4().hex[:12]}"
+    with as_owner() as connection:
+        connection.execute(text(f"CREATE ROLE {name} LOGIN PASSWORD '{name}' {' '.join(rights)}"))
+    try:
+        yield name
+    finally:
+        with as_owner() as connection:
+            connection.execute(text(f"DROP OWNED BY {name} CASCADE"))
+            connection.execute(text(f"DROP ROLE {name}"))
+
+
+def as_role(address: DatabaseAddress, role: str) -> DatabaseAddress:
+    url = make_url(address.url).set(username=role, password=role)
+    return DatabaseAddress(url.render_as_string(hide_password=False))
+
+
+@contextmanager
+def as_owner() -> Iterator[Connection]:
+    """One transaction as the user of `address`, who may do everything."""
     engine = create_engine(make_url(address()).set(drivername="postgresql+psycopg"))
     with engine.begin() as connection:
         yield connection
@@ -142,6 +162,6 @@ def _direct() -> Iterator[Connection]:
 @atexit.register
 def _drop() -> None:
     if _made:
-        with _direct() as connection:
+        with as_owner() as connection:
             for name in _made:
                 connection.execute(text(f"DROP SCHEMA IF EXISTS {name} CASCADE"))

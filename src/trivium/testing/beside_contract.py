@@ -290,6 +290,7 @@ class ShelfContract:
             (folder / "runs" / "one.json").write_text("{}")
         assert backend.shelf.names() == ["mine"]
         with backend.shelf.reading("mine") as folder:
+            assert folder.name == "mine"
             files = sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
             assert files == [Path("qrels.tsv"), Path("runs/one.json")]
         with backend.shelf.writing("mine") as folder:

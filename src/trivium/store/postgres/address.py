@@ -58,7 +58,10 @@ def parse(place: DatabaseAddress) -> Address:
             raise BadSetting(
                 f"{one!r} names no replica.", fix="Write replicas=HOST:PORT,HOST:PORT."
             )
+    # In one place, where whoever shows an address knows to leave the password out.
+    username, password = _only(query.pop("user", "")), _only(query.pop("password", ""))
     url = url.set(drivername="postgresql+psycopg", query=query)
+    url = url.set(username=username or url.username, password=password or url.password)
     return Address(url, schema, replicas)
 
 

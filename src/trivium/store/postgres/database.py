@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-from sqlalchemy import Engine, ExceptionContext, create_engine, event
+import psycopg
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, QueuePool, create_engine, event
 from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as NoneFree
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from trivium.errors import (
     DatabaseAway,
@@ -23,6 +29,7 @@ from trivium.store.postgres.address import Address
 
 T = TypeVar("T")
 CONNECT_SECONDS = 10
+AT_ONCE, SPARE = 10, 30  # connections that a process keeps, and how many more it may make
 STATEMENT_SECONDS = 300  # no search takes so long; a merge or a build sets its own
 _ATTEMPTS = 5  # at a change that another one crossed
 # What a search sees of the graph before it is filtered: measured for recall, see decision 008.
@@ -53,8 +60,8 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
     ),
     "25006": (
         LibraryReadOnly,
-        "This database server only reads: it is a replica.",
-        "Name the primary server.",
+        "The database can only be read: the server is a replica, or this user may not write.",
+        "Name the primary server and a user who may write.",
     ),
     "57014": (DatabaseSlow, "The database stopped a statement that took too long.", None),
     "53100": (DiskFull, "The database's disk is full.", None),
@@ -63,20 +70,48 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
 }
 
 
-def open_database(address: Address) -> Engine:
+# Why a connection was not made comes as a sentence without a code. In other languages than this one
+# it is all the same shown as it came, as DatabaseAway.
+_NOT_LET_IN = (
+    (r"password authentication failed|no password supplied|no pg_hba.conf entry", "28P01"),
+    (r'role ".*" (does not exist|is not permitted to log in)', "28P01"),
+    (r'database ".*" does not exist', "3D000"),
+    (r"permission denied for database", "42501"),
+    (r"too many (clients|connections)|remaining connection slots", "53300"),
+)
+
+
+class _Pool(QueuePool):
+    """Where all connections are in use for too long, that is said as an error of ours."""
+
+    def _do_get(self) -> ConnectionPoolEntry:
+        try:
+            return super()._do_get()
+        except NoneFree as reason:
+            raise LibraryBusy(
+                "All connections of this process to the database are in use.", fix="Try again."
+            ) from reason
+
+
+# Else it tells of every connection under our own name, where libraries' notes don't belong.
+logging.getLogger(f"{__name__}.{_Pool.__name__}").setLevel(logging.WARNING)
+
+
+def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engine:
     """Connections are made when they are needed and looked at before they are used again, so that
-    a restart of the server costs no request."""
+    a restart of the server costs no request. `patience`: seconds until one must be there."""
     options = _OPTIONS.format(ef=EF_SEARCH, seconds=STATEMENT_SECONDS, schema=address.schema)
     engine = create_engine(
         address.url,
-        pool_size=10,
-        max_overflow=30,
+        poolclass=_Pool,
+        pool_size=AT_ONCE,
+        max_overflow=SPARE,
         pool_timeout=30,
         pool_pre_ping=True,
         hide_parameters=True,  # what a statement was given is text of documents
         connect_args={
             "options": options,
-            "connect_timeout": CONNECT_SECONDS,
+            "connect_timeout": patience,
             "application_name": "trivium",
         },
     )
@@ -84,39 +119,64 @@ def open_database(address: Address) -> Engine:
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
         error = context.sqlalchemy_exception
-        if isinstance(error, DBAPIError):
-            told = _of_postgres(error, address)
+        # A connection that was lost while nobody used it: the pool makes another one.
+        if isinstance(error, DBAPIError) and not context.is_pre_ping:
+            lost = error.connection_invalidated
+            told = _of_postgres(error.orig, address.url, lost=lost)
             if told is not None:
                 raise told from error
 
     return engine
 
 
+@contextmanager
+def direct(connection: Connection) -> Iterator[Any]:
+    """A cursor of psycopg itself: for COPY, and for bytes that come as they are. What it complains
+    of is said as by any other statement."""
+    driver: Any = connection.connection.driver_connection
+    try:
+        with driver.cursor(binary=True) as cursor:
+            yield cursor
+    except psycopg.Error as error:
+        lost = bool(driver.closed)
+        if lost:
+            connection.invalidate(error)
+        told = _of_postgres(error, connection.engine.url, lost=lost)
+        if told is None:
+            raise
+        raise told from error
+
+
 def retried(change: Callable[[], T]) -> T:
     """A change that is one transaction, tried again where another one crossed it."""
-    for attempt in range(_ATTEMPTS):
+    for _ in range(_ATTEMPTS - 1):
         try:
             return change()
         except (Crossed, IntegrityError):
-            if attempt == _ATTEMPTS - 1:
-                raise
-    raise AssertionError("unreachable")
+            continue
+    try:
+        return change()
+    except IntegrityError as reason:
+        raise Crossed("Another change crossed this one.") from reason
 
 
-def _of_postgres(error: DBAPIError, address: Address) -> StoreError | None:
+def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreError | None:
     """None: a value or a statement is wrong, and the database is well."""
-    state = getattr(error.orig, "sqlstate", None) or ""
-    said = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason given"
+    state = getattr(error, "sqlstate", None) or ""
+    lines = str(error).strip().splitlines()
+    said = lines[0].strip() if lines else "no reason given"
+    if not state:
+        state = next((code for words, code in _NOT_LET_IN if re.search(words, said)), "")
     if state == "3D000":
         return LibraryNotFound(
-            f"There is no database {address.url.database} on the server.",
-            fix=f"Make it: createdb {address.url.database}.",
+            f"There is no database {url.database} on the server.",
+            fix=f"Make it: createdb {url.database}.",
             on_page="Whoever runs this server must make the database.",
         )
     if state in _TOLD:
         kind, told, fix = _TOLD[state]
-        return kind(told.format(said=said, user=address.url.username), fix=fix)
-    lost = state[:2] in ("08", "57") or error.connection_invalidated
-    if lost or (not state and type(error).__name__ in ("OperationalError", "InterfaceError")):
+        return kind(told.format(said=said, user=url.username), fix=fix)
+    gone = lost or state[:2] in ("08", "57")
+    if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
         return DatabaseAway(f"The database can't be reached: {said}.")
     return None

@@ -178,7 +178,7 @@ class RowShelf:
     def reading(self, name: str) -> Iterator[Path]:
         query = text("SELECT file, data FROM shelf WHERE name = :name")
         with TemporaryDirectory(prefix="trivium-shelf-") as made:
-            folder = Path(made) / "set"
+            folder = Path(made) / name  # whoever reads it goes by the folder's name
             with self._engine.connect() as connection:
                 for row in connection.execute(query, {"name": name}).all():
                     path = folder / row.file

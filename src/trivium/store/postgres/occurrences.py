@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Engine, text
 
+from trivium.store.postgres.database import direct
 from trivium.store.postgres.words import LENGTHS
 from trivium.store.sql.census import Allowed
 from trivium.store.visible import Counts, Ids
@@ -132,11 +133,10 @@ class Remembered:
         return ids.astype(np.int32), counts.astype(np.int32)
 
     def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
-        with self._engine.connect() as connection:
-            driver: Any = connection.connection.driver_connection
-            with driver.cursor(binary=True) as cursor:  # bytes as they are: as text, twice as many
-                cursor.execute(statement, values)
-                return list(cursor.fetchall())
+        # Bytes as they are: as text they would be twice as many.
+        with self._engine.connect() as connection, direct(connection) as cursor:
+            cursor.execute(statement, values)
+            return list(cursor.fetchall())
 
     def _keep(self, key: tuple[str, Run], found: _Known) -> None:
         with self._changing:

@@ -4,6 +4,8 @@ store has. Servers of an older release go on meanwhile: steps add, and take noth
 
 from __future__ import annotations
 
+import re
+
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
@@ -117,7 +119,7 @@ _STEPS = (_TABLES, _NOTIFY)  # only ever appended
 def prepare(engine: Engine, address: Address, *, create: bool) -> None:
     """Raises DatabaseUnsuitable, LibraryNotFound, LibraryTooNew and what a connection raises."""
     with engine.connect() as connection:
-        _check_server(connection)
+        _look_at(connection)
         there = connection.scalar(
             text("SELECT to_regclass(:name)"), {"name": f"{address.schema}.settings"}
         )
@@ -130,7 +132,7 @@ def prepare(engine: Engine, address: Address, *, create: bool) -> None:
         alone.commit()
         try:
             with engine.begin() as connection:
-                connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {address.schema}"))
+                _add_schema(connection, address.schema)
                 _add_extension(connection)
             migrate(engine)
             _add_own_tables(engine)
@@ -139,22 +141,32 @@ def prepare(engine: Engine, address: Address, *, create: bool) -> None:
             alone.commit()
 
 
-def _check_server(connection: Connection) -> None:
-    version = int(connection.scalar(text("SHOW server_version_num")) or 0) // 10_000
+def _look_at(connection: Connection) -> None:
+    found = connection.execute(
+        text(
+            "SELECT current_setting('server_version_num')::int AS version, pg_is_in_recovery(),"
+            " (SELECT extversion FROM pg_extension WHERE extname = 'vector')"
+        )
+    ).one()
+    check_server(found[0] // 10_000, is_replica=found[1], vector=found[2] or "")
+
+
+def check_server(version: int, *, is_replica: bool = False, vector: str = "") -> None:
+    """`version`: the major one. `vector`: of the extension pgvector, if it is there. Raises
+    DatabaseUnsuitable."""
     if version < OLDEST:
         raise DatabaseUnsuitable(
             f"The server is PostgreSQL {version}.", fix=f"Use version {OLDEST} or newer."
         )
-    if connection.scalar(text("SELECT pg_is_in_recovery()")):
+    if is_replica:
         raise DatabaseUnsuitable(
             "The server is a replica, which can't be written to.",
             fix="Name the primary server, and this one in `?replicas=`.",
         )
-    found = connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname='vector'"))
-    if found and tuple(map(int, found.split(".")[:3])) < OLDEST_VECTOR:
+    if vector and tuple(map(int, re.findall(r"\d+", vector)[:3])) < OLDEST_VECTOR:
         wanted = ".".join(map(str, OLDEST_VECTOR))
         raise DatabaseUnsuitable(
-            f"The extension pgvector is of version {found}.",
+            f"The extension pgvector is of version {vector}.",
             fix=f"Install {wanted} or newer, then run in the database: ALTER EXTENSION vector"
             " UPDATE;",
         )
@@ -177,6 +189,13 @@ def _own_version(engine: Engine) -> int:
     return found
 
 
+def _add_schema(connection: Connection, name: str) -> None:
+    """Asked first: IF NOT EXISTS needs the right to make schemas even where it makes none."""
+    query = text("SELECT 1 FROM pg_namespace WHERE nspname = :name")
+    if not connection.scalar(query, {"name": name}):
+        connection.execute(text(f"CREATE SCHEMA {name}"))
+
+
 def _add_extension(connection: Connection) -> None:
     if connection.scalar(text("SELECT 1 FROM pg_extension WHERE extname = 'vector'")):
         return
@@ -189,7 +208,7 @@ def _add_extension(connection: Connection) -> None:
             " let a superuser run in this database: CREATE EXTENSION vector;",
             on_page="Whoever runs the database must install pgvector.",
         ) from reason
-    _check_server(connection)
+    _look_at(connection)
 
 
 def _add_own_tables(engine: Engine) -> None:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, text
 
 from trivium.errors import StoreError
 from trivium.store.indexed import IndexedChunk
+from trivium.store.postgres.database import direct
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.statements import NEXT_MODEL, STORED, setting
 from trivium.types import ChunkId, Hit
@@ -259,7 +260,6 @@ def _copy(connection: Connection, table: str, ids: NDArray[Any], vectors: Vector
     rows["fields"], rows["a"], rows["chunk"] = 2, 8, ids
     rows["b"], rows["dimensions"] = 4 + 2 * dimensions, dimensions
     rows["vector"] = vectors.astype(np.float16)
-    driver: Any = connection.connection.driver_connection
     copying = f"COPY {table} (chunk, vector) FROM STDIN (FORMAT BINARY)"
-    with driver.cursor() as cursor, cursor.copy(copying) as copy:
+    with direct(connection) as cursor, cursor.copy(copying) as copy:
         copy.write(_HEADER + rows.tobytes() + _END)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import Connection, Engine, text
 
 from trivium.store.indexed import IndexedChunk
+from trivium.store.postgres.database import direct
 from trivium.text.normalise import words
 from trivium.text.stems import stem
 
@@ -104,7 +105,7 @@ class Words:
         held = ids[gathered.chunks].astype(_IDS).tobytes()
         counts = np.minimum(gathered.counts, _MOST).astype(_COUNTS).tobytes()
         starts, bounds = (2 * gathered.starts).tolist(), gathered.bounds.tolist()
-        with _cursor(connection) as cursor, cursor.copy(_COPY) as copy:
+        with direct(connection) as cursor, cursor.copy(_COPY) as copy:
             copy.set_types(_TYPES)
             lengths = np.minimum(gathered.lengths, _MOST).astype(_COUNTS).tobytes()
             every = ids.astype(_IDS).tobytes()
@@ -201,9 +202,3 @@ def _together(batches: Iterable[list[IndexedChunk]], most: int) -> Iterator[list
             held = []
     if held:
         yield held
-
-
-def _cursor(connection: Connection) -> Any:
-    """psycopg's own: for COPY, and for bytes that come as they are."""
-    driver: Any = connection.connection.driver_connection
-    return driver.cursor(binary=True)

@@ -1,0 +1,313 @@
+"""Whatever is wrong with a database is said by type, with what to do, and nothing is lost."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from sqlalchemy import text
+from tests import postgres
+
+from trivium.errors import (
+    BadSetting,
+    DatabaseAway,
+    DatabaseRefused,
+    DatabaseSlow,
+    DatabaseUnsuitable,
+    DiskFull,
+    LibraryBusy,
+    LibraryNotFound,
+    LibraryReadOnly,
+    LibraryTooNew,
+    StoreError,
+)
+from trivium.places import DatabaseAddress, place_of
+from trivium.ports import Backend
+from trivium.store.postgres.address import parse
+from trivium.store.postgres.backend import open_postgres
+from trivium.store.postgres.database import AT_ONCE, SPARE, open_database
+from trivium.store.postgres.schema import OLDEST, check_server
+from trivium.testing.samples import TOY, sample
+from trivium.types import OWNER
+
+SECRET = "tr0ub4dor"
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[DatabaseAddress]:
+    with postgres.library() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def backend(place: DatabaseAddress) -> Iterator[Backend]:
+    opened = open_postgres(parse(place))
+    yield opened
+    opened.close()
+
+
+def failing(url: str, kind: type[StoreError]) -> StoreError:
+    with pytest.raises(kind) as failed:
+        open_postgres(parse(DatabaseAddress(url)))
+    assert failed.value.fix
+    assert SECRET not in str(failed.value)
+    return failed.value
+
+
+# --- opening --------------------------------------------------------------------------------------
+
+
+def test_a_wrong_password_and_an_unknown_user_are_refused() -> None:
+    server = postgres.address().partition("@")[2]
+    for user in ("postgres", "nobody_at_all"):
+        refused = failing(f"postgresql://{user}:{SECRET}@{server}", DatabaseRefused)
+        assert f'authentication failed for user "{user}"' in refused.message
+
+
+def test_no_server_no_host_and_no_database() -> None:
+    with socket.socket() as taken:  # bound and not listening: nobody else gets the port
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        away = failing(f"postgresql://me:{SECRET}@127.0.0.1:{port}/team", DatabaseAway)
+    assert "refused" in away.message
+    failing(f"postgresql://me:{SECRET}@no-such-host.invalid/team", DatabaseAway)
+    server = postgres.address().rpartition("/")[0]
+    missing = failing(f"{server}/no_such_database", LibraryNotFound)
+    assert missing.fix == "Make it: createdb no_such_database."
+
+
+def test_no_library_there(place: DatabaseAddress) -> None:
+    url = place.url.replace("schema=", "schema=not_")
+    with pytest.raises(LibraryNotFound, match=r"not_test_\w+\)"):
+        open_postgres(parse(DatabaseAddress(url)), create=False)
+    with postgres.as_owner() as connection:
+        made = text("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'not\\_test%'")
+        assert connection.scalar(made) == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me@host:port/team",
+        "postgresql://me@host",
+        "postgresql://me@host/team?schema=Team",
+        "postgresql://me@host/team?schema=a;drop",
+        "postgresql://me@host/team?replicas=a%20b",
+    ],
+)
+def test_an_address_that_makes_no_sense(url: str) -> None:
+    with pytest.raises(BadSetting) as failed:
+        parse(DatabaseAddress(url.replace("me@", f"me:{SECRET}@")))
+    assert failed.value.fix
+    assert SECRET not in str(failed.value)
+
+
+@pytest.mark.parametrize("form", ["me:{}@db/team", "db/team?user=me&password={}"])
+def test_no_password_is_ever_shown(form: str) -> None:
+    place = place_of(f"postgresql://{form.format(SECRET)}")
+    assert isinstance(place, DatabaseAddress)
+    parsed = parse(place)
+    assert (parsed.url.username, parsed.url.password) == ("me", SECRET)
+    for shown in (str(place), repr(place), str(parsed), repr(parsed)):
+        assert SECRET not in shown
+        assert "me" in shown
+
+
+def test_the_schema_of_an_address() -> None:
+    assert parse(DatabaseAddress("postgresql://db/team")).schema == "trivium"
+    named = parse(DatabaseAddress("postgres://db/team?schema=ours&sslmode=require"))
+    assert (named.schema, dict(named.url.query)) == ("ours", {"sslmode": "require"})
+
+
+def test_a_database_without_pgvector_and_a_user_who_cannot_add_it() -> None:
+    name = "trivium_test_bare"
+    with postgres.role() as role, bare_database(name, role):
+        url = postgres.address().rpartition("/")[0] + f"/{name}"
+        address = postgres.as_role(DatabaseAddress(url), role)
+        lacking = failing(address.url, DatabaseUnsuitable)
+        assert "CREATE EXTENSION vector;" in lacking.fix
+        assert "no extension pgvector" in lacking.message
+
+
+@contextmanager
+def bare_database(name: str, role: str) -> Iterator[None]:
+    """A database without the extension, in which a role may make its own schema."""
+    engine = open_database(parse(DatabaseAddress(postgres.address())))
+    with engine.connect() as connection:
+        directly = connection.execution_options(isolation_level="AUTOCOMMIT")
+        directly.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+        directly.execute(text(f"CREATE DATABASE {name} TEMPLATE template0"))
+        directly.execute(text(f"GRANT CREATE ON DATABASE {name} TO {role}"))
+        try:
+            yield
+        finally:
+            directly.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()
+
+
+def test_servers_that_will_not_do() -> None:
+    check_server(OLDEST, vector="0.8.4")
+    check_server(19, vector="1.0")
+    check_server(18)
+    for judged in (
+        lambda: check_server(OLDEST - 1),
+        lambda: check_server(18, is_replica=True),
+        lambda: check_server(18, vector="0.8.3"),
+        lambda: check_server(18, vector="0.8.2-dev"),
+    ):
+        with pytest.raises(DatabaseUnsuitable) as failed:
+            judged()
+        assert failed.value.fix
+
+
+@pytest.mark.parametrize("name", ["schema", "postgres_schema"])
+def test_tables_of_a_newer_release(place: DatabaseAddress, backend: Backend, name: str) -> None:
+    schema = parse(place).schema
+    with changed_setting(schema, name, "999"), pytest.raises(LibraryTooNew) as failed:
+        open_postgres(parse(place))
+    assert "999" in failed.value.message
+    open_postgres(parse(place)).close()
+
+
+@contextmanager
+def changed_setting(schema: str, name: str, value: str) -> Iterator[None]:
+    change = text(f"UPDATE {schema}.settings SET value = :value WHERE name = :name")
+    query = text(f"SELECT value FROM {schema}.settings WHERE name = :name")
+    with postgres.as_owner() as connection:
+        before = connection.scalar(query, {"name": name})
+        connection.execute(change, {"name": name, "value": value})
+    try:
+        yield
+    finally:
+        with postgres.as_owner() as connection:
+            connection.execute(change, {"name": name, "value": before})
+
+
+def test_a_user_without_connections_left(place: DatabaseAddress) -> None:
+    with postgres.role("CONNECTION LIMIT 0") as role:
+        busy = failing(postgres.as_role(place, role).url, LibraryBusy)
+    assert busy.fix == "Try again."
+
+
+def test_a_user_who_may_only_read(place: DatabaseAddress, backend: Backend) -> None:
+    """As on a server that has become a replica since."""
+    with postgres.role("SUPERUSER") as role:
+        with postgres.as_owner() as connection:
+            connection.execute(text(f"ALTER ROLE {role} SET default_transaction_read_only = on"))
+        reader = open_postgres(parse(postgres.as_role(place, role)))
+        try:
+            with pytest.raises(LibraryReadOnly, match="Name the primary"):
+                reader.writer.put([sample("a.md", "A new lantern.")], TOY.fingerprint)
+            assert reader.documents.all(OWNER) == []
+        finally:
+            reader.close()
+
+
+# --- in the middle of a change --------------------------------------------------------------------
+
+
+@contextmanager
+def sabotage(schema: str, table: str, body: str) -> Iterator[None]:
+    """Something that happens inside the server whenever a row comes into a table."""
+    with postgres.as_owner() as connection:
+        connection.execute(
+            text(
+                f"CREATE FUNCTION {schema}.sabotage() RETURNS trigger LANGUAGE plpgsql AS"
+                f" $$BEGIN {body} RETURN NEW; END$$"
+            )
+        )
+        connection.execute(
+            text(
+                f"CREATE TRIGGER sabotage BEFORE INSERT ON {schema}.{table}"
+                f" FOR EACH ROW EXECUTE FUNCTION {schema}.sabotage()"
+            )
+        )
+    try:
+        yield
+    finally:
+        with postgres.as_owner() as connection:
+            connection.execute(text(f"DROP FUNCTION {schema}.sabotage() CASCADE"))
+
+
+KILL = "PERFORM pg_terminate_backend(pg_backend_pid());"
+CANCEL = "PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(5);"
+
+
+@pytest.mark.parametrize(
+    ("table", "body", "kind"),
+    [
+        ("chunks", KILL, DatabaseAway),
+        ("postings", KILL, DatabaseAway),  # while rows are copied, not by a statement
+        ("embeddings", KILL, DatabaseAway),
+        ("chunks", CANCEL, DatabaseSlow),
+        ("postings", CANCEL, DatabaseSlow),
+        ("chunks", "RAISE disk_full;", DiskFull),
+        ("words", "RAISE insufficient_privilege;", LibraryReadOnly),
+        ("chunks", "RAISE lock_not_available;", LibraryBusy),
+        ("chunks", "RAISE serialization_failure;", LibraryBusy),
+        ("chunks", "RAISE unique_violation;", LibraryBusy),
+    ],
+)
+def test_a_put_that_breaks_off_leaves_nothing_and_can_be_repeated(
+    place: DatabaseAddress, backend: Backend, table: str, body: str, kind: type[StoreError]
+) -> None:
+    schema = parse(place).schema
+    word = f"{table}{abs(hash(body)) % 10_000}"
+    backend.writer.put([sample("kept.md", "An older lantern.")], TOY.fingerprint)
+    batch = [sample("kept.md", f"A {word} lantern."), sample(f"{word}.md", f"The {word} crown.")]
+    before = [(one.uri, one.interpretation) for one in backend.documents.all(OWNER)]
+    with sabotage(schema, table, body), pytest.raises(kind) as failed:
+        backend.writer.put(batch, TOY.fingerprint)
+    assert failed.value.fix
+    assert [(one.uri, one.interpretation) for one in backend.documents.all(OWNER)] == before
+    with backend.writer.writing():
+        put = backend.writer.put(batch, TOY.fingerprint)
+    assert [one.uri for one in put] == ["kept.md", f"{word}.md"]
+    assert [finding for finding in backend.upkeep.examine() if not finding.ok] == []
+    backend.writer.remove([one.id for one in put])
+
+
+def test_a_statement_that_takes_too_long(place: DatabaseAddress) -> None:
+    engine = open_database(parse(place))
+    with engine.connect() as connection:
+        connection.execute(text("SET LOCAL statement_timeout = 20"))
+        with pytest.raises(DatabaseSlow):
+            connection.execute(text("SELECT pg_sleep(30)"))
+    engine.dispose()
+
+
+def test_no_free_connection_in_this_process(place: DatabaseAddress) -> None:
+    engine = open_database(parse(place))
+    engine.pool._timeout = 0.01  # type: ignore[attr-defined]
+    with ExitStack() as held:
+        for _ in range(AT_ONCE + SPARE):
+            held.enter_context(engine.connect())
+        with pytest.raises(LibraryBusy, match="are in use"):
+            engine.connect()
+    engine.dispose()
+
+
+def test_the_pool_survives_a_restart_of_the_server(place: DatabaseAddress) -> None:
+    """All connections end at once, as by a restart."""
+    with postgres.role("SUPERUSER") as role:
+        backend = open_postgres(parse(postgres.as_role(place, role)))
+        try:
+            [kept] = backend.writer.put([sample("r.md", "After the storm.")], TOY.fingerprint)
+            assert ended(role) > 0
+            backend.signals.refresh()
+            assert [one.id for one in backend.documents.all(OWNER)] == [kept.id]
+            assert ended(role) > 0
+            backend.writer.put([sample("r.md", "After the second storm.")], TOY.fingerprint)
+            assert [one.interpretation for one in backend.documents.all(OWNER)] == [2]
+            backend.writer.remove([kept.id])
+        finally:
+            backend.close()
+
+
+def ended(role: str) -> int:
+    """How many connections of a role were ended."""
+    query = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE usename = :r"
+    with postgres.as_owner() as connection:
+        return int(connection.scalar(text(query), {"r": role}) or 0)

@@ -357,10 +357,10 @@ class SyncAnswer(Shape):
 
 def sync_state(source: KeptSource, running: bool) -> str:
     """What a source does just now, in a word."""
-    if running:
-        return "running"
     if source.paused:
         return "paused"
+    if running:
+        return "running"
     if source.run.code:
         return "failed"
     if source.run.not_before:

@@ -42,7 +42,7 @@ def test_a_folder_holds_what_the_map_draws_and_nothing_else(tmp_path: Path) -> N
     def look() -> None:
         found = (path.name for path in place.iterdir())
         plain = (name for name in found if not name.endswith(("-wal", "-shm")))
-        seen.update(re.sub(r"^worker-\w+", "worker-*", name) for name in plain)
+        seen.update(re.sub(r"^(worker|sync)-\w+", r"\1-*", name) for name in plain)
 
     with Library(open_embedded(place), TOY, Settings()) as library:
         backend = library.backend
@@ -54,6 +54,7 @@ def test_a_folder_holds_what_the_map_draws_and_nothing_else(tmp_path: Path) -> N
         with (
             backend.leases.hold(REEMBEDDING, "embedding"),
             backend.leases.hold(FOLLOWING, "following"),
+            backend.leases.hold("sync-notes", "syncing"),
             backend.leases.hold(worker_lease("one"), "working"),
             backend.shelf.writing("mine") as folder,
         ):

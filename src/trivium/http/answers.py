@@ -18,6 +18,8 @@ from trivium.shapes import (
     JobAnswer,
     ResultsAnswer,
     Shape,
+    SyncAnswer,
+    SyncFailureAnswer,
     TaskAnswer,
     TokenAnswer,
     said,
@@ -193,6 +195,44 @@ class SourceAnswer(Shape, kw_only=True):
 
 class SourcesAnswer(Shape):
     sources: Sequence[SourceAnswer]
+
+
+class SyncsAnswer(Shape):
+    sources: Sequence[SyncAnswer]
+
+
+class SyncDetailAnswer(Shape):
+    source: SyncAnswer
+    failures: Sequence[SyncFailureAnswer]
+
+
+class DifferenceAnswer(Shape):
+    item: str
+    kind: str = said("missing, extra, text, metadata, audience, restored or unreadable.")
+    reason: str
+
+
+class VerifiedAnswer(Shape):
+    source: str
+    compared: int = said("Items of the source.")
+    differences: Sequence[DifferenceAnswer]
+
+
+class RemovedSyncAnswer(Shape):
+    removed: str
+    documents: int = said("Items that went with it.")
+
+
+class SyncKindAnswer(Shape):
+    name: str
+    help: str
+    options: Mapping[str, str]
+    required: Sequence[str]
+    secrets: Sequence[str]
+
+
+class SyncKindsAnswer(Shape):
+    kinds: Sequence[SyncKindAnswer]
 
 
 class ForgottenSourceAnswer(Shape):

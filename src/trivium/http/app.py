@@ -31,6 +31,7 @@ from trivium.http.routes import (
     query,
     search,
     sources,
+    sync,
     tokens,
 )
 from trivium.http.streaming import LONGEST_SECONDS
@@ -94,7 +95,7 @@ def create_app(
     )
     app.state.server = server
     explained(app)
-    for part in (search, query, documents, files, jobs, sources, evaluations, tokens, about):
+    for part in (search, query, documents, files, jobs, sources, sync, evaluations, tokens, about):
         app.include_router(part.router)
     app.include_router(about.health)
     app.router.routes.append(Route(PATH, Assistants(assistants, server.door)))

@@ -42,6 +42,8 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.RequestRefused, 403),
     (errors.RequestTooSlow, 408),
     (errors.DocumentExists, 409),
+    (errors.SourceExists, 409),
+    (errors.SourcePaused, 409),
     (errors.NotEmbedded, 409),
     (errors.RequestTooLarge, 413),
     (errors.FileTooLarge, 413),
@@ -49,6 +51,7 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.UrlFailed, 422),
     (errors.InputError, 422),
     (errors.ReadError, 422),
+    (errors.SourceError, 502),
     (errors.ServingError, 503),
     (errors.LibraryBusy, 503),
     (errors.DatabaseError, 503),
@@ -205,6 +208,7 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
         413: "The body is too large.",
         422: "The request is not understood, or makes no sense.",
         429: "This token asks too often.",
+        502: "A source or service that the library asks can't be read now.",
         503: "Busy, or it took too long. Retry-After says when to try again.",
     }
     always = (401, 403, 422, 429, 503)

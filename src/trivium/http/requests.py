@@ -275,6 +275,44 @@ class SourceBody(_Body):
     )
 
 
+class SyncBody(_Body):
+    """A source to keep in step with. Secrets are named, never sent: `env:NAME` or `file:PATH` on
+    the server's machine."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "name": "work",
+                    "kind": "slack",
+                    "secrets": {"token": "env:SLACK_TOKEN"},
+                    "every": 600,
+                }
+            ]
+        },
+    )
+
+    name: str = Field(min_length=1, max_length=64, pattern=r"^[a-z0-9][a-z0-9._-]*$")
+    kind: str = Field(min_length=1, max_length=64)
+    options: dict[_Text, Annotated[str, Field(max_length=4000)]] = Field({}, max_length=50)
+    secrets: dict[_Text, Annotated[str, Field(max_length=4000)]] = Field(
+        {}, max_length=10, description="Where each is found: env:NAME or file:PATH."
+    )
+    collection: _Text = "default"
+    category: _Text | None = None
+    audience: _Text | None = Field(
+        None, description="Who may see its items, unless the source says who."
+    )
+    every: int = Field(0, ge=0, le=31_536_000, description="Seconds between runs; 0: when asked.")
+
+
+class SyncRunBody(_Body):
+    """How a source is to be run."""
+
+    full: bool = Field(False, description="Read everything again, not only what changed.")
+
+
 class SyntheticBody(_Body):
     """A set of queries that are made from the library's own documents."""
 

@@ -240,6 +240,16 @@ class Sync:
         at = now()
         return [one for one in self._backend.sources.all() if _is_due(one, at)]
 
+    def ask(self, name: str, *, full: bool = False) -> KeptSource:
+        """Let whoever serves this library run it now. `full`: it reads everything again."""
+        source = self.get(name)
+        if source.paused:
+            raise SourcePaused(f"{name} is paused.")
+        if full:
+            self._backend.sources.advance(SyncPoint(name, ""))
+        self._backend.sources.record(name, replace(source.run, not_before=now(), code=""))
+        return self.get(name)
+
     # --- running
 
     def run(

@@ -1,5 +1,5 @@
 """Keeps a library going while it is served: its queue is worked off, a change of the model is gone
-on with, watched folders are followed.
+on with, watched folders are followed, sources are synced when they are due.
 
 Threads of its own. Several processes may tend one library: leases see to it that one at a time does
 each. Knows nothing of who serves.
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from trivium.errors import LibraryBusy, TriviumError
 from trivium.ingest.reembed import Progress
 from trivium.library.folders import Followed
+from trivium.library.sync import SyncOptions
 from trivium.types import Labels
 from trivium.work import REEMBED, JobState, WatchedFolder
 
@@ -31,6 +32,7 @@ _DOING = "following the folders of this library"
 LOOK_SECONDS = 1.0  # between two looks at what others may have asked for: a query of .1 ms each
 _AGAIN_SECONDS = 10.0  # until what went wrong is tried again
 _SWEEP_SECONDS = 600.0
+_WAIT_SECONDS = 5.0  # that a source may wait for its service while others are due
 
 
 class Tender:
@@ -43,7 +45,7 @@ class Tender:
         self._hearing = ExitStack()
         self._followers: dict[str, _Follower] = {}
         self._swept = monotonic() - _SWEEP_SECONDS
-        duties = (self._work, self._change_model, self._follow)
+        duties = (self._work, self._change_model, self._follow, self._sync)
         self._threads = [
             Thread(target=self._keep_at, args=(duty,), name=f"trivium-tend{duty.__name__}")
             for duty in duties
@@ -141,6 +143,27 @@ class Tender:
             self._followers.pop(id_).end()
         for id_ in wanted.keys() - self._followers.keys():
             self._followers[id_] = _Follower(self._library, wanted[id_]).begin()
+
+    # --- sources
+
+    def _sync(self) -> bool:
+        """Those whose time has come, one after the other. One that has to wait for its service is
+        left for later, so that the others have their turn."""
+        for source in self._library.sync.due():
+            if self._stop.is_set():
+                return False
+            self._library.upkeep.check_there()
+            try:
+                options = SyncOptions(longest_wait=_WAIT_SECONDS)
+                run = self._library.sync.run(source.name, options, stop=self._stop)
+                log.info("synced %s: %s %s", source.name, dict(run.counts), run.message)
+            except LibraryBusy:
+                continue  # another process is at it
+            except TriviumError as error:
+                log.warning("syncing %s: %s", source.name, error)
+            except Exception:
+                log.exception("syncing %s failed", source.name)
+        return False
 
 
 class _Stopping(Exception):

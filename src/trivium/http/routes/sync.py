@@ -1,0 +1,143 @@
+"""Sources that the library keeps in step with: what they are, how far, what failed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from trivium.http.answers import (
+    Answered,
+    DifferenceAnswer,
+    RemovedSyncAnswer,
+    SyncDetailAnswer,
+    SyncKindAnswer,
+    SyncKindsAnswer,
+    SyncsAnswer,
+    VerifiedAnswer,
+)
+from trivium.http.asked import Here, Owner, Server
+from trivium.http.problems import responses
+from trivium.http.requests import SyncBody, SyncRunBody
+from trivium.library import Library
+from trivium.shapes import SyncAnswer, SyncFailureAnswer
+from trivium.sources import kinds as known
+from trivium.work import KeptSource
+
+router = APIRouter(prefix="/v1", tags=["sync"])
+Name = Annotated[str, Path(min_length=1, max_length=64)]
+
+
+@router.get("/sync", response_model=SyncsAnswer, responses=responses())
+async def sources(server: Here, caller: Owner) -> Answered:
+    """The sources, each with its state and its last run."""
+    found = await server.read(lambda: [told(server.library, s) for s in server.library.sync.all()])
+    return Answered(SyncsAnswer(found))
+
+
+@router.get("/sync-kinds", response_model=SyncKindsAnswer, responses=responses())
+async def kinds(server: Here, caller: Owner) -> Answered:
+    """The kinds of sources there are, with their options."""
+    found = await server.read(lambda: [known.kind_of(name) for name in known.entries()])
+    shapes = [
+        SyncKindAnswer(k.name, k.help, dict(k.options), list(k.required), list(k.secrets))
+        for k in found
+    ]
+    return Answered(SyncKindsAnswer(shapes))
+
+
+@router.post(
+    "/sync",
+    response_model=SyncAnswer,
+    status_code=201,
+    responses=responses(404, 408, 409, 413, 502),
+)
+async def add(server: Here, caller: Owner, body: SyncBody) -> Answered:
+    """Keep a source in step from now on. Its first run reads everything."""
+    source = KeptSource(
+        body.name,
+        body.kind,
+        body.options,
+        body.secrets,
+        body.collection,
+        body.category,
+        body.audience,
+        body.every,
+    )
+    kept = await server.read(partial(server.library.sync.add, source))
+    return Answered(await server.read(partial(told, server.library, kept)), 201)
+
+
+@router.get("/sync/{name}", response_model=SyncDetailAnswer, responses=responses(404))
+async def one(server: Here, caller: Owner, name: Name) -> Answered:
+    """A source and what of it failed."""
+
+    def look() -> SyncDetailAnswer:
+        sync = server.library.sync
+        failures = [SyncFailureAnswer.of(one) for one in sync.failures(name)]
+        return SyncDetailAnswer(told(server.library, sync.get(name)), failures)
+
+    return Answered(await server.read(look))
+
+
+@router.post(
+    "/sync/{name}/run",
+    response_model=SyncAnswer,
+    status_code=202,
+    responses=responses(404, 408, 409, 413),
+)
+async def run(server: Here, caller: Owner, name: Name, body: SyncRunBody) -> Answered:
+    """Let the server run it now; the answer doesn't wait for that."""
+    return await _changed(server, partial(server.library.sync.ask, name, full=body.full), 202)
+
+
+@router.post("/sync/{name}/pause", response_model=SyncAnswer, responses=responses(404))
+async def pause(server: Here, caller: Owner, name: Name) -> Answered:
+    """Begin no run, and end the one under way."""
+    return await _changed(server, partial(server.library.sync.pause, name))
+
+
+@router.post("/sync/{name}/resume", response_model=SyncAnswer, responses=responses(404))
+async def resume(server: Here, caller: Owner, name: Name) -> Answered:
+    """Let a paused source run again."""
+    return await _changed(server, partial(server.library.sync.resume, name))
+
+
+@router.get("/sync/{name}/verify", response_model=VerifiedAnswer, responses=responses(404, 502))
+async def verify(
+    server: Here,
+    caller: Owner,
+    name: Name,
+    ids: Annotated[bool, Query(description="Only which items are there.")] = False,
+) -> Answered:
+    """Compare the source and the library item by item. Nothing is changed."""
+    found = await server.read(partial(server.library.sync.verify, name, ids_only=ids))
+    rows = [DifferenceAnswer(one.item, one.kind, one.reason) for one in found.differences]
+    return Answered(VerifiedAnswer(name, found.compared, rows))
+
+
+@router.delete("/sync/{name}", response_model=RemovedSyncAnswer, responses=responses(404))
+async def remove(
+    server: Here,
+    caller: Owner,
+    name: Name,
+    keep_documents: Annotated[bool, Query(description="Leave what came from it.")] = False,
+) -> Answered:
+    """Keep it in step no longer, and remove its documents."""
+    act = partial(server.library.sync.remove, name, keep_documents=keep_documents)
+    return Answered(RemovedSyncAnswer(name, await server.read(act)))
+
+
+async def _changed(server: Server, act: partial[KeptSource], status: int = 200) -> Answered:
+    return Answered(await server.read(lambda: told(server.library, act())), status)
+
+
+def told(library: Library, source: KeptSource) -> SyncAnswer:
+    sync = library.sync
+    return SyncAnswer.of(
+        source,
+        running=sync.is_running(source.name),
+        items=sync.count(source.name),
+        failed=len(sync.failures(source.name)),
+    )

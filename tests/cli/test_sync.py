@@ -1,0 +1,56 @@
+"""`trivium sync`: from adding a source to removing it with its documents."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.program import Program, call
+
+
+@pytest.fixture
+def trivium(tmp_path: Path) -> Program:
+    return lambda *arguments: call("--library", tmp_path / "library", *arguments)
+
+
+def test_a_source_from_beginning_to_end(trivium: Program, tmp_path: Path) -> None:
+    vault = tmp_path / "Vault"
+    vault.mkdir()
+    (vault / "lamp.md").write_text("A lamp burns.")
+    (vault / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    assert "notes: a folder of notes" in trivium("sync", "kinds").out
+    assert "Added vault" in trivium("sync", "add", "notes", vault, "--every", "10m").out
+    would = trivium("sync", "run", "--dry-run")
+    assert "would be 2 added" in would.out
+    ran = trivium("sync", "run")
+    assert ran.code == 1
+    assert "vault: 1 added, 1 failed." in ran.out
+    assert "broken.pdf" in ran.err
+    status = json.loads(trivium("sync", "status", "vault", "--json").out)
+    assert (status["source"]["items"], status["source"]["every"]) == (1, 600)
+    assert [one["item"] for one in status["failures"]] == ["broken.pdf"]
+    verified = trivium("sync", "verify", "vault")
+    assert verified.code == 1
+    assert "missing" in verified.out
+    (vault / "broken.pdf").unlink()
+    assert trivium("sync", "run", "vault").code == 0
+    assert "in step" in trivium("sync", "verify", "vault").out
+    assert "Paused" in trivium("sync", "pause", "vault").out
+    assert trivium("sync", "run", "vault").code == 2
+    assert "Resumed" in trivium("sync", "resume", "vault").out
+    assert "idle" in trivium("sync").out
+    found = trivium("search", "lamp", "--where", "sync:vault")
+    assert "notes:vault/lamp.md" in found.out
+    assert "1 of its items" in trivium("sync", "remove", "vault").out
+    assert "There is no source" in trivium("sync").err
+
+
+def test_what_can_not_be_added_is_said(trivium: Program, tmp_path: Path) -> None:
+    for wrong in (
+        ("sync", "add", "nothing"),
+        ("sync", "add", "notes"),
+        ("sync", "add", "notes", tmp_path, "--option", "x"),
+        ("sync", "add", "notes", tmp_path, "--every", "often"),
+        ("sync", "add", "slack"),
+        ("sync", "run", "nobody"),
+    ):
+        assert trivium(*wrong).code == 2, wrong

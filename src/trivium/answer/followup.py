@@ -61,7 +61,9 @@ _OF = re.compile(
 _WHAT_OF = re.compile(r"^(?:and\s+)?(?:what|which|how|was|wie)\b", re.I)
 _ONLY = re.compile(r"^(?:when|where|why|who|how|wann|wo|warum|wer)\W*$", re.I)
 _ASKED = re.compile(r"^(?:when|where|why|who|how|what|wann|wo|warum|wer)\b", re.I)
-_PASSIVE = re.compile(r"^(?:and )?(?:where|when|why|how)\b.*\b(?:was|were|is|are|did|has|have)\b", re.I)
+_PASSIVE = re.compile(
+    r"^(?:and )?(?:where|when|why|how)\b.*\b(?:was|were|is|are|did|has|have)\b", re.I
+)
 _WHO = re.compile(r"^(?:and\s+)?(?:who|whom|wer)\b", re.I)
 
 

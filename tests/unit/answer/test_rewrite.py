@@ -56,9 +56,7 @@ RULED = "Who wore the crown?"
         (lambda seen: Reply({}, 401), "TRIVIUM_GENERATE_KEY"),
     ],
 )
-def test_otherwise_by_rules(
-    answer: Callable[[Seen], Reply], why: str
-) -> None:
+def test_otherwise_by_rules(answer: Callable[[Seen], Reply], why: str) -> None:
     found, _ = rewritten(answer)
     assert found.text == RULED
     assert why in found.note

@@ -97,6 +97,13 @@ class Step(Told):
     detail: str = field(metadata=says("In a sentence that a person understands."))
     seconds: float
 
+    @property
+    def line(self) -> str:
+        """What a person is shown while it goes on."""
+        if self.name == "rewrite":
+            return f"Asked as: {self.detail}"
+        return f"Found {self.detail}" if self.detail[:1].isdigit() else self.detail
+
 
 @dataclass(frozen=True, slots=True)
 class Token(Told):

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.endpoint import Reply, ScriptedEndpoint, Seen, events
 
@@ -26,6 +27,25 @@ def streamed(text: str, *, size: int = 7, ended: bool = True) -> Reply:
         told += [{"choices": [{"delta": {}, "finish_reason": "stop"}]}]
         told += [{"choices": [], "usage": USED}]
     return Reply(events(*told, done=ended), then="close")
+
+
+def calling(*calls: tuple[str, Any], text: str = "", split: int = 9) -> Reply:
+    """Calls of tools as endpoints stream them: names first, then arguments in pieces."""
+    told: list[object] = [{"choices": [{"delta": {"role": "assistant", "content": text}}]}]
+    for at, (name, given) in enumerate(calls):
+        written = given if isinstance(given, str) else json.dumps(given)
+        first = {"index": at, "id": f"call_{at}", "type": "function"}
+        told.append(call_delta({**first, "function": {"name": name, "arguments": ""}}))
+        for start in range(0, len(written), split):
+            part = {"index": at, "function": {"arguments": written[start : start + split]}}
+            told.append(call_delta(part))
+    told.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+    told.append({"choices": [], "usage": USED})
+    return Reply(events(*told), then="close")
+
+
+def call_delta(call: object) -> dict[str, Any]:
+    return {"choices": [{"delta": {"tool_calls": [call]}}]}
 
 
 class Chat:

@@ -1,13 +1,13 @@
 """Answers in depth: a scripted model that speaks the tool protocol, one that can't, and none."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.endpoint import HANG, RESET, Reply, Seen, events
-from tests.library.chat import USED, Chat, asked, streamed
+from tests.library.chat import USED, Chat, asked, call_delta, calling, streamed
 
 from trivium.answer.agent import AGAIN, LEFT_OUT, PLAN
 from trivium.answers import Answer, AnswerKind, Depth, Done, Step
@@ -27,25 +27,6 @@ SECRET = sample(
 )
 DOCUMENTS = [PRICES, FOG, SECRET]
 QUESTION = "What do a harbour lamp and a ship lamp cost together?"
-
-
-def calling(*calls: tuple[str, Any], text: str = "", split: int = 9) -> Reply:
-    """Calls of tools as endpoints stream them: names first, then arguments in pieces."""
-    told: list[object] = [{"choices": [{"delta": {"role": "assistant", "content": text}}]}]
-    for at, (name, given) in enumerate(calls):
-        written = given if isinstance(given, str) else json.dumps(given)
-        first = {"index": at, "id": f"call_{at}", "type": "function"}
-        told.append(_delta({**first, "function": {"name": name, "arguments": ""}}))
-        for start in range(0, len(written), split):
-            part = {"index": at, "function": {"arguments": written[start : start + split]}}
-            told.append(_delta(part))
-    told.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
-    told.append({"choices": [], "usage": USED})
-    return Reply(events(*told), then="close")
-
-
-def _delta(call: object) -> dict[str, Any]:
-    return {"choices": [{"delta": {"tool_calls": [call]}}]}
 
 
 class Script:
@@ -101,11 +82,11 @@ def test_the_model_searches_calculates_and_answers(library: Library, chat: Chat)
             ("list_collections", {}),
         ),
         calling(("calculate", {"expression": "40 + 55"}), text="Let me add these."),
-        streamed("A harbour lamp and a ship lamp cost 95 € together [1]."),
+        streamed("The harbour lamp and the ship lamp: 40 € and 55 €, so 95 € [1]."),
     )
-    answer, steps = deep(library)
+    answer, steps = deep(library, filters=Filters(audiences=["player"]))
     assert answer.kind is AnswerKind.WRITTEN
-    assert answer.text == "A harbour lamp and a ship lamp cost 95 € together [1]."
+    assert answer.text == "The harbour lamp and the ship lamp: 40 € and 55 €, so 95 € [1]."
     assert [one.supported for one in answer.statements] == [True], answer.statements
     assert steps[0].startswith("search: Searched for “harbour lamp” / “ship lamp”: ")
     assert steps[1] == "list_collections: Listed 1 collections"
@@ -116,7 +97,7 @@ def test_the_model_searches_calculates_and_answers(library: Library, chat: Chat)
         "search", "get_passage", "get_outline", "get_table", "list_collections", "similar",
         "history", "calculate",
     }  # fmt: skip
-    calls = [m for m in body["messages"] if m["role"] == "assistant"][0]["tool_calls"]
+    calls = next(m for m in body["messages"] if m["role"] == "assistant")["tool_calls"]
     results = [m for m in body["messages"] if m["role"] == "tool"]
     assert [c["id"] for c in calls] == [r["tool_call_id"] for r in results]
     assert "Harbour lamp | 40 €" in results[0]["content"]
@@ -193,7 +174,7 @@ def test_calls_without_numbers_or_ids_as_some_servers_send_them(
     library: Library, chat: Chat
 ) -> None:
     whole = {"function": {"name": "search", "arguments": {"queries": ["harbour lamp"]}}}
-    told = [_delta(whole), {"choices": [{"delta": {}, "finish_reason": "stop"}]}]
+    told = [call_delta(whole), {"choices": [{"delta": {}, "finish_reason": "stop"}]}]
     chat.answer = script = Script(Reply(events(*told), then="close"), streamed("Lamps [1]."))
     answer, _ = deep(library)
     assert answer.text == "Lamps [1]."

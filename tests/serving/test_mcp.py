@@ -47,6 +47,12 @@ def test_tools_say_what_they_are(library: Library) -> None:
         "search",
         "get_document",
         "get_passage",
+        "get_outline",
+        "get_table",
+        "similar",
+        "history",
+        "calculate",
+        "ask",
         "list_collections",
         "list_documents",
     }
@@ -64,6 +70,16 @@ def test_every_tool_answers(library: Library) -> None:
     assert told["document"]["metadata"] == {"year": 2021}
     told = call(library, "get_passage", document=1, index=1, around=1)
     assert [one["index"] for one in told["passages"]] == [0, 1]
+    told = call(library, "get_outline", document=1)
+    assert [one["index"] for one in told["headings"]] == [0]
+    assert call(library, "get_table", document=1, index=0)["passages"] == []
+    like = call(library, "similar", document=1, index=0)["results"]
+    assert like
+    told = call(library, "history", document=1)["versions"]
+    assert [(one["number"], one["active"]) for one in told] == [(1, True)]
+    assert call(library, "calculate", expression="(18 - 6) / 4")["value"] == 3
+    both = call(library, "search", query="battle axe", others=["short sword"])["results"]
+    assert both
     told = call(library, "list_collections")["collections"]
     assert [(one["name"], one["documents"]) for one in told] == [("rules", 3), ("vault", 1)]
     told = call(library, "list_documents", limit=2)
@@ -199,5 +215,5 @@ def test_over_standard_streams(tmp_path: Path) -> None:
         return await client.list_tools(), await client.call_tool("search", {"query": SECRET})
 
     listed, found = talk(server, both)
-    assert len(listed.tools) == 5
+    assert len(listed.tools) == 11
     assert all(one["document"] != 3 for one in found.structured_content["results"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 
 import anyio
@@ -15,6 +17,7 @@ from trivium.access import Caller
 from trivium.library import Library
 from trivium.mcp.server import create_server
 from trivium.options import Filters, SearchOptions
+from trivium.web.site import furnish
 
 Found = list[tuple[int, int, float]]  # document, passage, match
 CASES: list[dict[str, Any]] = [
@@ -70,3 +73,38 @@ def test_every_way_gives_the_same(library: Library, case: dict[str, Any], who: s
         assert by_http(opened, case) == direct
     assert by_mcp(library, caller, case) == direct
     assert bool(direct) == (who != "nobody")
+
+
+QUESTIONS = [
+    {"question": "What does a battle axe do?"},
+    {"question": "Which is heavier, a battle axe or a short sword?", "depth": "deep"},
+    {"question": "Who knows where the crown is?", "depth": "once"},
+    {"question": f"Where is {SECRET}?"},
+]
+
+
+@pytest.mark.parametrize("case", QUESTIONS, ids=lambda case: case["question"])
+@pytest.mark.parametrize("who", ["owner", "player"])
+def test_every_way_gives_the_same_answer(library: Library, case: dict[str, str], who: str) -> None:
+    """Python, HTTP, MCP and the page, without a language model and for the same caller."""
+    _, token = library.tokens.create(audiences=None if who == "owner" else ["player"])
+    caller = library.tokens.caller(token)
+    answer = library.ask(case["question"], within=caller.within(), depth=case.get("depth"))
+    with client(library, token, furnish=furnish) as opened:
+        told = opened.post("/v1/query", json={**case, "stream": False}).json()
+        assert (told["kind"], told["text"]) == (answer.kind, answer.text)
+        form = {"q": case["question"], "depth": "deep" if case.get("depth") == "deep" else ""}
+        page = unescape(opened.post("/ask", data=form).text)
+    marked = re.sub(r"<[^>]+>", "", page)
+    for sentence in answer.statements:
+        assert sentence.text in " ".join(marked.split())
+    if answer.refused:
+        assert answer.text in page
+
+    async def asking() -> Any:
+        async with Client(create_server(library, lambda _: caller)) as opened:
+            return (await opened.call_tool("ask", case)).structured_content
+
+    told = anyio.run(asking)
+    assert (told["kind"], told["text"]) == (answer.kind, answer.text)
+    assert [one["number"] for one in told["citations"]] == [c.number for c in answer.citations]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from tests.library.chat import Chat, asked
+from tests.library.chat import Chat, asked, calling, streamed
 from tests.serving.shelf import client
 
 from trivium.answers import Answer, AnswerKind, Citation
@@ -170,3 +170,17 @@ def test_without_a_model_the_documents_speak(owner: TestClient, library: Library
     answer = owner.post("/ask", data={"q": "does a battle axe need two hands?"}).text
     assert "Quoted from your documents" in answer
     assert "A battle axe needs two hands." in answer
+
+
+def test_think_longer_shows_each_step_as_a_line(page: TestClient, chat: Chat) -> None:
+    shown = page.get("/ask").text
+    assert 'name="depth" value="deep"' in shown
+    assert "Think longer" in shown
+    turns = iter([calling(("search", {"queries": ["fog"]})), streamed("Fog is a cloud [1].")])
+    chat.answer = lambda seen: next(turns)
+    told = events(page.post("/ask/stream", data={"q": QUESTION, "depth": "deep"}).text)
+    lines = [data["line"] for name, data in told if name == "step"]
+    assert lines[0] == "Searched for “fog”: 1 passage in 1 document"
+    html = told[-1][1]["html"]
+    assert "Searched for “fog”" in unescape(html)
+    assert page.post("/ask", data={"q": QUESTION, "depth": "bottomless"}).status_code == 422

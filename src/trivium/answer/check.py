@@ -10,7 +10,16 @@ from collections.abc import Mapping, Sequence
 
 from trivium.answer.passages import Passage
 from trivium.answer.statements import Sentence, sentences
-from trivium.answer.support import Read, Words, nearest, pieces, strange_numbers
+from trivium.answer.support import (
+    Read,
+    Words,
+    is_opposite,
+    nearest,
+    pieces,
+    strange_dates,
+    strange_names,
+    strange_numbers,
+)
 from trivium.answers import Statement
 from trivium.ports import Embedder
 from trivium.text.languages import detect_language
@@ -69,10 +78,23 @@ class Checker:
             numbers = ", ".join(strange)
             why = f"the passages it cites do not hold the number {numbers}"
             return Statement(one.text, one.citations, False, why)
+        dates = strange_dates(one.text, [*texts, question])
+        if dates:
+            why = f"the passages it cites hold another date than {', '.join(dates)}"
+            return Statement(one.text, one.citations, False, why)
+        names = (
+            [] if language == "de" else strange_names(one.text, [*texts, *_titles(cited), question])
+        )
+        if names:
+            why = f"the passages it cites do not name {', '.join(names)}"
+            return Statement(one.text, one.citations, False, why)
         foreign = all(language and p.language and p.language != language for p in cited)
         if foreign:
             why = "the passages it cites are in another language: only its numbers were compared"
             return Statement(one.text, one.citations, True, why)
+        if is_opposite(one.text, texts, language or "en"):
+            why = "the passages it cites say the opposite"
+            return Statement(one.text, one.citations, False, why)
         reads = [Read(text, p.language) for text, p in zip(texts, cited, strict=True)]
         support, least = self._measure.share(one.text, reads), LEAST_BY_WORDS
         if near is not None:
@@ -85,6 +107,10 @@ class Checker:
             else "the passages it cites do not say so"
         )
         return Statement(one.text, one.citations, supported, why, round(support, 3))
+
+
+def _titles(cited: Sequence[Passage]) -> list[str]:
+    return [f"{one.citation.title} {one.citation.uri} {one.citation.collection}" for one in cited]
 
 
 def _likely(text: str, said: set[str]) -> list[str]:

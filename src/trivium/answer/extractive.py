@@ -17,7 +17,7 @@ from trivium.answer.passages import Passage
 from trivium.answer.question import Asks, Bag, Question, figures
 from trivium.answer.question import read as read_question
 from trivium.answer.structure import Listing, Sentence, listings, sentences, tables
-from trivium.answer.support import Words, nearest
+from trivium.answer.support import Words, denies, nearest
 from trivium.ports import Embedder
 from trivium.text.languages import detect_language
 from trivium.text.normalise import fold, words
@@ -51,11 +51,6 @@ _CLAUSE = re.compile(
 _PLACE = re.compile(
     r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to|bei"
     r"|im|am|an|auf|neben|hinter|unter|über|nach|aus)\s(?:the\s|a\s|an\s|der\s|dem\s|den\s|die\s)?([\w’'-]+)"
-)
-_NOT = re.compile(
-    r"\b(?:not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited|impossible"
-    r"|nicht|kein\w*|nie|niemals|verboten)\b|n[’']t\b",
-    re.I,
 )
 
 
@@ -356,7 +351,7 @@ def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) 
             and other.fit >= 0.97 * first.fit
             and figures(other.value) != figures(first.value)
         ):
-            return [*picked, Picked(other.text, other.passage.number, other.fit, differs=True)]
+            return [*picked, Picked(other.text, other.passage.number, other.fit, True, other.value)]
     for one in best:
         elsewhere = one.passage.citation.document != first.passage.citation.document
         value = figures(one.value) or figures(one.text)
@@ -366,7 +361,7 @@ def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) 
             and one.said >= 0.95 * first.said
             and not set(value) & set(figures(first.value))
         ):
-            return [*picked, Picked(one.text, one.passage.number, one.score, differs=True)]
+            return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]
     return picked
 
 
@@ -381,7 +376,7 @@ def _quoted(asked: Question, best: Sequence[_Candidate], found: Sequence[Found])
             elsewhere = one.passage.citation.document != first.passage.citation.document
             near = one.score >= NEAR * first.score and one.said >= 0.95 * first.said
             if elsewhere and near and one.value != first.value:
-                return [*picked, Picked(one.text, one.passage.number, one.score, differs=True)]
+                return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]
         return picked
     for one in best[1:]:
         if len(picked) == MOST or one.score < NEAR * first.score:
@@ -396,7 +391,7 @@ def _yes_or_no(asked: Question, one: _Candidate) -> str:
     """The sentence, after a yes or a no where it says all that was asked."""
     if asked.asks is not Asks.YES_NO or one.said < 0.95:
         return one.text
-    opposite = bool(_NOT.search(one.text)) != bool(_NOT.search(asked.text))
+    opposite = denies(one.text) != denies(asked.text)
     return f"{'No' if opposite else 'Yes'}: {one.text}"
 
 

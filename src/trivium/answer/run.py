@@ -20,6 +20,7 @@ from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
 from trivium.answer.passages import Passage, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
+from trivium.answer.question import figures
 from trivium.answer.rewrite import stand_alone
 from trivium.answer.support import Words
 from trivium.answer.tools import Toolbox
@@ -133,6 +134,7 @@ class Answerer:
             yield from self._look_once(inquiry, draft)
         if draft.kind is AnswerKind.WRITTEN:
             yield self._check(inquiry, draft)
+            draft.notes += self._differences(draft)
         yield draft.usage
         yield Done(_finished(inquiry, draft))
 
@@ -309,6 +311,16 @@ class Answerer:
             yield _say(draft, NOTHING_HELD)
         draft.cited.sort()
         yield draft.step("extract", f"from {len(draft.passages)} passages", since)
+
+    def _differences(self, draft: _Draft) -> list[str]:
+        """Where two sources say different things to the question, and the answer says one."""
+        picked = self._extractor(draft).pick(draft.asked, draft.read)
+        others = [one for one in picked if one.differs and one.text not in draft.text]
+        said = set(figures(draft.text))
+        if not others or all(set(figures(one.value or one.text)) <= said for one in others):
+            return []
+        told = "; ".join(f"“{unmarked(one.text)}” [{one.number}]" for one in (picked[0], *others))
+        return [f"The sources differ: {told}."]
 
     def _check(self, inquiry: Inquiry, draft: _Draft) -> Step:
         since = perf_counter()

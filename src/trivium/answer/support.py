@@ -1,8 +1,7 @@
-"""Whether passages bear out a sentence: by its numbers, its words and its meaning.
+"""Whether passages bear out a sentence: by its numbers, dates, names, negation, words and meaning.
 
-It finds what is made up, cited wrongly or not in the passages at all. It does not reason: a
-sentence that turns a passage into its opposite with the same words passes. Knows embedders by
-their port, and nothing of prompts.
+It finds what is made up, turned into its opposite, cited wrongly or not in the passages at all. It
+does not reason. Knows embedders by their port, and nothing of prompts.
 """
 
 from __future__ import annotations
@@ -26,6 +25,27 @@ Rarities = Callable[[Sequence[str]], Sequence[float]]
 
 LONGEST = 400  # characters of a sentence that are compared
 _NUMBER = re.compile(r"\d+(?:[.,   ]\d+)*")
+# Of a sentence's content words in another sentence, from which on both are about the same.
+NEARLY_THE_SAME = 0.75
+FEWEST_SHARED = 3
+_NOT = re.compile(
+    r"\b(?:not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited"
+    r"|impossible|nicht|kein\w*|nie|niemals|verboten)\b|n[’']t\b",
+    re.I,
+)
+_NAME = re.compile(r"(?<=[\w,;:(“\"] )[A-Z][\w’'-]*[a-z][\w’'-]*")
+_MONTHS = {name: number for number, name in enumerate(
+    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1
+)} | {"mai": 5, "okt": 10, "dez": 12}  # fmt: skip
+_MONTH = (
+    r"(?:Jan(?:uary|uar)?|Feb(?:ruary|ruar)?|Mar(?:ch)?|März|Apr(?:il)?|May|Mai|June?|Juni|July?|Juli"
+    r"|Aug(?:ust)?|Sep(?:tember)?|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?)"
+)
+_DATE = re.compile(
+    r"\b(?P<iso_year>\d{4})-(?P<iso_month>\d\d)-(?P<iso_day>\d\d)\b"
+    rf"|\b(?P<day_a>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s)?(?P<a>{_MONTH})\.?(?:,?\s(?P<year_a>\d{{4}}))?\b"
+    rf"|\b(?P<b>{_MONTH})\.?\s(?:(?P<day_b>\d{{1,2}})(?:st|nd|rd|th)?(?!\d),?\s?)?(?P<year_b>\d{{4}})?\b"
+)
 _COUNTED = {
     word: str(number)
     for number, names in enumerate(
@@ -76,6 +96,59 @@ def strange_numbers(text: str, among: Sequence[str]) -> list[str]:
 def _numbers(text: str) -> list[str]:
     """Without what separates thousands: 1,000 and 1 000 are 1000; 3.5 and 3,5 are 35 to both."""
     return [re.sub(r"\D", "", found) for found in _NUMBER.findall(text)]
+
+
+def strange_names(text: str, among: Sequence[str]) -> list[str]:
+    """Capitalised words within a sentence that none of the other texts holds. For languages that
+    capitalise names alone."""
+    known = {word for other in among for word in words(other)}
+    found = dict.fromkeys(m[0] for m in _NAME.finditer(_DATE.sub(" ", text)))
+    return [name for name in found if not set(words(name)) <= known]
+
+
+def strange_dates(text: str, among: Sequence[str]) -> list[str]:
+    """Dates that go with no date of the other texts: another day, month or year."""
+    known = [parts for other in among for _, parts in _dates(other)]
+    return [
+        told
+        for told, parts in _dates(text)
+        if not any(all(date.get(k) == v for k, v in parts.items()) for date in known)
+    ]
+
+
+def _dates(text: str) -> list[tuple[str, dict[str, int]]]:
+    """Each as it is written, and what it says: day, month, year."""
+    found = []
+    for match in _DATE.finditer(text):
+        given = match.groupdict()
+        month = given["a"] or given["b"]
+        number = given["iso_month"]
+        parts = {
+            "year": given["iso_year"] or given["year_a"] or given["year_b"],
+            "month": number if number else _MONTHS[fold(month)[:3]] if month else None,
+            "day": given["iso_day"] or given["day_a"] or given["day_b"],
+        }
+        found.append((match[0], {name: int(value) for name, value in parts.items() if value}))
+    return found
+
+
+def denies(text: str) -> bool:
+    return bool(_NOT.search(text))
+
+
+def is_opposite(text: str, among: Sequence[str], language: str) -> bool:
+    """Whether what the other texts say in nearly the same words is denied, or the reverse."""
+    mine = set(stem(content_words(words(_NOT.sub(" ", text)), [language]), language))
+    if len(mine) < FEWEST_SHARED:
+        return False
+    denied = denies(text)
+    near = [
+        denies(one)
+        for other in among
+        for one in pieces(other)
+        if len(mine & set(stem(words(one), language))) >= NEARLY_THE_SAME * len(mine)
+    ]
+    return bool(near) and denied not in near
 
 
 def pieces(text: str) -> list[str]:

@@ -45,6 +45,11 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
     multiple=True,
     help="Any other filter, e.g. 'year>=2020 type:pdf'. Repeatable: all hold.",
 )
+@click.option(
+    "--deep",
+    is_flag=True,
+    help="Search as often as it takes, and show each step.  [setting ask.depth: auto]",
+)
 @click.option("--json-lines", is_flag=True, help="Print each event as a line of JSON, as it comes.")
 @shared_options
 @pass_shell
@@ -57,6 +62,7 @@ def ask_command(
     collection: tuple[str, ...],
     source: tuple[str, ...],
     where: tuple[str, ...],
+    deep: bool,
     json_lines: bool,
 ) -> None:
     """Answer a question from the documents, with the passages it rests on.
@@ -68,6 +74,7 @@ def ask_command(
     trivium ask who raised the drowned crown
     trivium ask "what does it cost?" --conversation shopping
     trivium ask how do I parry --audience player --where type:markdown --json
+    trivium ask --deep which costs more, a longbow or a crossbow
     trivium ask
     """
     from trivium.options import Filters
@@ -79,7 +86,7 @@ def ask_command(
             source=source or None,
             where=joined(where),
         )
-        asking = _Asking(library, filters, limit=limit, conversation=conversation)
+        asking = _Asking(library, filters, limit=limit, conversation=conversation, deep=deep)
         text = " ".join(question)
         if text.strip():
             _answer(shell, asking, text, json_lines)
@@ -93,11 +100,18 @@ class _Asking:
     """One caller's way of asking, and what was said since the program began."""
 
     def __init__(
-        self, library: Library, filters: Filters, *, limit: int | None, conversation: str | None
+        self,
+        library: Library,
+        filters: Filters,
+        *,
+        limit: int | None,
+        conversation: str | None,
+        deep: bool,
     ) -> None:
         self._library = library
         self._filters = filters
         self._limit, self._conversation = limit, conversation
+        self._depth = "deep" if deep else None
         self._history: list[Turn] = []
 
     def events(self, question: str) -> Iterator[AnswerEvent]:
@@ -107,6 +121,7 @@ class _Asking:
             limit=self._limit,
             filters=self._filters,
             conversation=self._conversation,
+            depth=self._depth,
         )
 
     def remember(self, answer: Answer) -> None:
@@ -157,8 +172,8 @@ def _line(event: AnswerEvent) -> dict[str, object]:
 def _tell_step(shell: Shell, step: object) -> None:
     from trivium.answers import Step
 
-    if isinstance(step, Step) and step.name in ("rewrite", "search"):
-        shell.err.print(printable(f"{step.name}: {step.detail}"), style="dim", soft_wrap=True)
+    if isinstance(step, Step) and step.name not in ("write", "extract", "check"):
+        shell.err.print(printable(step.line), style="dim", soft_wrap=True)
 
 
 def _show_below(shell: Shell, answer: Answer) -> None:

@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from trivium.access import Right
+from trivium.answers import Depth
 from trivium.options import Filters, SearchOptions
 from trivium.search.prefer import MOST
 from trivium.search.run import LONGEST_QUERY
@@ -221,6 +222,11 @@ class QueryBody(Filtered):
         description="Go on with one that the library keeps, or begin it.",
     )
     limit: int | None = Field(None, ge=1, le=MOST_PASSAGES, description="Passages to read.")
+    depth: Depth | None = Field(
+        None,
+        description="`once`: one search; `auto`: more where it finds nothing that fits; `deep`: as"
+        " many as it takes, within limits. By default as the setting `ask.depth` says.",
+    )
 
 
 # --- for the owner: tokens, sources, evaluations

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from trivium.answers import Depth
 from trivium.search.prefer import MOST
 from trivium.shapes import PlaceAnswer, Shape, said
 from trivium.types import Granularity, MetaScalar, Mode
@@ -36,11 +37,20 @@ class _Shape(BaseModel):
 # --- in
 
 
+Query = Annotated[str, Field(max_length=10_000)]
+
+
 class SearchInput(_Shape):
     query: str = Field(
         max_length=10_000,
         description='What to look for: a question, or words; "a phrase", a OR b, +required and'
         " -not work.",
+    )
+    others: list[Query] = Field(
+        [], max_length=3, description="Up to three more queries: what any of them finds."
+    )
+    as_of: str | None = Field(
+        None, max_length=40, description="Documents as they were on this day: 2024-03-31."
     )
     limit: int = Field(8, ge=1, le=50, description="Results of one answer.")
     mode: Mode = Field(
@@ -83,6 +93,44 @@ class GetPassageInput(_Shape):
     document: DocumentNumber
     index: int = Field(ge=0, le=2**31, description="Of the passage, as `search` gave it.")
     around: int = Field(1, ge=0, le=5, description="Passages before and after it.")
+
+
+class GetOutlineInput(_Shape):
+    document: DocumentNumber
+
+
+class GetTableInput(_Shape):
+    document: DocumentNumber
+    index: int = Field(ge=0, le=2**31, description="Of a passage that the table runs over.")
+
+
+class SimilarInput(_Shape):
+    document: DocumentNumber
+    index: int | None = Field(
+        None, ge=0, le=2**31, description="Of a passage: passages like it, not documents."
+    )
+    limit: int = Field(8, ge=1, le=50)
+
+
+class HistoryInput(_Shape):
+    document: DocumentNumber
+
+
+class CalculateInput(_Shape):
+    expression: str = Field(
+        min_length=1, max_length=200, description="Such as `(47.5 - 44.8) / 44.8 * 100`."
+    )
+
+
+class AskInput(_Shape):
+    question: str = Field(min_length=1, max_length=10_000)
+    depth: Depth | None = Field(
+        None,
+        description="`once`: one search; `deep`: as many as it takes; by default as the library is"
+        " set up.",
+    )
+    collection: str | None = Field(None, max_length=1000, description="Only from this collection.")
+    where: str = Field("", max_length=10_000, description="Filter, as for `search`.")
 
 
 class ListCollectionsInput(_Shape):
@@ -165,6 +213,65 @@ class GetPassageOutput(Shape):
     document: DocumentShape
     passages: Sequence[PassageShape] = said("In order; the one asked for among them.")
     truncated: bool
+
+
+class HeadingShape(Shape, kw_only=True):
+    path: Sequence[str] = said("The headings above it, outermost first, and itself.")
+    index: int = said("Of its first passage.")
+    pages: Sequence[int]
+
+
+class GetOutlineOutput(Shape):
+    document: DocumentShape
+    headings: Sequence[HeadingShape]
+    truncated: bool
+
+
+class GetTableOutput(Shape):
+    document: DocumentShape
+    header: str = said("The names of the columns; empty: they stand in the first passage.")
+    passages: Sequence[PassageShape] = said("Those that the table runs over; none: no table.")
+    truncated: bool
+
+
+class SimilarOutput(Shape):
+    results: Sequence[Found]
+
+
+class VersionShape(Shape, kw_only=True):
+    number: int
+    active: bool
+    created_at: str
+    retired_at: str = said("When another took its place; empty: it is active.")
+
+
+class HistoryOutput(Shape):
+    document: DocumentShape
+    versions: Sequence[VersionShape] = said("The active one last.")
+
+
+class CalculateOutput(Shape):
+    value: float
+    text: str
+
+
+class CitedShape(Shape, kw_only=True):
+    number: int = said("By which the text names it: [1].")
+    document: int
+    index: int
+    title: str
+    uri: str
+    pages: Sequence[int]
+    text: str
+
+
+class AskOutput(Shape, kw_only=True):
+    kind: str = said("written, extracted or refused")
+    text: str
+    citations: Sequence[CitedShape]
+    unsupported: Sequence[str] = said("Statements that their citations don't bear out.")
+    steps: Sequence[str]
+    notes: Sequence[str]
 
 
 class CollectionShape(Shape, kw_only=True):

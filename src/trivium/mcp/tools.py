@@ -13,14 +13,16 @@ from io import BytesIO
 from pydantic import BaseModel, TypeAdapter
 
 from trivium.access import Caller, Right
+from trivium.answer import calculate
 from trivium.errors import BadSetting
 from trivium.library import Library
+from trivium.library.toolbox import outline, table_of
 from trivium.library.uploads import Wanted
 from trivium.mcp import shapes
 from trivium.options import Filters, SearchOptions
 from trivium.results import Result
 from trivium.shapes import PlaceAnswer, heading
-from trivium.types import Document, StoredChunk, Told
+from trivium.types import Combine, Document, StoredChunk, Told
 
 # Characters of one answer: some 6,000 tokens, a part of any assistant's window.
 MOST_TEXT = 24_000
@@ -28,6 +30,7 @@ MOST_PASSAGE = 2_000  # of one result; a chunk of 400 tokens has 1,600
 _DEEPEST_RESULT = 10_000  # of a search: each page ranks all results before it again
 _MOST_FIELDS = 50  # of a document's metadata
 _MOST_VALUE = 500
+_MOST_HEADINGS = 200
 _DOCUMENT = TypeAdapter(shapes.DocumentShape)
 
 
@@ -49,9 +52,12 @@ class Tool:
 def _search(library: Library, caller: Caller, asked: BaseModel) -> Told:
     assert isinstance(asked, shapes.SearchInput)
     first = _number(asked.cursor, _DEEPEST_RESULT)
+    queries = [asked.query, *asked.others]
     found = library.search(
-        asked.query,
+        queries if asked.others else asked.query,
         options=SearchOptions(
+            combine=Combine.MAXIMUM if asked.others else None,
+            as_of=asked.as_of,
             limit=first + asked.limit + 1,
             mode=asked.mode,
             by=asked.by,
@@ -129,6 +135,107 @@ def _get_passage(library: Library, caller: Caller, asked: BaseModel) -> Told:
         document=_document(found.document),
         passages=[_passage(one, share) for one in chunks],
         truncated=any(len(one.chunk.text) > share for one in chunks),
+    )
+
+
+def _get_outline(library: Library, caller: Caller, asked: BaseModel) -> Told:
+    assert isinstance(asked, shapes.GetOutlineInput)
+    within = caller.within()
+    found = library.documents.get(asked.document, within)
+    parts = outline(library.documents.passages(found.id, within))
+    return shapes.GetOutlineOutput(
+        _document(found),
+        [
+            shapes.HeadingShape(path=[one[:_MOST_VALUE] for one in path], index=index, pages=pages)
+            for path, index, pages in parts[:_MOST_HEADINGS]
+        ],
+        truncated=len(parts) > _MOST_HEADINGS,
+    )
+
+
+def _get_table(library: Library, caller: Caller, asked: BaseModel) -> Told:
+    assert isinstance(asked, shapes.GetTableInput)
+    within = caller.within()
+    found = library.documents.get(asked.document, within)
+    library.documents.numbered_passage(found, asked.index, within)
+    parts = table_of(library.documents.passages(found.id, within), asked.index)
+    share = MOST_TEXT // max(1, len(parts))
+    header = next((one.chunk.header for one in parts if one.chunk.header), "")
+    return shapes.GetTableOutput(
+        _document(found),
+        header,
+        [_passage(one, share) for one in parts],
+        truncated=any(len(one.chunk.text) > share for one in parts),
+    )
+
+
+def _similar(library: Library, caller: Caller, asked: BaseModel) -> Told:
+    assert isinstance(asked, shapes.SimilarInput)
+    found = library.similar(
+        asked.document, asked.limit, passage=asked.index, within=caller.within()
+    )
+    results: list[shapes.Found] = []
+    room = MOST_TEXT
+    for result in found:
+        told = _found(result, weak=not found.fits(result))
+        room -= len(told.text)
+        if room < 0 and results:
+            break
+        results.append(told)
+    return shapes.SimilarOutput(results)
+
+
+def _history(library: Library, caller: Caller, asked: BaseModel) -> Told:
+    assert isinstance(asked, shapes.HistoryInput)
+    within = caller.within()
+    found = library.documents.get(asked.document, within)
+    kept = library.history.of(found.id, within)
+    return shapes.HistoryOutput(
+        _document(found),
+        [
+            shapes.VersionShape(
+                number=one.number,
+                active=one.active,
+                created_at=one.created_at,
+                retired_at=one.retired_at,
+            )
+            for one in kept[-_MOST_FIELDS:]
+        ],
+    )
+
+
+def _calculate(library: Library, caller: Caller, asked: BaseModel) -> Told:
+    assert isinstance(asked, shapes.CalculateInput)
+    value = calculate.calculate(asked.expression)
+    return shapes.CalculateOutput(value, f"{asked.expression} = {calculate.told(value)}")
+
+
+def _ask(library: Library, caller: Caller, asked: BaseModel) -> Told:
+    assert isinstance(asked, shapes.AskInput)
+    answer = library.ask(
+        asked.question,
+        filters=Filters(collection=asked.collection, where=asked.where),
+        within=caller.within(),
+        depth=asked.depth,
+    )
+    return shapes.AskOutput(
+        kind=answer.kind.value,
+        text=answer.text[:MOST_TEXT],
+        citations=[
+            shapes.CitedShape(
+                number=one.number,
+                document=one.document,
+                index=one.index,
+                title=one.title,
+                uri=one.uri,
+                pages=one.pages,
+                text=one.text[:MOST_PASSAGE],
+            )
+            for one in answer.citations
+        ],
+        unsupported=[one.text for one in answer.unsupported],
+        steps=[step.line for step in answer.steps],
+        notes=answer.notes,
     )
 
 
@@ -251,6 +358,56 @@ READING = (
         shapes.GetPassageInput,
         shapes.GetPassageOutput,
         do=_get_passage,
+    ),
+    _read(
+        "get_outline",
+        "Read a document's outline",
+        "The headings of a document in order, each with the index of its first passage.",
+        shapes.GetOutlineInput,
+        shapes.GetOutlineOutput,
+        do=_get_outline,
+    ),
+    _read(
+        "get_table",
+        "Read a whole table",
+        "The whole table that a passage belongs to, with the names of its columns.",
+        shapes.GetTableInput,
+        shapes.GetTableOutput,
+        do=_get_table,
+    ),
+    _read(
+        "similar",
+        "Find what is alike",
+        "Documents like one; with the index of a passage, passages like that one.",
+        shapes.SimilarInput,
+        shapes.SimilarOutput,
+        do=_similar,
+    ),
+    _read(
+        "history",
+        "List a document's versions",
+        "The versions of a document that are kept, with their dates; search with as_of reads them.",
+        shapes.HistoryInput,
+        shapes.HistoryOutput,
+        do=_history,
+    ),
+    _read(
+        "calculate",
+        "Calculate",
+        "Arithmetic on numbers that you read in passages: + - * / % ** and sum, min, max, average,"
+        " round, abs.",
+        shapes.CalculateInput,
+        shapes.CalculateOutput,
+        do=_calculate,
+    ),
+    _read(
+        "ask",
+        "Ask the library",
+        "Let the library answer a question itself, with citations, as its own page and API do; or"
+        " refuse it. Without a language model of its own it quotes the documents.",
+        shapes.AskInput,
+        shapes.AskOutput,
+        do=_ask,
     ),
     _read(
         "list_collections",

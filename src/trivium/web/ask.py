@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from pydantic import ValidationError
@@ -21,7 +21,17 @@ from trivium.access import Caller
 from trivium.answer.cite import MARK
 from trivium.answer.run import NO_MODEL
 from trivium.answer.statements import pieces
-from trivium.answers import Answer, AnswerEvent, Citation, Done, Statement, Step, Token, Turn
+from trivium.answers import (
+    Answer,
+    AnswerEvent,
+    Citation,
+    Depth,
+    Done,
+    Statement,
+    Step,
+    Token,
+    Turn,
+)
 from trivium.errors import ConversationNotFound, RequestInvalid, TriviumError
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.requests import LONGEST_NAME, TurnSaid
@@ -89,6 +99,7 @@ class AskForm:
     turns: tuple[Turn, ...]  # those said before, of a conversation without a name
     conversation: str
     collections: tuple[str, ...]
+    deep: bool = False  # think longer
 
 
 async def _asked(
@@ -96,13 +107,14 @@ async def _asked(
     turn: Annotated[list[str] | None, Form()] = None,
     conversation: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
     collection: Annotated[list[str] | None, Form(max_length=_MOST_COLLECTIONS)] = None,
+    depth: Annotated[Literal["", "deep"], Form()] = "",
 ) -> AskForm:
     if not q.strip():
         raise RequestInvalid("There is no question.", fix="Type one.")
     name = conversation.strip()
     said = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
     chosen = tuple(one for one in collection or () if one)
-    return AskForm(q.strip(), said, name, chosen)
+    return AskForm(q.strip(), said, name, chosen, depth == Depth.DEEP)
 
 
 AskedForm = Annotated[AskForm, Depends(_asked)]
@@ -156,7 +168,7 @@ async def ask_stream(request: Request, server: Here, caller: Reader, asked: Aske
             for one in events:
                 match one:
                     case Step():
-                        tell("step", {"name": one.name, "detail": one.detail})
+                        tell("step", {"name": one.name, "line": one.line})
                     case Token():
                         tell("token", {"text": one.text})
                     case Done():
@@ -186,6 +198,7 @@ async def _begun(
             filters=Filters(collection=asked.collections or None),
             within=caller.within(),
             conversation=caller.conversation(asked.conversation) if asked.conversation else None,
+            depth=Depth.DEEP if asked.deep else None,
         )
     )
 

@@ -15,8 +15,9 @@ def test_arithmetic() -> None:
     "expression",
     [
         "", "1 +", "1 / 0", "9 ** 9 ** 9", "x + 1", "__import__('os')", "open('/etc/passwd')",
-        "'a' * 9", "[1] * 9", "True + 1", "1e308 * 10", "(-1) ** 0.5", "1" * 201, "sum()", "round(1, 2, x=3)",
-        "(" * 150 + "1" + ")" * 40, "().__class__", "1 if 1 else 2", "abs", "lambda: 1",
+        "'a' * 9", "[1] * 9", "True + 1", "1e308 * 10", "(-1) ** 0.5", "1" * 201, "sum()",
+        "round(1, 2, x=3)", "(" * 150 + "1",
+        "().__class__", "1 if 1 else 2", "abs", "lambda: 1",
     ],
 )  # fmt: skip
 def test_nothing_else_is_evaluated(expression: str) -> None:

@@ -70,3 +70,27 @@ def test_rare_words_count_more() -> None:
     assert rare.share("basilisk cloud", read) == 0.1
     assert EVEN.share("basilisk cloud", read) == 0.5
     assert EVEN.share("of the", read) > 0
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("The trial of Beacon began on 14 June 2023 [1].", ""),
+        ("The trial of Beacon began on June 14, 2023 [1].", ""),
+        ("The trial of Beacon began in June 2023 [1].", ""),
+        ("The trial of Beacon began on 14 July 2023 [1].", "another date than 14 July 2023"),
+        ("The trial of Beacon began in Lisbon on 14 June 2023 [1].", "do not name Lisbon"),
+        ("Beacon passed the salt test [1].", "say the opposite"),
+        ("Beacon did not pass the salt test [1].", ""),
+        ("Water never entered two of ten housings [1].", "say the opposite"),
+    ],
+)
+def test_dates_names_and_negation_are_compared(said: str, why: str) -> None:
+    text = (
+        "The trial of Beacon began on 2023-06-14. Beacon did not pass the salt test."
+        " Water entered two of ten housings."
+    )
+    (one,) = Checker(Words(lambda words: [1.0] * len(words)), None).check(
+        said, "", [passage(1, text, title="Trials")]
+    )
+    assert (why in one.why) if why else one.supported, one

@@ -47,6 +47,7 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
             filters=b.filters(),
             within=caller.within(),
             conversation=None if name is None else caller.conversation(name),
+            depth=b.depth,
         )
     )
 

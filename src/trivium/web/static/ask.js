@@ -8,7 +8,6 @@ const turns = /** @type {HTMLElement} */ (document.getElementById("turns"));
 const stop = /** @type {HTMLButtonElement} */ (document.getElementById("stop"));
 const pending = /** @type {HTMLTemplateElement} */ (document.getElementById("pending"));
 
-const STEPS = { rewrite: "Asked on its own: ", search: "Found ", extract: "Picked sentences ", write: "", check: "" };
 /** @type {AbortController | null} */
 let asking = null;
 
@@ -16,6 +15,7 @@ let asking = null;
 async function answered(turn, data) {
   const text = /** @type {HTMLElement} */ (turn.querySelector(".answer-text"));
   const step = /** @type {HTMLElement} */ (turn.querySelector(".step"));
+  const steps = /** @type {HTMLElement} */ (turn.querySelector(".steps"));
   const answer = await fetch("/ask/stream", {
     method: "POST",
     body: data,
@@ -24,7 +24,12 @@ async function answered(turn, data) {
   });
   if (!answer.ok) throw await problem(answer);
   for await (const { name, data: told } of events(answer)) {
-    if (name === "step") step.textContent = `${STEPS[/** @type {keyof STEPS} */ (told.name)] ?? ""}${told.detail} …`;
+    if (name === "step") {
+      const line = document.createElement("li");
+      line.textContent = told.line;
+      steps.append(line);
+      step.textContent = "Looking further …";
+    }
     else if (name === "token") text.append(told.text);
     else if (name === "error") throw told;
     else if (name === "done") {

@@ -177,8 +177,10 @@ class Settings:
         "read.key_header", "Ocp-Apim-Subscription-Key", "header for the key of read.url"
     )
     archive_keep: bool = _setting("archive.keep", True, "keep the bytes of what is added")
-    archive_folder: Path | None = _setting(
-        "archive.folder", None, "folder for those bytes; empty: `archive` in the library's folder"
+    archive_folder: Path | str | None = _setting(
+        "archive.folder",
+        None,
+        "folder for those bytes, or s3://, az:// or gs://; empty: beside the rest of the library",
     )
     search_limit: int = _setting("search.limit", 10, "results of a search")
     search_by: str = _setting(
@@ -461,6 +463,8 @@ def _known(name: str, origin: str) -> tuple[str, Any]:
 def _convert(name: str, text: str, type_: Any, origin: str) -> Any:
     if type_ == LibraryPlace:
         return place_of(text)
+    if name == "archive.folder" and "://" in text:
+        return text
     if isinstance(type_, UnionType):
         if text == "":
             return None

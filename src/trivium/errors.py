@@ -81,6 +81,8 @@
          ├─ ReembedStopped         library.reembed_stopped
          ├─ OriginalDamaged        library.original_damaged
          ├─ DiskFull               library.disk_full
+         ├─ ArchiveAway            archive.away
+         ├─ ArchiveRefused         archive.refused
          └─ DatabaseError          database
              ├─ DatabaseAway       database.away
              ├─ DatabaseRefused    database.refused
@@ -509,6 +511,16 @@ class OriginalDamaged(StoreError):
 class DiskFull(StoreError):
     code = "library.disk_full"
     fix = "Free some space and run the same command again; nothing that was added is lost."
+
+
+class ArchiveAway(StoreError):
+    code = "archive.away"
+    fix = "Check that the object store runs and can be reached, then try again."
+
+
+class ArchiveRefused(StoreError):
+    code = "archive.refused"
+    fix = "Check `archive.folder` and the key in the environment; it needs to read, write and list."
 
 
 class DatabaseError(StoreError):

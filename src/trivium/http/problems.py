@@ -55,6 +55,8 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.ServingError, 503),
     (errors.LibraryBusy, 503),
     (errors.DatabaseError, 503),
+    (errors.ArchiveAway, 503),
+    (errors.ArchiveRefused, 503),
     (errors.LibraryNotFound, 503),
     (errors.ModelError, 503),
     (errors.LibraryReadOnly, 503),

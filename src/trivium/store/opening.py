@@ -25,11 +25,18 @@ class BackendOptions:
 
     create: bool = True  # make it where there is none
     wait: float | None = None  # seconds of patience with another writer; None: an hour
-    archive: Path | None = None  # where originals are kept; None: where the rest is
+    archive: Path | str | None = None  # where originals are kept; None: where the rest is
     incoming: int | None = None  # bytes that files that were sent in may take together
 
     @property
     def blobs(self) -> Blobs | None:
+        """Raises ArchiveAway, ArchiveRefused and BadSetting: now, not at the hundredth file."""
+        if isinstance(self.archive, str):
+            from trivium.store.object_blobs import ObjectBlobs
+
+            blobs = ObjectBlobs(self.archive)
+            blobs.check()
+            return blobs
         return FolderBlobs(self.archive) if self.archive else None
 
 

@@ -78,7 +78,7 @@ def open_postgres(
 
     return Backend(
         documents=SqlDocuments(engine),
-        writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals),
+        writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals, alone.hold),
         signals=PostgresSignals(snapshots, vectors, SqlVectors(engine)),
         models=models,
         jobs=SqlJobs(engine),

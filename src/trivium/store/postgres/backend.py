@@ -24,23 +24,19 @@ from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
 from trivium.store.postgres.leases import RowLeases
 from trivium.store.postgres.listening import listening
+from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSignals
 from trivium.store.postgres.schema import prepare
-from trivium.store.postgres.signals import PostgresSignals
-from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.upkeep import PostgresUpkeep
-from trivium.store.postgres.vectors import VectorTables
 from trivium.store.postgres.views import PostgresViews
 from trivium.store.postgres.words import Words
 from trivium.store.postgres.writer import MODEL, PostgresWriter
 from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.documents import SqlDocuments
-from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.tokens import SqlTokens
-from trivium.store.sql.vectors import SqlVectors
 
 PATIENCE = 3600.0  # seconds to wait for a lease
 CLAIMED = 16  # tasks that a worker takes at once: the others want some too
@@ -62,9 +58,10 @@ def open_postgres(
     except BaseException:
         engine.dispose()
         raise
-    feed = Feed(engine)
-    snapshots = Snapshots(engine, feed)
-    words, vectors = Words(engine), VectorTables(engine, feed, snapshots.forget)
+    primary = Place.on(engine, str(address))
+    feed, snapshots, vectors = primary.feed, primary.snapshots, primary.tables
+    words = Words(engine)
+    others = [_replica(address, place) for place in address.replicas]
     leases = RowLeases(engine, wait)
     originals = KeptOriginals(blobs or RowBlobs(engine))
     alone = _Alone(engine)
@@ -74,12 +71,16 @@ def open_postgres(
     def close() -> None:
         leases.close()
         views.close()
+        for replica, _ in others:
+            replica.dispose()
         engine.dispose()
 
     return Backend(
         documents=SqlDocuments(engine),
         writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals, alone.hold),
-        signals=PostgresSignals(snapshots, vectors, SqlVectors(engine)),
+        signals=ReplicatedSignals(primary, [place for _, place in others])
+        if others
+        else primary.signals,
         models=models,
         jobs=SqlJobs(engine),
         queue=SqlQueue(
@@ -99,6 +100,12 @@ def open_postgres(
         folder=None,
         close=close,
     )
+
+
+def _replica(address: Address, place: str) -> tuple[Engine, Place]:
+    """Not looked at before it is asked: a library opens without its replicas."""
+    engine = open_database(address.replica(place), patience=CONNECT_SECONDS)
+    return engine, Place.on(engine, place)
 
 
 class _Alone:

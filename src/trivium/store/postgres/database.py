@@ -66,6 +66,11 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
     "57014": (DatabaseSlow, "The database stopped a statement that took too long.", None),
     "53100": (DiskFull, "The database's disk is full.", None),
     "53300": (LibraryBusy, "The database has no free connection.", "Try again."),
+    "42P01": (
+        LibraryNotFound,
+        "The library's tables are gone from the database: {said}.",
+        "Check the database and schema in the library's address.",
+    ),
     "58P01": (DatabaseUnsuitable, "The database lacks a file: {said}.", ""),
 }
 

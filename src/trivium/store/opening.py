@@ -53,7 +53,9 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         from trivium.store.postgres.backend import PATIENCE, open_postgres
     except ImportError as reason:
         raise ExtraMissing(
-            "A library in PostgreSQL needs psycopg.", fix="pip install 'trivium[postgres]'"
+            "A library in PostgreSQL needs psycopg.",
+            fix="pip install 'trivium[postgres]'",
+            on_page="Whoever runs this server must install trivium[postgres].",
         ) from reason
     from trivium.store.postgres.address import parse
 

@@ -53,11 +53,6 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
     "55P03": (LibraryBusy, "Another process is changing the same thing.", "Try again."),
     "28P01": (DatabaseRefused, "The database refused the user or password: {said}.", None),
     "28000": (DatabaseRefused, "The database refused the user or password: {said}.", None),
-    "42501": (
-        LibraryReadOnly,
-        "The database user {user} may not do this: {said}.",
-        "Use a role with the rights that docs/postgresql.md lists.",
-    ),
     "25006": (
         LibraryReadOnly,
         "The database can only be read: the server is a replica, or this user may not write.",
@@ -177,6 +172,12 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
             f"There is no database {url.database} on the server.",
             fix=f"Make it: createdb {url.database}.",
             on_page="Whoever runs this server must make the database.",
+        )
+    if state == "42501":
+        return LibraryReadOnly(
+            f"The database user {url.username} may not do this: {said}.",
+            fix="Use a role with the rights that docs/postgresql.md lists.",
+            on_page="Whoever runs this server must give its database user more rights.",
         )
     if state in _TOLD:
         kind, told, fix = _TOLD[state]

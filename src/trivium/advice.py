@@ -50,6 +50,11 @@ ON_PAGE: dict[type[TriviumError], str] = {
     errors.IndexDamaged: (
         "No document is lost. Trivium rebuilds the index when it next adds a document."
     ),
+    errors.DatabaseAway: (
+        "The library's database does not answer. Nothing that was added is lost; try again in a"
+        " moment."
+    ),
+    errors.DatabaseRefused: "Whoever runs this server must correct the library's address.",
     errors.DiskFull: (
         "The server's disk is full. Nothing that was added is lost; try again once there is space."
     ),

@@ -113,6 +113,7 @@ class TaskEnd:
     message: str = ""
     document: int | None = None  # a store fills in the one it keeps
     seconds: Mapping[str, float] = field(default_factory=dict)
+    worker: str = ""  # who has it: what another has by now, only that one ends; empty: anybody
 
 
 @dataclass(frozen=True, slots=True)

@@ -311,3 +311,16 @@ def ended(role: str) -> int:
     query = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE usename = :r"
     with postgres.as_owner() as connection:
         return int(connection.scalar(text(query), {"r": role}) or 0)
+
+
+def test_tables_that_are_gone(place: DatabaseAddress, backend: Backend) -> None:
+    schema = parse(place).schema
+    rename = f"ALTER TABLE {schema}.{{}} RENAME TO {{}}"
+    with postgres.as_owner() as connection:
+        connection.execute(text(rename.format("postings", "elsewhere")))
+    try:
+        with pytest.raises(LibraryNotFound, match="Check the database and schema"):
+            backend.signals.rarities(["lantern"], OWNER)
+    finally:
+        with postgres.as_owner() as connection:
+            connection.execute(text(rename.format("elsewhere", "postings")))

@@ -1,22 +1,23 @@
 """What a caller gets is what a library without the hidden documents would give, to the last digit:
-every mode and setting, on the reference and on the embedded store."""
+every mode and setting, on the reference, on the embedded store and on PostgreSQL."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests import postgres
 
 from trivium.models.late import LateReranker, pack
 from trivium.ports import Backend
@@ -28,6 +29,8 @@ from trivium.search.suggest import suggest
 from trivium.search.weigh import MINILM
 from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
+from trivium.store.postgres.address import parse
+from trivium.store.postgres.backend import open_postgres
 from trivium.testing.samples import ToyEmbedder, sample
 from trivium.text.nearness import near
 from trivium.text.normalise import words
@@ -143,8 +146,13 @@ def histories(draw: st.DrawFn) -> list[Step]:
 
 @contextmanager
 def library(kind: str, steps: Sequence[Step]) -> Iterator[Backend]:
-    with tempfile.TemporaryDirectory() as folder:
-        store = open_memory() if kind == "memory" else open_embedded(Path(folder))
+    with ExitStack() as places:
+        if kind == "memory":
+            store = open_memory()
+        elif kind == "embedded":
+            store = open_embedded(Path(places.enter_context(tempfile.TemporaryDirectory())))
+        else:
+            store = open_postgres(parse(places.enter_context(postgres.library())))
         with store.writer.writing():
             for goes, some in groupby(steps, lambda step: not step.paragraphs):
                 if goes:
@@ -196,19 +204,33 @@ TWO = {Signal.VECTOR: 0.5, Signal.KEYWORD: 0.5}
 WEIGHTS = st.sampled_from([None, EVEN, TWO])
 
 
+Asked: TypeAlias = list[tuple[SearchRequest, dict[Signal, float] | None, bool]]
+GIVEN: dict[str, Any] = {
+    "steps": histories(),
+    "asked": st.lists(st.tuples(REQUESTS, WEIGHTS, st.booleans()), min_size=4, max_size=6),
+    "start": st.sampled_from(["ha", "harb", "ta", "cr", "lanternx"]),
+}
+
+
 @pytest.mark.parametrize("kind", ["memory", "embedded"])
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    steps=histories(),
-    asked=st.lists(st.tuples(REQUESTS, WEIGHTS, st.booleans()), min_size=4, max_size=6),
-    start=st.sampled_from(["ha", "harb", "ta", "cr", "lanternx"]),
-)
+@given(**GIVEN)
 def test_hidden_documents_change_nothing(
-    kind: str,
-    steps: list[Step],
-    asked: list[tuple[SearchRequest, dict[Signal, float] | None, bool]],
-    start: str,
+    kind: str, steps: list[Step], asked: Asked, start: str
 ) -> None:
+    compare(kind, steps, asked, start)
+
+
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(**GIVEN)
+def test_hidden_documents_change_nothing_in_postgresql(
+    steps: list[Step], asked: Asked, start: str
+) -> None:
+    """Fewer examples: to fill and empty two schemas takes most of the time."""
+    compare("postgres", steps, asked, start)
+
+
+def compare(kind: str, steps: list[Step], asked: Asked, start: str) -> None:
     caller = asked[0][0].where
     visible = [step for step in steps if step.is_seen(caller)]
     with library(kind, steps) as whole, library(kind, visible) as without:
@@ -252,7 +274,7 @@ SECRET = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["memory", "embedded"])
+@pytest.mark.parametrize("kind", ["memory", "embedded", "postgres"])
 def test_hidden_words_cannot_be_probed(kind: str) -> None:
     """The score of `harbour X` said whether a hidden document holds a word like X, and a search
     for `takeover` found nothing where a hidden document holds that very word."""

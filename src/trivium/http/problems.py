@@ -60,6 +60,10 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.LibraryNotFound, 503),
     (errors.ModelError, 503),
     (errors.LibraryReadOnly, 503),
+    (errors.DatabaseAway, 503),
+    (errors.DatabaseSlow, 503),
+    (errors.DatabaseRefused, 503),
+    (errors.DatabaseUnsuitable, 503),
     (errors.DiskFull, 507),
 )
 _LATER = (429, 503)

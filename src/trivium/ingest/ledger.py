@@ -7,6 +7,7 @@ would be a thousand commits of several milliseconds. Knows nothing of documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from time import monotonic
 
 from trivium.ports import Queue
@@ -41,9 +42,13 @@ class Ledger:
         self._met.append((task, job, parent, offered))
         return task
 
+    def signed(self, end: TaskEnd) -> TaskEnd:
+        """With the name of the worker, so that it ends nothing that another has by now."""
+        return replace(end, worker=self._worker)
+
     def end(self, end: TaskEnd) -> None:
         if end.task:
-            self._ends.append(end)
+            self._ends.append(self.signed(end))
 
     def settle(self, *, now: bool = False) -> None:
         """Write what has come together, where there is enough of it or enough time has passed."""

@@ -294,7 +294,7 @@ class Pipeline:
         """Of the first of them, as many as the store could keep."""
         reasons = [self._reason(flight, made) for flight in flights]
         processed = [
-            _processed(flight, made, why) for flight, why in zip(flights, reasons, strict=True)
+            self._processed(flight, made, why) for flight, why in zip(flights, reasons, strict=True)
         ]
         carried = self._point if self._is_last(flights) else None
         if carried is not None:
@@ -317,6 +317,17 @@ class Pipeline:
     def _is_last(self, flights: Sequence[InFlight]) -> bool:
         """Whether everything is done once these are there."""
         return self._all_offered and len(list(self._under_way.unfinished())) == len(flights)
+
+    def _processed(
+        self, flight: InFlight, made: Made, reason: ModelUnavailable | None
+    ) -> Processed:
+        """With its vectors, if it has them all, and with the end of its task."""
+        processed = flight.ready.processed
+        if processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes):
+            processed = _with_vectors(processed, made)
+        end = flight.ending(flight.fate, reason) if flight.offer.task else None
+        end = self._ledger.signed(end) if end else None
+        return replace(processed, timings=dict(flight.steps.seconds), task=end)
 
     def _reason(self, flight: InFlight, made: Made) -> ModelUnavailable | None:
         """Why it has no vectors, where there is a model and it failed."""
@@ -388,15 +399,6 @@ def _is_small(item: SourceItem) -> bool:
     if isinstance(item.content, Extraction):
         return len(item.content.text) <= SMALL
     return 0 < item.size <= SMALL
-
-
-def _processed(flight: InFlight, made: Made, reason: ModelUnavailable | None) -> Processed:
-    """With its vectors, if it has them all, and with the end of its task."""
-    processed = flight.ready.processed
-    if processed.hashes and not any(hash_ in made.reasons for hash_ in processed.hashes):
-        processed = _with_vectors(processed, made)
-    end = flight.ending(flight.fate, reason) if flight.offer.task else None
-    return replace(processed, timings=dict(flight.steps.seconds), task=end)
 
 
 def _with_vectors(processed: Processed, made: Made) -> Processed:

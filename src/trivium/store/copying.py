@@ -57,7 +57,12 @@ def copy_library(
             addresses = _originals(rows)
             missing = _copy_originals(here.backend, there.backend, addresses, on_progress)
             _copy_beside(here.backend, there.backend)
-            _verify(rows, there.engine, on_progress)
+            try:
+                _verify(rows, there.engine, on_progress)
+            except CopyFailed:
+                with there.engine.begin() as copy:
+                    set_setting(copy, _UNDER_WAY, "failed")  # so that the next try begins anew
+                raise
             done = Copied(
                 documents=count(rows, documents),
                 interpretations=count(rows, interpretations),

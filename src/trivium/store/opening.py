@@ -62,7 +62,7 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         raise ExtraMissing(
             "A library in PostgreSQL needs psycopg.",
             fix="pip install 'trivium[postgres]'",
-            on_page="Whoever runs this server must install it.",
+            on_page="Whoever runs this server must install trivium[postgres].",
         ) from reason
     from trivium.store.postgres.address import parse
 

@@ -25,24 +25,20 @@ from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
 from trivium.store.postgres.leases import RowLeases
 from trivium.store.postgres.listening import listening
+from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSignals
 from trivium.store.postgres.schema import prepare
-from trivium.store.postgres.signals import PostgresSignals
-from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.upkeep import PostgresUpkeep
-from trivium.store.postgres.vectors import VectorTables
 from trivium.store.postgres.views import PostgresViews
 from trivium.store.postgres.words import Words
 from trivium.store.postgres.writer import MODEL, PostgresWriter
 from trivium.store.sql.conversations import SqlConversations
 from trivium.store.sql.documents import SqlDocuments
-from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.models import EmbeddingElsewhere, SqlModels
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.tokens import SqlTokens
-from trivium.store.sql.vectors import SqlVectors
 
 EMBEDDING = "embedding"  # the lease of whoever makes vectors that are missing
 PATIENCE = 3600.0  # seconds to wait for a lease
@@ -68,9 +64,10 @@ def open_postgres(
     except BaseException:
         engine.dispose()
         raise
-    feed = Feed(engine)
-    snapshots = Snapshots(engine, feed)
-    words, vectors = Words(engine), VectorTables(engine, feed, snapshots.forget)
+    primary = Place.on(engine, str(address))
+    feed, snapshots, vectors = primary.feed, primary.snapshots, primary.tables
+    words = Words(engine)
+    others = [_replica(address, place) for place in address.replicas]
     leases = RowLeases(engine, wait)
     originals = KeptOriginals(blobs or RowBlobs(engine))
     alone = _Alone(engine)
@@ -82,12 +79,16 @@ def open_postgres(
     def close() -> None:
         leases.close()
         views.close()
+        for replica, _ in others:
+            replica.dispose()
         engine.dispose()
 
     return Backend(
         documents=SqlDocuments(engine),
-        writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals),
-        signals=PostgresSignals(snapshots, vectors, SqlVectors(engine)),
+        writer=PostgresWriter(engine, feed, words, vectors, snapshots, originals, alone.hold),
+        signals=ReplicatedSignals(primary, [place for _, place in others])
+        if others
+        else primary.signals,
         models=models,
         jobs=SqlJobs(engine),
         queue=SqlQueue(
@@ -122,6 +123,12 @@ def _embedding(leases: RowLeases) -> Iterator[None]:
         except LibraryBusy as reason:
             raise EmbeddingElsewhere from reason
         yield
+
+
+def _replica(address: Address, place: str) -> tuple[Engine, Place]:
+    """Not looked at before it is asked: a library opens without its replicas."""
+    engine = open_database(address.replica(place), patience=CONNECT_SECONDS)
+    return engine, Place.on(engine, place)
 
 
 class _Alone:

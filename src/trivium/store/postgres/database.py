@@ -53,11 +53,6 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
     "55P03": (LibraryBusy, "Another process is changing the same thing.", "Try again."),
     "28P01": (DatabaseRefused, "The database refused the user or password: {said}.", None),
     "28000": (DatabaseRefused, "The database refused the user or password: {said}.", None),
-    "42501": (
-        LibraryReadOnly,
-        "The database user {user} may not do this: {said}.",
-        "Use a role with the rights that docs/postgresql.md lists.",
-    ),
     "25006": (
         LibraryReadOnly,
         "The database can only be read: the server is a replica, or this user may not write.",
@@ -66,6 +61,11 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
     "57014": (DatabaseSlow, "The database stopped a statement that took too long.", None),
     "53100": (DiskFull, "The database's disk is full.", None),
     "53300": (LibraryBusy, "The database has no free connection.", "Try again."),
+    "42P01": (
+        LibraryNotFound,
+        "The library's tables are gone from the database: {said}.",
+        "Check the database and schema in the library's address.",
+    ),
     "58P01": (DatabaseUnsuitable, "The database lacks a file: {said}.", ""),
 }
 
@@ -172,6 +172,12 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
             f"There is no database {url.database} on the server.",
             fix=f"Make it: createdb {url.database}.",
             on_page="Whoever runs this server must make the database.",
+        )
+    if state == "42501":
+        return LibraryReadOnly(
+            f"The database user {url.username} may not do this: {said}.",
+            fix="Use a role with the rights that docs/postgresql.md lists.",
+            on_page="Whoever runs this server must give its database user more rights.",
         )
     if state in _TOLD:
         kind, told, fix = _TOLD[state]

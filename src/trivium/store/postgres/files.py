@@ -82,7 +82,11 @@ class RowBlobs:
 
     def delete(self, address: str) -> None:
         with self._engine.begin() as connection:
-            query = text("DELETE FROM blobs WHERE address = :address")
+            # Another process may have put a document with the same bytes just now.
+            query = text(
+                "DELETE FROM blobs WHERE address = :address AND NOT EXISTS"
+                " (SELECT 1 FROM interpretations WHERE original = :address)"
+            )
             connection.execute(query, {"address": address})
 
     def addresses(self) -> Iterator[tuple[str, float]]:

@@ -20,7 +20,7 @@ from trivium.errors import LibraryBusy, StoreError
 from trivium.ports import Waiting
 
 LIFE = 15.0  # seconds
-_BEAT = LIFE / 3
+_BEATS = 3  # in the life of a lease: two may be missed
 _LOOK = 0.25  # seconds between two looks at a lease that another has
 _TAKE = text(
     "INSERT INTO leases (name, owner, doing, until)"
@@ -35,10 +35,12 @@ _RENEW = text(
 
 
 class RowLeases:
-    def __init__(self, engine: Engine, wait: float) -> None:
-        """`wait`: seconds of patience, where nobody says."""
+    def __init__(self, engine: Engine, wait: float, life: float = LIFE) -> None:
+        """`wait`: seconds of patience, where nobody says. `life`: seconds after which a lease ends
+        whose holder is not heard of."""
         self._engine = engine
         self._wait = wait
+        self._life = life
         self._place = f"{socket.gethostname()}:{os.getpid()}"
         self._held: set[str] = set()
         self._turn = threading.Lock()
@@ -84,7 +86,7 @@ class RowLeases:
         self._closed.set()
 
     def _take(self, name: str, owner: str, doing: str) -> bool:
-        values = {"name": name, "owner": owner, "doing": doing, "life": LIFE}
+        values = {"name": name, "owner": owner, "doing": doing, "life": self._life}
         with self._engine.begin() as connection:
             return connection.scalar(_TAKE, values) is not None
 
@@ -99,11 +101,11 @@ class RowLeases:
             self._beating.start()
 
     def _renew(self) -> None:
-        while not self._closed.wait(_BEAT):
+        while not self._closed.wait(self._life / _BEATS):
             with self._turn:
                 owners = list(self._held)
                 if not owners:
                     self._beating = None
                     return
             with suppress(StoreError), self._engine.begin() as connection:  # else at the next beat
-                connection.execute(_RENEW, {"owners": owners, "life": LIFE})
+                connection.execute(_RENEW, {"owners": owners, "life": self._life})

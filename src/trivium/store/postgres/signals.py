@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from trivium.errors import ModelChanged
+from trivium.errors import LibraryNotFound, ModelChanged
 from trivium.store.postgres.snapshots import Snapshot, Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.signals import PlannedSignals, spread
@@ -110,7 +110,12 @@ class _RowPostings:
             passing = passing & self._holders(runs, len(passing))
         if words.excluded:
             passing = passing & ~self._holders(words.excluded, len(passing))
-        hits = self.tables.nearest(serving.model, probe.vector, k, passing)
+        try:
+            hits = self.tables.nearest(serving.model, probe.vector, k, passing)
+        except LibraryNotFound as reason:  # dropped this instant: those of another model serve
+            raise ModelChanged(
+                "The vectors of this library are of another model by now."
+            ) from reason
         return [hit for hit in hits if hit.score >= probe.threshold]
 
     def _holders(self, runs: Sequence[Run], size: int) -> NDArray[np.bool_]:

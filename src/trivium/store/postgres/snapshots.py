@@ -38,6 +38,7 @@ class Snapshots:
         self._passing = Passing(feed)
         self._turn = threading.Lock()
         self._last: Snapshot | None = None
+        self.forgotten = 0  # how often
         self._census = Census.empty()
         self._remembered = Remembered(engine)
         self._vocabulary = Vocabulary()
@@ -64,6 +65,7 @@ class Snapshots:
     def forget(self) -> None:
         """This process has changed something: the next search looks again."""
         self._last = None
+        self.forgotten += 1
 
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
         known = snapshot.allowed.get(where)

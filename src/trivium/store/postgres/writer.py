@@ -8,13 +8,15 @@ order of their numbers. Two changes of the same source or the same bytes wait fo
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import takewhile
 from zlib import crc32
 
 import numpy as np
 from sqlalchemy import Connection, Engine, select, text
 
+from trivium.errors import JobInterrupted
 from trivium.ports import Waiting
 from trivium.store.identity import is_shareable
 from trivium.store.originals import KeptOriginals
@@ -24,6 +26,7 @@ from trivium.store.postgres.vectors import VectorTables
 from trivium.store.postgres.words import Words, gather
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.names import Names
+from trivium.store.sql.queue import not_theirs
 from trivium.store.sql.removal import Gone, Removal
 from trivium.store.sql.staging import Staged, activate, stage, stage_restored
 from trivium.store.sql.statements import setting, take
@@ -44,13 +47,16 @@ class PostgresWriter:
         vectors: VectorTables,
         snapshots: Snapshots,
         originals: KeptOriginals,
+        alone: Callable[[], AbstractContextManager[None]],
     ) -> None:
+        """`alone`: while no document is put."""
         self._engine = engine
         self._feed = feed
         self._words = words
         self._vectors = vectors
         self._snapshots = snapshots
         self._originals = originals
+        self._alone = alone
         self._names = Names(engine)
         self._removal = Removal(engine)
         self._inside = threading.local()
@@ -97,7 +103,8 @@ class PostgresWriter:
             with self._engine.begin() as connection:
                 _share_model(connection)
                 _lock_sources(connection, batch)
-                staged = stage(connection, batch, model, self._take)
+                mine = _still_wanted(connection, batch)
+                staged = stage(connection, mine, model, self._take)
                 return self._show(
                     connection, model, staged.staged, staged.documents, staged.ends, staged.points
                 )
@@ -141,7 +148,11 @@ class PostgresWriter:
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
         wanted = list(documents)
-        return self._dropped(retried(lambda: self._removal.remove(wanted)))
+        # Alone: what only a removed document used is deleted, and a put that is under way may count
+        # on the same vectors.
+        with self._alone():
+            gone = retried(lambda: self._removal.remove(wanted))
+        return self._dropped(gone)
 
     def add_name(self, document: DocumentId, uri: str) -> Document:
         return retried(lambda: self._names.add_name(document, uri))
@@ -165,7 +176,9 @@ class PostgresWriter:
         return retried(restore)
 
     def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
-        return self._dropped(retried(lambda: self._removal.prune(where, keep=keep, before=before)))
+        with self._alone():
+            gone = retried(lambda: self._removal.prune(where, keep=keep, before=before))
+        return self._dropped(gone)
 
     def set_chunker(self, collection: str, chunker: str) -> None:
         retried(lambda: self._names.set_chunker(collection, chunker))
@@ -178,8 +191,22 @@ class PostgresWriter:
 
 
 def _share_model(connection: Connection) -> None:
-    """No switch of the model until this change is over."""
+    """No switch of the model until this change is over. To write all indexes anew may take longer
+    than a statement may."""
+    connection.execute(text("SET LOCAL statement_timeout = 0"))
     connection.execute(text(f"SELECT pg_advisory_xact_lock_shared({MODEL})"))
+    connection.execute(text("SET LOCAL statement_timeout = DEFAULT"))
+
+
+def _still_wanted(connection: Connection, batch: Sequence[Processed]) -> Sequence[Processed]:
+    """The first of them, up to one whose task another worker has by now: it will put it."""
+    lost = not_theirs(connection, [p.task for p in batch if p.task])
+    mine = list(takewhile(lambda p: p.task is None or p.task.task not in lost, batch))
+    if not mine:
+        raise JobInterrupted(
+            "Another worker has taken this document over.", fix="There is nothing to do."
+        )
+    return mine
 
 
 def _lock_sources(connection: Connection, batch: Sequence[Processed]) -> None:

@@ -71,10 +71,11 @@ class Names:
     def rename(self, document: DocumentId, old: str, new: str) -> Document:
         with self._engine.begin() as connection:
             known = _held(connection, document)
+            inside = within(connection, old, known.collection)
             uris = all_names(known)
             if old not in uris:
                 return _add(connection, known, new)
-            for inner in within(connection, old, known.collection):
+            for inner in locked(connection, inside):
                 moved = (
                     new + u.removeprefix(old) if is_within(u, old) else u for u in all_names(inner)
                 )
@@ -91,10 +92,11 @@ class Names:
         it and come back: they are to be removed."""
         with self._engine.begin() as connection:
             nameless = []
-            for document in (
+            found = [
                 *named(connection, [(collection, uri)]),
                 *within(connection, uri, collection),
-            ):
+            ]
+            for document in locked(connection, found):
                 uris = all_names(document)
                 left = [name for name in uris if name != uri and not is_within(name, uri)]
                 if left:
@@ -154,6 +156,19 @@ def _asked(
     return [found[i] for i in sorted(found)]
 
 
+def locked(connection: Connection, found: Iterable[Document]) -> list[Document]:
+    """The same documents as they are now, which nobody else changes until the transaction ends."""
+    ids = sorted({document.id for document in found})
+    if connection.dialect.name == "sqlite":  # one writes at a time
+        return list(found)
+    rows: list[Document] = []
+    for some in slices(ids):
+        query = select(documents).where(_is_there, documents.c.id.in_(some))
+        query = query.order_by(documents.c.id).with_for_update(key_share=True)
+        rows += [document_of(row) for row in connection.execute(query).mappings()]
+    return rows
+
+
 def set_names(connection: Connection, document: Document, uris: list[str]) -> None:
     """What a document is called from now on; searches by name notice."""
     changed = take(connection, "sequence", 1).start
@@ -201,9 +216,10 @@ def _visible(connection: Connection, clause: ColumnElement[bool]) -> dict[Docume
 
 def _held(connection: Connection, document: DocumentId) -> Document:
     found = _visible(connection, documents.c.id == document)
-    if not found:
+    held = locked(connection, found.values())
+    if not held:
         raise DocumentNotFound(f"The library holds no document #{document}.")
-    return found[document]
+    return held[0]
 
 
 def _add(connection: Connection, document: Document, uri: str) -> Document:

@@ -110,17 +110,17 @@ class SqlQueue:
         """Take over what dead workers left: their documents wait again, or fail where only that
         process could have had them or where another died with them before. What living ones have
         stays theirs. The unfinished jobs come back, first to be worked on first."""
-        alive = self._living()
         with self._engine.begin() as connection:
             alone(connection, "recover")
+            dead = self._dead(connection)
             order = (jobs.c.priority, jobs.c.id)
             ours = jobs.c.state.in_(UNFINISHED) & (jobs.c.kind != REEMBED)
             found = connection.execute(select(jobs).where(ours).order_by(*order)).all()
             for row in found:
-                if row.worker in alive and not row.lasting:
+                if row.worker not in dead and not row.lasting:
                     continue  # its worker alone knows its documents
                 held = (tasks.c.job == row.id) & (tasks.c.state == TaskState.WORKING)
-                held &= tasks.c.worker.not_in(alive)
+                held &= tasks.c.worker.in_(dead)
                 if row.lasting:
                     _lose(connection, row.id, held, losses=self._losses)
                 elif row.complete:  # it had offered all; what lacks only vectors needs no source
@@ -128,18 +128,18 @@ class SqlQueue:
                     _lose(connection, row.id, held, losses=self._losses)
                 else:
                     _interrupt(connection, row.id)
-            _drop_cancelled(connection, alive)
+            _drop_cancelled(connection, dead)
             _close_ended(connection, [row.id for row in found])
             left = select(jobs).where(ours).order_by(*order)
             return [job_of(row) for row in connection.execute(left)]
 
-    def _living(self) -> set[str]:
-        """Those of the workers with a task, or at a job, that are still at it."""
+    def _dead(self, connection: Connection) -> set[str]:
+        """Those of the workers with a task, or at a job, that are not at it any more. Whoever comes
+        after this look is not among them: a lease is taken before a task."""
         of_tasks = select(tasks.c.worker).where(tasks.c.state == TaskState.WORKING)
         of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED))
-        with self._engine.connect() as connection:
-            known = set(connection.scalars(union(of_tasks, of_jobs)))
-        return {one for one in known if one and self._leases.is_held(worker_lease(one))}
+        known = set(connection.scalars(union(of_tasks, of_jobs)))
+        return {one for one in known if not one or not self._leases.is_held(worker_lease(one))}
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
         """The next tasks of the job that comes first, by priority, then by age. `before`: only of
@@ -308,8 +308,22 @@ def _take_up(connection: Connection, worker: str, job: JobId, ids: list[TaskId])
     return found
 
 
+def not_theirs(connection: Connection, ends: Sequence[TaskEnd]) -> set[TaskId]:
+    """Tasks whose worker has lost them: its lease ended, and another one has them or had them. The
+    others stay as they are until the transaction ends."""
+    owners = {end.task: end.worker for end in ends if end.worker}
+    held: dict[TaskId, str] = {}
+    for some in slices(sorted(owners)):
+        query = select(tasks.c.id, tasks.c.worker).where(tasks.c.id.in_(some))
+        query = query.where(tasks.c.state == TaskState.WORKING).order_by(tasks.c.id)
+        held |= {row.id: row.worker for row in connection.execute(query.with_for_update())}
+    return {task for task, worker in owners.items() if held.get(task) != worker}
+
+
 def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
     """Part of a transaction that does what the tasks asked for."""
+    lost = not_theirs(connection, ends)
+    ends = [end for end in ends if end.task not in lost]
     if not ends:
         return
     names = ("state", "fate", "step", "code", "message", "document", "seconds")
@@ -321,11 +335,11 @@ def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
     for some in slices([end.task for end in ends]):
         sums = select(tasks.c.job, func.count(), func.sum(tasks.c.size), failed)
         counted = connection.execute(sums.where(tasks.c.id.in_(some)).group_by(tasks.c.job))
-        for job, count, size, lost in counted.all():
+        for job, count, size, failures in counted.all():
             added = {
                 "ended": jobs.c.ended + count,
                 "ended_size": jobs.c.ended_size + size,
-                "failed": jobs.c.failed + lost,
+                "failed": jobs.c.failed + failures,
             }
             connection.execute(update(jobs).where(jobs.c.id == job).values(**added))
             touched.add(job)
@@ -432,13 +446,13 @@ def _interrupt(connection: Connection, job: JobId) -> None:
     connection.execute(update(jobs).where(jobs.c.id == job).values(**ended))
 
 
-def _drop_cancelled(connection: Connection, alive: Set[str]) -> None:
+def _drop_cancelled(connection: Connection, dead: Set[str]) -> None:
     """What a worker had in its hands when its job was cancelled and it died."""
     query = (
         select(tasks.c.id)
         .join(jobs, tasks.c.job == jobs.c.id)
         .where(jobs.c.state == JobState.CANCELLED, tasks.c.state == TaskState.WORKING)
-        .where(tasks.c.worker.not_in(alive))
+        .where(tasks.c.worker.in_(dead))
     )
     end_tasks(
         connection, [TaskEnd(task, TaskState.CANCELLED) for task in connection.scalars(query)]

@@ -28,7 +28,14 @@ from trivium.store.clock import now
 from trivium.store.identity import is_shareable, meets, parts_from, restored_label, successor
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import CHECKSUM, changed_checksum, checksum
-from trivium.store.sql.names import all_names, insert_names, named, seen_with, set_names
+from trivium.store.sql.names import (
+    all_names,
+    insert_names,
+    locked,
+    named,
+    seen_with,
+    set_names,
+)
 from trivium.store.sql.queue import end_tasks
 from trivium.store.sql.rows import (
     chunk_of,
@@ -169,6 +176,8 @@ def activate(
 
 def stage_restored(connection: Connection, document: DocumentId, number: int, ids: Take) -> Staged:
     """Write a new interpretation with the rows of an old one, unseen until activated."""
+    mine = select(documents.c.id).where(documents.c.id == document)
+    connection.execute(mine.with_for_update(key_share=True))  # numbers are given one by one
     old = _interpretation(connection, document, number)
     rows = connection.execute(
         select(chunks).where(chunks.c.interpretation == old["id"]).order_by(chunks.c.position)
@@ -213,10 +222,11 @@ class _Plan:
         self._points: list[SyncPoint] = []
         self._unborn = 0  # new documents so far; until they are written they have ids below 0
         shared = [(p.collection, p.content_hash) for p in batch if is_shareable(p)]
-        for document in (
+        found = [
             *named(connection, [(p.collection, p.uri) for p in batch]),
             *seen_with(connection, shared),
-        ):
+        ]
+        for document in locked(connection, found):
             self._hold(document)
         self._stored = frozenset(self._held)
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.heard import SAME, SETS, Columns, hear
+from bench.heard import FORMAT, SAME, SETS, Columns, hear
 from trivium.config import Settings, load
 from trivium.search.match import Fit, Signs, behind, falling
 from trivium.search.rerank import Shares, blend
@@ -35,10 +35,11 @@ RIDGE = 0.01
 FLOORS = (0.08, 0.1, 0.11, 0.12, 0.15)
 MISSED = 0.02  # of answerable queries, by which the floor is chosen
 KINDS: Mapping[str, tuple[str, ...]] = {
-    "words": ("share", "behind"),
-    "meaning": ("share", "behind", "similarity"),
-    "judged": ("share", "behind", "similarity", "judged"),
+    "words": ("share", "behind", "wording"),
+    "meaning": ("share", "behind", "similarity", "length", "wording"),
+    "judged": ("share", "behind", "similarity", "judged", "length", "wording"),
 }
+_TERMS = {field.name: at for at, field in enumerate(fields(Fit))}  # where `Signs.terms` has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ def pages(columns: Columns, *, reranked: bool) -> list[Listed]:
                         lag,
                         float(rows["cosine"][at]),
                         float(rows["late"][at]) if reranked else None,
+                        float(rows["usual"][at]),
+                        float(rows["wording"][at]),
                     )
                     for at, lag in zip(order, behind(scores), strict=True)
                 ),
@@ -80,7 +83,7 @@ def pages(columns: Columns, *, reranked: bool) -> list[Listed]:
     return [one for one in found if one.signs]
 
 
-_READ = ("fused", "late", "share", "cosine", "relevant", "document")
+_READ = ("fused", "late", "share", "cosine", "relevant", "document", "usual", "wording")
 
 
 def _documents(rows: Mapping[str, NDArray[np.float32]], most: int) -> list[int]:
@@ -115,12 +118,13 @@ def _regressed(sets: Sequence[Sequence[Listed]], kind: str) -> Fit:
         others = sum(len(one.signs) for one in lists if one.foreign)
         for one in lists:
             for signs, relevant in zip(one.signs, one.relevant, strict=True):
-                rows.append([getattr(signs, name) for name in KINDS[kind]])
+                known = replace(signs, similarity=None) if kind == "words" else signs
+                rows.append([known.terms[_TERMS[name]] for name in KINDS[kind]])
                 labels.append(float(relevant))
                 weights.append(1 / others if one.foreign else 1 / own)
     x, y = np.array(rows), np.array(labels)
     w = np.array(weights) / len(sets)
-    mean, deviation = x.mean(axis=0), x.std(axis=0)
+    mean, deviation = x.mean(axis=0), np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0)
     z = np.column_stack([(x - mean) / deviation, np.ones(len(x))])
     ridge = np.diag([RIDGE] * x.shape[1] + [0.0])
     b = np.zeros(z.shape[1])
@@ -137,6 +141,8 @@ def _regressed(sets: Sequence[Sequence[Listed]], kind: str) -> Fit:
 
 
 def matches(given: Fit, one: Listed) -> list[float]:
+    if not given.similarity:  # fitted without it
+        return falling(given.probability(replace(s, similarity=None)) for s in one.signs)
     return falling(map(given.probability, one.signs))
 
 
@@ -262,7 +268,7 @@ def picture(judged: Sequence[Judged]) -> str:
 
 
 def _heard(name: str, data: Path, settings: Settings, others: Sequence[str]) -> Columns:
-    kept = settings.cache / "heard" / f"{name}.npz"
+    kept = settings.cache / "heard" / f"{name}-{FORMAT}.npz"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         hear(name, data, settings, others).write(kept)

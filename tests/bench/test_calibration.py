@@ -33,12 +33,15 @@ def test_a_page_holds_each_document_once_in_the_fused_order() -> None:
             "cosine": np.array([0.3, 0.6, 0.4, 0.2]),
             "relevant": np.array([1.0, 0.0, 0.0, 1.0]),
             "document": np.array([7.0, 8.0, 8.0, 9.0]),
+            "usual": np.full(4, -0.5),
+            "wording": np.full(4, 0.25),
         }
     )
     (page,) = pages(columns, reranked=False)
     assert page.relevant == (False, True)
     assert [signs.share for signs in page.signs] == [1.0, 0.5]
     assert [signs.behind for signs in page.signs] == pytest.approx([0.0, 0.75])
+    assert {(signs.length, signs.wording) for signs in page.signs} == {(-0.5, 0.25)}
     (judged,) = pages(columns, reranked=True)
     assert [signs.judged for signs in judged.signs] == pytest.approx([0.2, 0.1])
 

@@ -35,10 +35,17 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
         assert "This library adds" in str(library.search("quarry beyond the forge").analyses)
         library.add(notes(tmp_path / "little", 300, 10))
         assert kept(library.backend, model) == first
-        library.add(notes(tmp_path / "much", 400, int(GROWN * first.passages) - first.passages))
+        assert first.length == -1.0  # notes of 70 characters
+        old = {"grasp": first.grasp, "model": model, "passages": first.passages}
+        library.backend.models.keep_grasp(json.dumps(old))  # as an earlier Trivium kept it
+        library.add(notes(tmp_path / "one", 350, 1))
+        renewed = kept(library.backend, model)
+        assert renewed is not None
+        assert (renewed.length, renewed.passages) == (-1.0, LEAST + 31)
+        library.add(notes(tmp_path / "much", 400, int(GROWN * renewed.passages) - LEAST))
         again = kept(library.backend, model)
         assert again is not None
-        assert again.passages > GROWN * first.passages
+        assert again.passages > GROWN * renewed.passages
         assert kept(library.backend, "another model") is None
     told = CliRunner().invoke(cli, ["doctor", "--library", str(place), "--json"])
     assert f"at {again.passages:,} passages" in json.loads(told.stdout)["library"]["grasp"]
@@ -53,6 +60,9 @@ def test_what_not_everybody_may_see_is_not_looked_at(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
     with Library.open(tmp_path / "library") as library:
-        for text in ("", "{", "[]", '{"grasp": 3}', '{"grasp": "x", "model": "m", "passages": 1}'):
+        for text in (
+            "", "{", "[]", '{"grasp": 3}', '{"grasp": "x", "model": "m", "passages": 1}',
+            '{"grasp": 0.1, "model": "m", "passages": 1, "length": "x"}',
+        ):  # fmt: skip
             library.backend.models.keep_grasp(text)
             assert kept(library.backend, "m") is None

@@ -39,7 +39,9 @@ class CurrentModel:
         self.generator = generator_for(settings)
         reranker = reranker_for(settings, embedder, self._backend)
         self._read_grasp()
-        self.searcher = Searcher(self._backend, embedder, self.generator, reranker, self._grasp)
+        self.searcher = Searcher(
+            self._backend, embedder, self.generator, reranker, self._grasp, self._length
+        )
 
     def renew_grasp(self) -> None:
         """After documents were added."""
@@ -50,6 +52,9 @@ class CurrentModel:
         if monotonic() > self._stale:  # another process may have measured it
             self._read_grasp()
         return None if self._known is None else self._known.grasp
+
+    def _length(self) -> float:
+        return 0.0 if self._known is None else self._known.length or 0.0
 
     def _read_grasp(self) -> None:
         self._known = kept(self._backend, self.embedder.fingerprint)

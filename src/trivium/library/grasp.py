@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from trivium.errors import ModelError
 from trivium.models.weights import NAME
 from trivium.ports import Backend, Embedder
-from trivium.search.grasp import LEAST, PASSAGES, measure
+from trivium.search.grasp import LEAST, PASSAGES, measure, usual_length
 from trivium.types import EVERYONE, OWNER
 
 GROWN = 1.5  # times as many passages as were there: time to look again
@@ -25,13 +25,14 @@ class Grasp:
     grasp: float
     model: str
     passages: int
+    length: float | None = None  # of passages (`usual_length`); None: measured before that was
 
 
 def kept(backend: Backend, model: str) -> Grasp | None:
     """None where nothing was measured yet with this model, or what was kept can't be read."""
     with suppress(ValueError, TypeError):
         found = Grasp(**json.loads(backend.models.grasp()))
-        if found.model == model and -1 <= found.grasp <= 1:
+        if found.model == model and -1 <= found.grasp <= 1 and -1 <= (found.length or 0) <= 1:
             return found
     return None
 
@@ -43,12 +44,14 @@ def renew(backend: Backend, embedder: Embedder) -> None:
         return
     count, ids = backend.signals.sample(PASSAGES, _PUBLIC)
     before = kept(backend, embedder.fingerprint)
-    if count < LEAST or (before is not None and count < GROWN * before.passages):
+    if count < LEAST:
+        return
+    if before is not None and before.length is not None and count < GROWN * before.passages:
         return
     with suppress(ModelError):
         passages = backend.documents.chunks(ids, _PUBLIC)
         vectors = backend.signals.vectors(ids, _PUBLIC)
         found = measure(passages, vectors, embedder.embed_query)
         if found is not None:
-            told = asdict(Grasp(found, embedder.fingerprint, count))
+            told = asdict(Grasp(found, embedder.fingerprint, count, usual_length(passages)))
             backend.models.keep_grasp(json.dumps(told))

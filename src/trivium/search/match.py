@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import exp, log2
+from operator import mul
 
 from trivium.results import SignalPart
 from trivium.text.normalise import words
@@ -27,6 +28,22 @@ class Signs:
     behind: float  # the best of its list, as a share of that one's score
     similarity: float | None = None  # cosine; None without a model whose cosines were fitted
     judged: float | None = None  # by the built-in reranker
+    length: float = 0.0  # of the library's passages (`grasp.usual_length`)
+    wording: float = 0.0  # share of function words in the query: half of a question, no keyword
+
+    @property
+    def terms(self) -> tuple[float, ...]:
+        """What the weights of a `Fit` are multiplied by, in the order of its fields."""
+        like = 1.0 if self.similarity is None else self.similarity
+        return (
+            1.0,
+            self.share,
+            self.behind,
+            self.similarity or 0.0,
+            self.judged or 0.0,
+            self.length * like,
+            self.wording * like * self.share,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +55,21 @@ class Fit:
     behind: float
     similarity: float = 0.0
     judged: float = 0.0
+    length: float = 0.0  # times the similarity: short texts are similar to many queries
+    # Times similarity and share: one passage answers a question, many are about some keywords.
+    wording: float = 0.0
 
     def probability(self, signs: Signs) -> float:
-        odds = (
-            self.offset
-            + self.share * signs.share
-            + self.behind * signs.behind
-            + self.similarity * (signs.similarity or 0.0)
-            + self.judged * (signs.judged or 0.0)
+        weights = (
+            self.offset,
+            self.share,
+            self.behind,
+            self.similarity,
+            self.judged,
+            self.length,
+            self.wording,
         )
-        return 1 / (1 + exp(-odds))
+        return 1 / (1 + exp(-sum(map(mul, weights, signs.terms))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +89,22 @@ class Fits:
         return fit.probability(signs)
 
 
-# Fitted to samples of eleven judged sets (bench.calibration).
-WORDS = Fit(offset=-3.01, share=3.98, behind=-2.54)
+# Fitted to eleven judged sets (bench.calibration; docs/log.md says which are whole).
+WORDS = Fit(offset=-3.05, share=4.39, behind=-2.8, wording=-1.67)
 MINILM = Fits(
     WORDS,
-    meaning=Fit(offset=-4.26, share=2.35, behind=-2.48, similarity=5.07),
-    judged=Fit(offset=-4.89, share=1.51, behind=-3.59, similarity=3.68, judged=2.90),
+    meaning=Fit(
+        offset=-4.69, share=3.38, behind=-2.72, similarity=5.75, length=2.11, wording=-3.91
+    ),
+    judged=Fit(
+        offset=-4.97,
+        share=2.67,
+        behind=-4.38,
+        similarity=4.83,
+        judged=1.77,
+        length=2.09,
+        wording=-3.36,
+    ),
 )
 OTHER = Fits(WORDS)  # for models whose cosines mean something else
 

@@ -81,13 +81,16 @@ class Searcher:
         generator: Generator | None = None,
         reranker: Reranker | None = None,
         grasp: Callable[[], float | None] = lambda: None,
+        length: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """`grasp`: how well the model tells the library's passages apart, if that is known."""
+        """`grasp`: how well the model tells the library's passages apart, if that is known;
+        `length`: how long they are (`usual_length`)."""
         self._backend = backend
         self._embedder = embedder
         self._generator = generator
         self._reranker = reranker
         self._grasp = grasp
+        self._length = length
         self._signals = Signals(backend, embedder)
 
     @property
@@ -292,7 +295,9 @@ class Searcher:
         if request.match is None:
             return by_rule([asked.query for asked, _ in prepared])
         asked = [one for one, _ in prepared]
-        return Matching(self._backend, self._embedder, request, request.match, asked, progress)
+        return Matching(
+            self._backend, self._embedder, request, request.match, asked, progress, self._length()
+        )
 
     def _reranked(
         self,

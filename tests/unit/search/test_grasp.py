@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from trivium.search.grasp import LEAST, measure
+from trivium.search.grasp import LEAST, measure, usual_length
 from trivium.search.weigh import MINILM, TRACE, weigh
 from trivium.text.normalise import words
 from trivium.types import Chunk, Document, Hit, Signal, StoredChunk
@@ -57,6 +57,15 @@ def test_passages_that_the_model_tells_apart_are_well_ahead_of_their_neighbours(
 
 def test_too_few_passages_say_nothing() -> None:
     assert grasp_of(distinct, 0.0, LEAST - 1) is None
+
+
+@pytest.mark.parametrize(
+    ("characters", "length"), [(665, 0.0), (400, -0.509), (20, -1.0), (5000, 0.5)]
+)
+def test_how_long_passages_are(characters: int, length: float) -> None:
+    chunks = [StoredChunk(1, _DOCUMENT, Chunk(0, 0, 9, "x" * characters))]
+    assert usual_length(chunks) == pytest.approx(length, abs=0.001)
+    assert usual_length([]) == 0.0
 
 
 @pytest.mark.parametrize(

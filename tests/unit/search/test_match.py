@@ -52,6 +52,30 @@ def test_each_sign_speaks_for_or_against() -> None:
     assert judged > MINILM.probability(Signs(0.5, 0.5, 0.5, 0.2))
 
 
+def test_the_same_evidence_says_less_for_a_question_and_among_short_passages() -> None:
+    keywords, question = Signs(0.8, 0.0, 0.6), Signs(0.8, 0.0, 0.6, wording=0.5)
+    short, long = Signs(0.8, 0.0, 0.6, length=-1.0), Signs(0.8, 0.0, 0.6, length=0.5)
+    for fits in (MINILM, OTHER):
+        assert fits.probability(question) < fits.probability(keywords)
+    assert MINILM.probability(short) < MINILM.probability(keywords) < MINILM.probability(long)
+    assert OTHER.probability(short) == OTHER.probability(long)
+
+
+@pytest.mark.parametrize("length", [-1.0, 0.5])  # the least and the most that a library can have
+@pytest.mark.parametrize("wording", [0.0, 0.55])
+@pytest.mark.parametrize("judged", [None, 0.5])
+def test_more_evidence_never_lowers_the_match(
+    length: float, wording: float, judged: float | None
+) -> None:
+    tenths = [at / 10 for at in range(11)]
+    for fixed in tenths:
+        by_share = [Signs(one, 0.1, fixed, judged, length, wording) for one in tenths]
+        by_similarity = [Signs(fixed, 0.1, one, judged, length, wording) for one in tenths]
+        for signs in (by_share, by_similarity):
+            matches = [MINILM.probability(one) for one in signs]
+            assert matches == sorted(matches)
+
+
 def test_similarities_of_another_model_mean_nothing() -> None:
     assert OTHER.probability(Signs(0.5, 0.5, 0.9)) == OTHER.probability(Signs(0.5, 0.5, 0.1))
 

@@ -36,6 +36,7 @@ COMMANDS = {
     "prune": ("history", "Drop old interpretations for good."),
     "remove": ("documents", "Remove documents from the library."),
     "serve": ("serve", "Serve the library over HTTP and MCP."),
+    "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
     "mcp": ("mcp", "Serve an AI assistant that starts this program."),
     "token": ("token", "Make, list and revoke access tokens."),
     "jobs": ("jobs", "List jobs; watch, cancel, retry, resume them."),

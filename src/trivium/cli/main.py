@@ -50,6 +50,7 @@ GROUPS = {
     "Sharing": {
         "token": ("token", "Create, list and revoke access tokens."),
         "mcp": ("mcp", "Serve an AI assistant that starts this program."),
+        "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
     },
     "Upkeep": {
         "config": ("config", "Show every setting, its value and where it comes from."),

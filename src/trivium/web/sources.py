@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
@@ -13,8 +14,8 @@ from trivium.errors import TriviumError
 from trivium.http.asked import Here, Owner, Server
 from trivium.http.routes.sync import told
 from trivium.library import Verified, seconds_of
+from trivium.pace import time_left
 from trivium.sources import kinds
-from trivium.web.jobs import time_left
 from trivium.web.pages import PageRoute, page
 from trivium.work import KeptSource
 
@@ -72,7 +73,7 @@ async def steer(
     if act == "verify":
         found = await server.read(partial(sync.verify, source))
         return await _page(request, server, caller, found)
-    acts = {
+    acts: dict[str, Callable[[], object]] = {
         "run": partial(sync.ask, source),
         "full": partial(sync.ask, source, full=True),
         "pause": partial(sync.pause, source),

@@ -23,7 +23,7 @@ from trivium.text.languages import detect_language
 from trivium.text.normalise import fold, words
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
-MOST_LIKE = 12  # of them whose words are compared one by one
+MOST_LIKE = 10  # of them whose words are compared one by one
 MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # what each counts for a sentence
 AROUND = 0.9  # what a term counts that a heading says
 BESIDE = 0.5  # and one that only the rest of the passage says

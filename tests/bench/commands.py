@@ -45,7 +45,9 @@ QUICK: dict[str, tuple[str, ...]] = {
         "--cache",
         "PLACE",
     ),
-    "bench.answers": ("--only", "made", "--kind", "contradicted", "--failures"),
+    "bench.answers": (
+        *("--only", "made", "--kind", "contradicted", "--failures", "--data", "DATA"),
+    ),
     "bench.corrections": ("--sets", "scifact", "--show", "--data", "DATA/retrieval"),
     "bench.chunking": (
         *("--only", "recursive 400/80"),

@@ -56,3 +56,16 @@ def test_a_real_model_rewrites_guesses_and_answers(library: Library) -> None:
     assert 0 < answer.usage.prompt < WINDOW
     assert 0 < answer.usage.answer < WINDOW // 2
     assert all(one.supported or one.why for one in answer.statements)
+
+
+def test_a_real_model_meets_the_tools_or_plans_its_searches(library: Library) -> None:
+    events = list(library.ask_stream("How many cranes has the harbour?", depth="deep"))
+    done = events[-1]
+    assert isinstance(done, Done)
+    answer = done.answer
+    assert answer.text.strip()
+    assert answer.text == "".join(e.text for e in events if isinstance(e, Token))
+    # It may call tools, plan in plain text or answer at once; never without a passage.
+    assert answer.refused or answer.passages
+    assert all(c.number in {p.number for p in answer.passages} for c in answer.citations)
+    assert answer.usage.prompt > 0

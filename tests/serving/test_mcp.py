@@ -156,7 +156,7 @@ def test_over_http_a_token_sees_its_own(library: Library) -> None:
     async def talking() -> None:
         async with over_http(library, token) as client, client:
             tools = await client.list_tools()
-            assert len(tools.tools) == 5
+            assert len(tools.tools) == 11
             found = await client.call_tool("search", {"query": f"crown {SECRET} {VAULTED}"})
             seen = {one["document"] for one in found.structured_content["results"]}
             assert seen == {1, 2}

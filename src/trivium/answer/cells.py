@@ -17,7 +17,7 @@ from trivium.answer.structure import EMPTY, Row, Table
 
 AROUND = 0.9  # what a term counts that a heading or a caption says, beside one in the labels
 # Of a question's terms by weight, what labels, headings and caption must say together.
-LEAST_SAID = 0.7
+LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # likeness from which on a column's name says a term in another word
 _ASIDE = re.compile(r"\([^)]*\)")
 _SUMS = frozenset(
@@ -113,11 +113,12 @@ class Read:
             return None
         if not by_name and not self._is_only_value(row, at):
             return None
-        if said[at] and not by_name:  # it says what was asked: it is a label
+        units = {term for term in said[at] if term.word in question.counted}
+        if said[at] - units and not by_name:  # it says what was asked: it is a label
             return None
         shares = {
             term: max(
-                1.0 if term in by_row else 0.0,
+                1.0 if term in by_row or term in units else 0.0,
                 by_name.get(term, 0.0),
                 self.around.get(term, 0.0),
                 AROUND * max((names.get(term, 0.0) for names in self.names), default=0.0),
@@ -176,7 +177,8 @@ class Read:
             if any(t.firm and not share for t, share in shares.items()):
                 continue
             covered = sum(t.weight * s for t, s in shares.items()) / question.whole
-            if values and covered >= LEAST_SAID and (best is None or covered > best.said):
+            several = len(values) > 1
+            if several and covered >= LEAST_SAID and (best is None or covered > best.said):
                 values = list(dict.fromkeys(values))
                 text = f"{self.table.name(at)}: {'; '.join(values)}"
                 best = Found(text, "; ".join(values), covered, covered, self.passage)
@@ -244,7 +246,9 @@ def _label(row: Row, said: Sequence[set[Term]], at: int) -> int | None:
         return None
     places = dict(zip(order, said, strict=False))
     best = max(order, key=lambda i: (sum(t.weight for t in places[i]), -i))
-    return best if places[best] else 0 if at else None
+    if places[best]:
+        return best
+    return 0 if at and not figures(row.cells[0]) else None
 
 
 def _precision(

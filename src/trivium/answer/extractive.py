@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from trivium.answer.cells import Found, Read
 from trivium.answer.likeness import Likeness
@@ -19,22 +20,25 @@ from trivium.answer.question import read as read_question
 from trivium.answer.structure import Listing, Sentence, listings, sentences, tables
 from trivium.answer.support import Words, denies, nearest
 from trivium.ports import Embedder
+from trivium.text import boundaries
 from trivium.text.languages import detect_language
 from trivium.text.normalise import fold, words
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
-MOST_LIKE = 12  # of them whose words are compared one by one
+MOST_LIKE = 10  # of them whose words are compared one by one
 MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # what each counts for a sentence
 AROUND = 0.9  # what a term counts that a heading says
-BESIDE = 0.5  # and one that only the rest of the passage says
+BESIDE = 0.4  # and one that only the rest of the passage says
 LEAST_SAID = 0.72  # of a question's terms by weight that a sentence and its headings must say
 LEAST_SCORE = 0.45
-LEAST_FOCUS = 0.55  # likeness of a sentence's word to what was asked about
-AGAIN = 0.8  # what a sentence counts of which a part was said before
+LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
+AGAIN = 0.9  # what a sentence counts of which a part was said before
 NEAR = 0.9  # of the best sentence's score: what is further behind is about something else
 MOST = 2  # sentences, where the question asks for nothing that one sentence holds
 ALIKE = 0.7  # share of words that two sentences have in common: neighbouring chunks overlap
 LEAST_LISTED = 0.6  # of a question's terms that a list and what stands above it must say
+HEADED = 0.15  # what a list gains whose first line names the things that were asked for
+LEAST_INSTEAD = 0.85  # of a list, where the question doesn't ask for several things
 LONGEST_COUNT = 5  # "three commandments": so many sentences may follow
 _DATE = re.compile(
     r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b(?:January|February|March|April"
@@ -48,6 +52,8 @@ _ORDINAL_DAY = re.compile(
 _CLAUSE = re.compile(
     r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
 )
+_MONEY_WORDS = frozenset(("cost", "price", "kosten", "preis"))
+_MONEY = re.compile(r"[$€£]\s?\d|\d\s?(?:[€$£]|(?:euros?|dollars?|gp|sp|cp|EUR|USD|tallies)\b)")
 _PLACE = re.compile(
     r"\b(?:in|at|on|near|beside|behind|below|beneath|under|above|between|off|from|inside|outside|to|bei"
     r"|im|am|an|auf|neben|hinter|unter|über|nach|aus)\s(?:the\s|a\s|an\s|der\s|dem\s|den\s|die\s)?([\w’'-]+)"
@@ -94,7 +100,7 @@ class Extractor:
         asked = read_question(question, language, self._measure.rarities)
         if not asked.terms:
             return []
-        before = "\n".join(said)
+        before = _sentences_of(said)
         likeness = Likeness(self._embedder)
         reads = [
             Read(table, asked, passage, likeness)
@@ -128,13 +134,21 @@ class Extractor:
         return found
 
     def _sentences(
-        self, asked: Question, passages: Sequence[Passage], likeness: Likeness, before: str
+        self,
+        asked: Question,
+        passages: Sequence[Passage],
+        likeness: Likeness,
+        before: frozenset[str],
     ) -> list[_Candidate]:
         """Those that answer, the best first."""
         first: dict[str, _Candidate] = {}
         for passage in passages:
             for each in sentences(passage):
-                if each.text in first or each.text.endswith("?"):
+                if (
+                    each.text in first
+                    or each.text.endswith("?")
+                    or not _says_more(asked, each.text)
+                ):
                     continue
                 held = _said(asked, each, passage, None)
                 score = WORDS * held + RANK / passage.number
@@ -158,7 +172,16 @@ class Extractor:
         return sorted(found, key=lambda one: -one.score)
 
 
-def _not_again(asked: Question, picked: Picked, before: str) -> Picked | None:
+def _sentences_of(said: Iterable[str]) -> frozenset[str]:
+    """The sentences of answers that were given before, and each answer as a whole."""
+    found = set()
+    for text in said:
+        cuts = [0, *boundaries.sentences(text), len(text)]
+        found |= {text[a:b].strip() for a, b in pairwise(cuts)} | {text.strip()}
+    return frozenset(found)
+
+
+def _not_again(asked: Question, picked: Picked, before: frozenset[str]) -> Picked | None:
     """What was said before is not said again: of such a sentence only the part that answers."""
     if picked.text not in before:
         return picked
@@ -174,6 +197,11 @@ def _not_again(asked: Question, picked: Picked, before: str) -> Picked | None:
     return replace(picked, text=parts[most]) if shorter else None
 
 
+def _says_more(asked: Question, text: str) -> bool:
+    """Whether a sentence holds a word that the question doesn't: a heading often repeats it."""
+    return not set(words(text)) <= set(words(asked.text))
+
+
 def _in_place(one: _Candidate) -> str:
     """With the heading above it: `Armor Class 15` alone is about nobody."""
     above = one.passage.citation.headings[-1:] or (one.passage.citation.title,)
@@ -185,14 +213,15 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     the passage. 0 where a name or a figure of the question is missing from all of them, and where
     the sentence itself doesn't say the first thing that was asked about."""
     language = passage.language
-    own, near = Bag(one.text, language), Bag(one.paragraph, language)
+    own = Bag(f"{one.question} {one.text}", language)
+    near = Bag(one.paragraph, language)
     place = passage.citation
     above = Bag("\n".join((place.title, *place.headings)), language)
     rest = Bag(passage.text, language)
     covered = 0.0
     for term in asked.terms:
         like = 0.0
-        if own.says(term):
+        if own.says(term) or (term.word in _MONEY_WORDS and _MONEY.search(one.text)):
             share = 1.0
         else:
             if likeness is not None and not term.firm:
@@ -241,21 +270,26 @@ def _amount(asked: Question, text: str) -> tuple[float, str]:
     if not found:
         return 0.0, ""
     if asked.counted:
-        counted = asked.counted.split()
-        near = _counted(text, counted)
+        near = _counted(text, asked.counted)
         return (1.0, near) if near else (0.85, found[0])
     return 1.0, found[0]
 
 
 def _counted(text: str, counted: Sequence[str]) -> str:
-    """The figure that stands shortly before what is counted."""
+    """The figure that stands shortly before what is counted, or right behind it."""
     said = words(text)
-    for at, word in enumerate(said):
-        if word in counted or word.rstrip("s") in {c.rstrip("s") for c in counted}:
-            near = figures(" ".join(said[max(0, at - 3) : at]))
-            if near:
-                return near[-1]
+    for run in (tuple(counted), tuple(counted[:1])):
+        for at in range(len(said) - len(run) + 1):
+            if all(_same_noun(a, b) for a, b in zip(said[at:], run, strict=False)):
+                near = figures(" ".join(said[max(0, at - 3) : at]))
+                behind = figures(" ".join(said[at + len(run) : at + len(run) + 1]))
+                if near or behind:
+                    return near[-1] if near else behind[0]
     return ""
+
+
+def _same_noun(one: str, other: str) -> bool:
+    return one.rstrip("s") == other.rstrip("s")
 
 
 def _from_tables(asked: Question, reads: Sequence[Read]) -> list[Found]:
@@ -301,7 +335,8 @@ def _from_lists(
                 covered += term.weight * max(share, 0.6 if within.says(term) else 0.0)
             if missing:
                 continue
-            score = covered / asked.whole
+            head = next((term for term in asked.terms if not term.firm), None)
+            score = covered / asked.whole + (HEADED if head and lead.says(head) else 0.0)
             fits = led / asked.whole >= LEAST_LISTED / 2 and score >= LEAST_LISTED
             if fits and (best is None or score > best[2] + 0.02):
                 best = (listing, passage, score)
@@ -315,7 +350,8 @@ def _chosen(
     listed: tuple[Listing, Passage, float] | None,
 ) -> list[Picked]:
     sentence = best[0] if best else None
-    if listed is not None and (asked.asks is Asks.LIST or sentence is None):
+    instead = max(LEAST_INSTEAD, sentence.said + 0.1 if sentence else 0.0)
+    if listed is not None and (asked.asks is Asks.LIST or listed[2] >= instead):
         listing, passage, score = listed
         column = found[0] if found and asked.asks is Asks.LIST else None
         if column is None or score >= column.said:
@@ -358,7 +394,7 @@ def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) 
         if (
             elsewhere
             and one.value
-            and one.said >= 0.95 * first.said
+            and one.said >= 0.85 * first.said
             and not set(value) & set(figures(first.value))
         ):
             return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]

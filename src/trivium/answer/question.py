@@ -133,7 +133,12 @@ _HOW = {  # after "how" alone: a heavy crossbow is no weight
     "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
 }  # fmt: skip
 # Names that tables have for the same thing, whatever the embedding model knows.
-_SAME = {"cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",)}
+_SAME = {
+    "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
+    "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft",),
+    "foot": ("ft",), "kilogram": ("kg",), "kilograms": ("kg",), "kilometre": ("km",),
+    "hours": ("h",), "minutes": ("min",), "euros": ("eur",), "dollars": ("usd",),
+}  # fmt: skip
 _HOW_MUCH = re.compile(
     r"\bhow much (?:is|are|was|were|for|do|does|did)\b|\bwie viel (?:kostet|kosten)\b", re.I
 )
@@ -141,7 +146,8 @@ _COST = _listed("cost price weight preis gewicht")
 # Words that go with most measures and say little by themselves.
 _VAGUE = _listed(
     "time score value values figure figures rate total per take takes need needs study paper report"
-    " document article text chapter page section table note notes according"
+    " document article text chapter page section table note notes according deal deals make makes"
+    " give gives use used cover covers"
 )
 VAGUE = 0.4
 FIGURE = re.compile(r"\d+(?:[.,'’   ]\d+)*")
@@ -194,10 +200,11 @@ class Question:
         return next((t for t in free if t.word in after), free[0] if free else None)
 
     @cached_property
-    def counted(self) -> str:
-        """What is counted: `cranes` of "how many cranes has it"; empty where nothing is named."""
+    def counted(self) -> tuple[str, ...]:
+        """What is counted: `cranes` of "how many cranes has it", with the word after it, which may
+        belong to it (`hit points`); empty where nothing is named."""
         found = re.search(r"\b(?:how many|wie viele)\s+([\w-]+(?: [\w-]+)?)", self.text, re.I)
-        return fold(found[1]) if found else ""
+        return tuple(words(found[1])) if found else ()
 
 
 def read(
@@ -214,6 +221,7 @@ def read(
     said = [w for w in words(FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
     how = re.search(r"\b(?:how|wie) (\w+)", plain, re.I)
     measured = fold(how[1]) if how else ""
+    said = [w for w in said if w != measured or w in _HOW]  # how large is the garrison
     said = [_HOW.get(w, w) if w == measured else _MEASURES.get(w, w) for w in said]
     if _HOW_MUCH.search(text) and not _COST & set(said):
         said.append("cost")
@@ -223,6 +231,8 @@ def read(
     # The root: a word that no document holds counts twice as much as a common one, not ten times.
     weights = {w: max(r, 0.1) ** 0.5 * (VAGUE if w in _VAGUE else 1) for w, r in rare.items()}
     most = max(weights.values(), default=1.0)
+    if asks is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
+        weights[said[0]] *= VAGUE
     terms = [Term(word, weights[word], firm=word in names) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in figures]
     return Question(text, asks, tuple(terms), language)

@@ -164,6 +164,7 @@ class Sentence:
     text: str
     paragraph: str  # that it stands in
     after: tuple[str, ...] = ()  # the sentences that follow in its paragraph
+    question: str = ""  # that stands before it, and that it answers
 
 
 def sentences(passage: Passage) -> list[Sentence]:
@@ -178,7 +179,12 @@ def sentences(passage: Passage) -> list[Sentence]:
             cuts = [0, *boundaries.sentences(line), len(line)]
             parts = [" ".join(line[a:b].split())[:LONGEST] for a, b in pairwise(cuts)]
             found += [
-                Sentence(part, line, tuple(parts[at + 1 :]))
+                Sentence(
+                    part,
+                    line,
+                    tuple(parts[at + 1 :]),
+                    parts[at - 1] if at and parts[at - 1].endswith("?") else "",
+                )
                 for at, part in enumerate(parts)
                 if part not in headings and len(words(part)) > 1
             ]

@@ -143,7 +143,7 @@ def arguments(name: str, written: str) -> dict[str, Any]:
         if "enum" in properties[key] and value not in properties[key]["enum"]:
             known = ", ".join(properties[key]["enum"])
             raise BadValue(
-                f"`{key}` of {name} is {value[:50]!r}.", fix=f"It takes one of: {known}."
+                f"`{key}` of {name} is {str(value)[:50]!r}.", fix=f"It takes one of: {known}."
             )
     return given
 

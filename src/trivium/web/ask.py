@@ -114,7 +114,7 @@ async def _asked(
     name = conversation.strip()
     said = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
     chosen = tuple(one for one in collection or () if one)
-    return AskForm(q.strip(), said, name, chosen, depth == Depth.DEEP.value)
+    return AskForm(q.strip(), said, name, chosen, depth == "deep")
 
 
 AskedForm = Annotated[AskForm, Depends(_asked)]

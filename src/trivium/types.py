@@ -272,6 +272,9 @@ class Processed:
     task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
     point: SyncPoint | None = None  # how far its source is synced once it is there
     sender: str = ""  # id of the token that sends it; empty: the owner
+    # Labels (category, audience) that nobody gave: a store takes those that its document has by
+    # then, for another process may have changed them since it was read.
+    inherits: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from sqlalchemy import text
 from tests import postgres
+from tests.database.sabotage import CANCEL, KILL, sabotage
 
 from trivium.errors import (
     BadSetting,
@@ -206,33 +207,6 @@ def test_a_user_who_may_only_read(place: DatabaseAddress, backend: Backend) -> N
 
 
 # --- in the middle of a change --------------------------------------------------------------------
-
-
-@contextmanager
-def sabotage(schema: str, table: str, body: str) -> Iterator[None]:
-    """Something that happens inside the server whenever a row comes into a table."""
-    with postgres.as_owner() as connection:
-        connection.execute(
-            text(
-                f"CREATE FUNCTION {schema}.sabotage() RETURNS trigger LANGUAGE plpgsql AS"
-                f" $$BEGIN {body} RETURN NEW; END$$"
-            )
-        )
-        connection.execute(
-            text(
-                f"CREATE TRIGGER sabotage BEFORE INSERT ON {schema}.{table}"
-                f" FOR EACH ROW EXECUTE FUNCTION {schema}.sabotage()"
-            )
-        )
-    try:
-        yield
-    finally:
-        with postgres.as_owner() as connection:
-            connection.execute(text(f"DROP FUNCTION {schema}.sabotage() CASCADE"))
-
-
-KILL = "PERFORM pg_terminate_backend(pg_backend_pid());"
-CANCEL = "PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(5);"
 
 
 @pytest.mark.parametrize(

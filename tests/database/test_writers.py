@@ -8,20 +8,25 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests import postgres
+from tests.database.sabotage import KILL, sabotage
 
-from trivium.errors import DocumentNotFound, JobInterrupted, LibraryBusy, ModelChanged
+from trivium.config import Settings
+from trivium.errors import DatabaseAway, DocumentNotFound, JobInterrupted, LibraryBusy, ModelChanged
+from trivium.library import Library
 from trivium.places import DatabaseAddress
 from trivium.ports import Backend, worker_lease
+from trivium.sources.folder import FolderSource
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.leases import RowLeases
 from trivium.testing.samples import OTHER, TOY, embed_beside, sample
-from trivium.types import OWNER, Processed
-from trivium.work import Offered, Priority, TaskEnd, TaskState
+from trivium.types import OWNER, Labels, Processed
+from trivium.work import JobState, Offered, Priority, TaskEnd, TaskState
 
 MODEL = TOY.fingerprint
 ROUNDS = 4
@@ -337,3 +342,28 @@ def test_many_workers_get_tasks_of_their_own(processes: tuple[Backend, Backend])
     kept = one.jobs.get(job)
     assert kept is not None
     assert (kept.state, kept.ended) == ("done", count)
+
+
+def test_a_job_goes_on_after_the_database_went_away_in_the_middle(tmp_path: Path) -> None:
+    """Each document becomes active exactly once, whoever goes on with the job."""
+    for n in range(4):
+        (tmp_path / f"{n}.txt").write_text(f"Lantern number {n}.")
+    with postgres.library() as address:
+        with opened(address) as library:
+            job = library.jobs.enqueue(FolderSource([tmp_path]), Labels()).id
+            with (
+                sabotage(parse(address).schema, "postings", KILL),
+                pytest.raises(DatabaseAway),
+            ):
+                library.jobs.work(job)
+            assert library.documents.all() == []
+        with opened(address) as library:
+            library.jobs.work(job)
+            assert library.jobs.get(job).state is JobState.DONE
+            assert library.jobs.fates(job) == {"added": 4}
+            assert [d.interpretation for d in library.documents.all()] == [1] * 4
+            assert [finding for finding in library.upkeep.examine() if not finding.ok] == []
+
+
+def opened(address: DatabaseAddress) -> Library:
+    return Library(open_postgres(parse(address)), TOY, Settings())

@@ -18,6 +18,13 @@ def labelled(labels: Labels, own: Metadata, before: Document | None) -> tuple[st
     )
 
 
+def not_given(labels: Labels, own: Metadata) -> frozenset[str]:
+    """The labels that neither the caller nor the document itself says."""
+    given = {"category": labels.category, "audience": labels.audience}
+    said = (name for name, value in given.items() if value is None and _own(own, name) is None)
+    return frozenset(said)
+
+
 def _own(own: Metadata, name: str) -> str | None:
     value = own.get(name)
     return value if isinstance(value, str) and value else None

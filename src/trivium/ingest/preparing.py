@@ -22,7 +22,7 @@ from trivium.ingest.attached import attached, described, is_library
 from trivium.ingest.faults import failure, is_of_one_document
 from trivium.ingest.hashes import hash_of, text_digest
 from trivium.ingest.identity import Naming, Renaming, recognise
-from trivium.ingest.labels import labelled
+from trivium.ingest.labels import labelled, not_given
 from trivium.ingest.outcomes import Fate, Outcome
 from trivium.ingest.steps import Steps
 from trivium.ingest.summaries import steady
@@ -269,6 +269,7 @@ class Preparer:
             summarised_by=summarised_by,
             original=self._archived(one),
             sender=labels.sender,
+            inherits=not_given(labels, extraction.metadata),
         )
         one.found = Prepared(item, processed, texts, one.before)
 

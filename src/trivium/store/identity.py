@@ -8,6 +8,8 @@ nothing of tables.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from trivium.store.clock import now
 from trivium.types import EVERYONE, Document, DocumentId, Processed
 
@@ -41,6 +43,15 @@ def parts_from(document: Document, content_hash: str, audience: str, sender: str
         or document.audience != audience
         or document.sender != sender
     )
+
+
+def inherited(processed: Processed, before: Document | None) -> Processed:
+    """With the labels of today where nobody gave others."""
+    if before is None or not processed.inherits:
+        return processed
+    category = before.category if "category" in processed.inherits else processed.category
+    audience = before.audience if "audience" in processed.inherits else processed.audience
+    return replace(processed, category=category, audience=audience)
 
 
 def successor(processed: Processed, before: Document | None, new_id: DocumentId) -> Document:

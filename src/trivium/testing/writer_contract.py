@@ -80,6 +80,19 @@ class WriterContract:
         (second,) = put(backend, sample("a.md", "Amber."))
         assert second > first
 
+    def test_labels_that_nobody_gave_are_those_of_the_instant(self, backend: Backend) -> None:
+        """Another process relabels a document while this one reads its new text."""
+        (id_,) = put(backend, sample("a.md", "A lantern.", category="lore"))
+        with backend.writer.writing():
+            backend.writer.relabel(id_, category="plot", audience="dm-only", metadata={})
+        read = sample("a.md", "A new lantern.", category="lore")
+        put(backend, replace(read, inherits=frozenset({"category", "audience"})))
+        (kept,) = backend.documents.all(OWNER)
+        assert (kept.category, kept.audience, kept.interpretation) == ("plot", "dm-only", 2)
+        put(backend, replace(read, inherits=frozenset({"audience"})))
+        (kept,) = backend.documents.all(OWNER)
+        assert (kept.category, kept.audience) == ("lore", "dm-only")
+
     def test_relabelling_changes_who_sees_a_document(self, backend: Backend) -> None:
         (id_,) = put(backend, sample("a.md", "The vault is empty.", metadata={"year": 2001}))
         with backend.writer.writing():

@@ -13,6 +13,7 @@ from trivium.ports import Queue, Waiting
 from trivium.store.clock import now
 from trivium.store.identity import (
     followed,
+    inherited,
     is_shareable,
     is_within,
     meets,
@@ -58,6 +59,7 @@ class MemoryWriter:
     def _put(self, processed: Processed, model: str) -> tuple[Document, dict[str, Any]]:
         """The document, and what else is to be said of its task."""
         before = self._documents.find(processed.uri, processed.collection)
+        processed = inherited(processed, before)
         said = (processed.content_hash, processed.audience, processed.sender)
         if before and parts_from(before, *said):
             self._unname(before, processed.uri)

@@ -25,7 +25,14 @@ from sqlalchemy import (
 
 from trivium.errors import DocumentNotFound
 from trivium.store.clock import now
-from trivium.store.identity import is_shareable, meets, parts_from, restored_label, successor
+from trivium.store.identity import (
+    inherited,
+    is_shareable,
+    meets,
+    parts_from,
+    restored_label,
+    successor,
+)
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import CHECKSUM, changed_checksum, checksum
 from trivium.store.sql.names import (
@@ -233,6 +240,7 @@ class _Plan:
     def settle(self, processed: Processed) -> bool:
         """False: it would be the second interpretation of one document."""
         before = self._find(processed)
+        processed = inherited(processed, before)
         said = (processed.content_hash, processed.audience, processed.sender)
         if before and parts_from(before, *said):
             left = [name for name in all_names(before) if name != processed.uri]

@@ -20,13 +20,14 @@ from trivium.web import (
     judge,
     search,
     settings,
+    sources,
 )
 from trivium.web.pages import failed
 
 # Everything that has routes; the screens in the order of the navigation.
 PARTS = (
     *(assets, entry, search, ask, add, jobs),
-    *(documents, document, history, evaluate, judge, settings),
+    *(documents, document, history, evaluate, judge, settings, sources),
 )
 
 

@@ -1,0 +1,116 @@
+"""The screen of the sources that a library keeps in step with: state, counts, errors, verifying."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from trivium.access import Caller
+from trivium.errors import TriviumError
+from trivium.http.asked import Here, Owner, Server
+from trivium.http.routes.sync import told
+from trivium.library import Verified, seconds_of
+from trivium.sources import kinds
+from trivium.web.jobs import time_left
+from trivium.web.pages import PageRoute, page
+from trivium.work import KeptSource
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+SHOWN = 50  # failures and differences of a source
+_PLACE = "/settings/sources"
+Name = Annotated[str, Form(min_length=1, max_length=64)]
+Short = Annotated[str, Form(max_length=200)]
+
+
+@router.get(_PLACE)
+async def show(request: Request, server: Here, caller: Owner) -> Response:
+    return await _page(request, server, caller)
+
+
+@router.post(_PLACE)
+async def add(
+    server: Here,
+    caller: Owner,
+    kind: Annotated[str, Form(min_length=1, max_length=64)],
+    name: Short = "",
+    options: Annotated[str, Form(max_length=20_000)] = "",
+    collection: Short = "",
+    audience: Short = "",
+    every: Short = "",
+) -> Response:
+    """Options and places of secrets are lines `name = value`."""
+    known = await server.read(partial(kinds.kind_of, kind))
+    lines = (line.partition("=") for line in options.splitlines() if line.strip())
+    given = {left.strip(): right.strip() for left, _, right in lines}
+    source = KeptSource(
+        name.strip() or kind,
+        kind,
+        {key: value for key, value in given.items() if key not in known.secrets},
+        {key: value for key, value in given.items() if key in known.secrets},
+        collection.strip() or "default",
+        None,
+        audience.strip() or None,
+        seconds_of(every),
+    )
+    await server.read(partial(server.library.sync.add, source))
+    return RedirectResponse(_PLACE, 303)
+
+
+@router.post(f"{_PLACE}/steer")
+async def steer(
+    request: Request,
+    server: Here,
+    caller: Owner,
+    source: Name,
+    act: Annotated[str, Form(pattern="^(run|full|pause|resume|remove|verify)$")],
+) -> Response:
+    sync = server.library.sync
+    if act == "verify":
+        found = await server.read(partial(sync.verify, source))
+        return await _page(request, server, caller, found)
+    acts = {
+        "run": partial(sync.ask, source),
+        "full": partial(sync.ask, source, full=True),
+        "pause": partial(sync.pause, source),
+        "resume": partial(sync.resume, source),
+        "remove": partial(sync.remove, source),
+    }
+    await server.read(acts[act])
+    return RedirectResponse(_PLACE, 303)
+
+
+async def _page(
+    request: Request, server: Server, caller: Caller, verified: Verified | None = None
+) -> Response:
+    library = server.library
+
+    def look() -> list[dict[str, object]]:
+        return [
+            {
+                "told": told(library, one),
+                "failures": library.sync.failures(one.name)[:SHOWN],
+                "left": time_left(one.run.seconds_left),
+            }
+            for one in library.sync.all()
+        ]
+
+    def known() -> list[object]:
+        found: list[object] = []
+        for name in kinds.entries():
+            try:
+                found.append(kinds.kind_of(name))
+            except TriviumError:
+                continue  # another package's, and broken
+        return found
+
+    values = {
+        "sources": await server.read(look),
+        "kinds": await server.read(known),
+        "verified": verified,
+        "shown": SHOWN,
+    }
+    return page(request, caller, "sources.html", values)

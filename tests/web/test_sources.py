@@ -1,0 +1,39 @@
+"""The screen of sources: added, steered, verified; what failed is shown."""
+
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from trivium.library import Library
+
+
+def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Path) -> None:
+    assert "No sources yet" in owner.get("/settings/sources").text
+    tmp_path /= "vault"
+    tmp_path.mkdir()
+    (tmp_path / "lamp.md").write_text("A lamp burns.")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 <broken>")
+    form = {"kind": "notes", "name": "vault", "options": f"path = {tmp_path}\n"}
+    shown = owner.post("/settings/sources", data=form).text
+    assert "vault" in shown
+    assert "It hasn&#39;t run yet." in shown or "It hasn't run yet." in shown
+
+    def steer(act: str) -> str:
+        data = {"source": "vault", "act": act}
+        return owner.post("/settings/sources/steer", data=data).text
+
+    library.sync.run("vault")
+    later = owner.get("/settings/sources").text
+    assert "1 items, 1 failed" in later
+    assert "1 added, 1 failed" in later
+    assert "broken.pdf" in later
+    assert "1 differences" in steer("verify")
+    (tmp_path / "broken.pdf").unlink()
+    library.sync.run("vault")
+    assert "Source and library are in step." in steer("verify")
+    assert "Resume" in steer("pause")
+    assert "Run now" in steer("resume")
+    assert "No sources yet" in steer("remove")
+    assert library.sync.all() == []
+    wrong = owner.post("/settings/sources", data={"kind": "notes", "options": "path = /nowhere"})
+    assert "There is no file or folder /nowhere" in wrong.text

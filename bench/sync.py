@@ -30,23 +30,10 @@ from trivium.work import KeptSource
 
 CHANNELS = 20
 PEOPLE = 50
-_WORDS = [
-    "fog",
-    "lamp",
-    "rain",
-    "tower",
-    "map",
-    "ship",
-    "bell",
-    "salt",
-    "crown",
-    "river",
-    "guild",
-    "market",
-    "night",
-    "bridge",
-    "song",
-]
+_WORDS = (
+    *("fog", "lamp", "rain", "tower", "map", "ship", "bell", "salt"),
+    *("crown", "river", "guild", "market", "night", "bridge", "song"),
+)
 
 
 def made_export(place: Path, messages: int) -> None:

@@ -20,6 +20,7 @@ CHUNKS = "300"
 # RESULTS stand for folders of the test.
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
+    "bench.chat": ("--queries", "2", "--data", "DATA"),
     "bench.sync": ("--messages", "60", "--histories", "2"),
     "bench.attack": ("--requests", "30"),
     "bench.stall": ("--cases", "small"),
@@ -89,6 +90,7 @@ def write_data(folder: Path) -> Path:
     with tarfile.open(_MODEL) as archive:
         archive.extractall(folder / "model", filter="data")
     _peers(folder / "peers")
+    _judged(folder / "retrieval" / "locomo10", chance)
     return folder
 
 

@@ -1,0 +1,112 @@
+"""How messages of a conversation are found best: each alone or in groups, with or without author
+and time in what is searched and embedded.
+
+    python -m bench.chat --queries 400
+
+A hit is a passage among the first ten that holds a message which answers the question (success@10).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.ports import SourceItem
+from trivium.types import Element, Extraction, Kind, Labels, Place
+
+SHARED = Path("../shared/data")
+TOP = 10
+VARIANTS = {
+    "message, without": (False, False),
+    "message, author and time": (False, True),
+    "group, without": (True, False),
+    "group, author and time": (True, True),
+}
+
+
+class Chat:
+    """Messages by conversation and session, as a source of documents."""
+
+    def __init__(self, corpus: Path, *, grouped: bool, named: bool) -> None:
+        self._grouped = grouped
+        self._named = named
+        self.ranges: dict[str, list[tuple[int, int, str]]] = {}  # by uri: where each message is
+        self._sessions: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+        for line in corpus.read_text(encoding="utf-8").splitlines():
+            told = json.loads(line)
+            session = told["_id"].rpartition(":")[0]
+            self._sessions[session].append((told["_id"], told["title"], told["text"]))
+
+    def items(self) -> Iterator[SourceItem]:
+        for session, messages in self._sessions.items():
+            if self._grouped:
+                yield self._item(session, messages)
+            else:
+                for one in messages:
+                    yield self._item(one[0], [one])
+
+    def _item(self, uri: str, messages: list[tuple[str, str, str]]) -> SourceItem:
+        text, elements, ranges = "", [], []
+        for id_, who, said in messages:
+            words = f"{who}: {said}" if self._named and self._grouped else said
+            start = len(text)
+            text += words + "\n\n"
+            above = (who,) if self._named and not self._grouped else ()
+            place = Place(authors=(who.split()[0],))
+            elements.append(Element("message", start, start + len(words), above, place=place))
+            ranges.append((start, start + len(words), id_))
+        self.ranges[uri] = ranges
+        read = Extraction(
+            text.rstrip(), tuple(elements), uri, "message/chat", "en", kind=Kind.MESSAGES
+        )
+        return SourceItem(uri, uri, read)
+
+
+def measured(data: Path, grouped: bool, named: bool, queries: list[tuple[str, str]]) -> float:
+    gold: dict[str, set[str]] = defaultdict(set)
+    with (data / "qrels.tsv").open(encoding="utf-8", newline="") as file:
+        for row in csv.reader(file, delimiter="\t"):
+            if row and row[-1].isdecimal() and int(row[-1]) > 0:
+                gold[row[0]].add(row[-2])
+    with (
+        TemporaryDirectory(prefix="trivium-bench-") as aside,
+        Library.open(Path(aside) / "library", settings=Settings()) as library,
+    ):
+        chat = Chat(data / "corpus.jsonl", grouped=grouped, named=named)
+        library.add_from(chat, Labels())
+        found = 0
+        for id_, text in queries:
+            hits = set()
+            for result in library.search(text, TOP):
+                chunk = result.found.chunk
+                for start, end, message in chat.ranges[result.found.document.uri]:
+                    if start < chunk.end and end > chunk.start:
+                        hits.add(message)
+            found += bool(hits & gold[id_])
+    return found / len(queries)
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=400)
+    parser.add_argument("--data", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    data = asked.data / "retrieval" / "locomo10"
+    lines = (data / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    every = [(one["_id"], one["text"]) for one in map(json.loads, lines)]
+    some = random.Random(7).sample(every, min(asked.queries, len(every)))
+    print(f"| {len(some)} questions | success@{TOP} |\n|---|---|")
+    for name, (grouped, named) in VARIANTS.items():
+        print(f"| {name} | {measured(data, grouped, named, some):.3f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Answers in Slack: mentioned in a channel or written to, it replies in the thread, with citations.
+
+What it answers from is what everyone who reads the reply may see: in a channel, what is public and
+what was said in that channel itself; in a direct conversation, what the person who asks may see.
+Hears of messages by Socket Mode, so it needs no address that others can reach. Knows nothing of
+stores or of how answers are made.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping
+from threading import Event
+from typing import Any, TypeVar
+
+from trivium.access import Caller, Right
+from trivium.answers import Answer, Turn
+from trivium.errors import ExtraMissing, SourceRefused, TriviumError
+from trivium.library import Library
+from trivium.ports import Wait
+from trivium.sources.service import Service
+from trivium.sources.slack_messages import channel_label
+
+log = logging.getLogger("trivium.slack")
+
+_MENTION = re.compile(r"<@[A-Z0-9]+(?:\|[^>]*)?>")
+_MOST_THREADS = 500  # whose earlier turns are remembered
+_MOST_TURNS = 5
+_MOST_EVENTS = 1_000  # remembered, since Slack tells of some twice
+_AGAIN_SECONDS = 5.0  # until a connection that broke is made again
+T = TypeVar("T")
+
+
+class SlackBot:
+    def __init__(
+        self, library: Library, bot: Service, app: Service, sleep: Callable[[float], object]
+    ) -> None:
+        """`bot` asks with the bot's token, `app` with the app-level one. `sleep`: how to wait where
+        Slack asks for that."""
+        self._library = library
+        self._bot = bot
+        self._app = app
+        self._sleep = sleep
+        self._turns: OrderedDict[tuple[str, str], list[Turn]] = OrderedDict()
+        self._heard: OrderedDict[str, None] = OrderedDict()
+
+    # --- hearing
+
+    def run(self, stop: Event) -> None:
+        """Until `stop`. A connection that breaks is made again."""
+        while not stop.is_set():
+            try:
+                self._listen(stop)
+            except SourceRefused:
+                raise
+            except (TriviumError, OSError) as error:
+                log.warning("the connection to Slack broke: %s", error)
+                stop.wait(_AGAIN_SECONDS)
+
+    def _listen(self, stop: Event) -> None:
+        try:
+            from websockets.exceptions import WebSocketException
+            from websockets.sync.client import connect
+        except ImportError as reason:
+            raise ExtraMissing(
+                "`trivium slack` needs the package websockets.", fix='pip install "trivium[slack]"'
+            ) from reason
+        url = str(self._call(self._app, "POST", "apps.connections.open")["url"])
+        try:
+            with connect(url, open_timeout=30) as socket:
+                while not stop.is_set():
+                    try:
+                        told = json.loads(socket.recv(timeout=1.0))
+                    except TimeoutError:
+                        continue
+                    if told.get("type") == "disconnect":
+                        return
+                    if envelope := told.get("envelope_id"):
+                        socket.send(json.dumps({"envelope_id": envelope}))
+                    if told.get("type") == "events_api":
+                        self.hear(told.get("payload") or {})
+        except WebSocketException as reason:
+            raise OSError(str(reason)) from reason
+
+    def hear(self, payload: Mapping[str, Any]) -> None:
+        """One event. What goes wrong with it is told in the thread, and the next one is heard."""
+        event = payload.get("event") or {}
+        id_ = str(payload.get("event_id") or "")
+        if not self._is_question(event) or id_ in self._heard:
+            return
+        self._heard[id_] = None
+        while len(self._heard) > _MOST_EVENTS:
+            self._heard.popitem(last=False)
+        question = _MENTION.sub("", str(event.get("text") or "")).strip()
+        channel = str(event["channel"])
+        thread = str(event.get("thread_ts") or event["ts"])
+        try:
+            said = self._answer(question, event, channel, thread) if question else _HELP
+        except TriviumError as error:
+            log.warning("a question of Slack failed: %s", error)
+            said = f"I couldn't answer that: {error.message}"
+        except Exception:
+            log.exception("a question of Slack failed")
+            said = "Something went wrong inside Trivium; its log says where."
+        body = {"channel": channel, "thread_ts": thread, "text": said, "unfurl_links": False}
+        self._call(self._bot, "POST", "chat.postMessage", body)
+
+    def _is_question(self, event: Mapping[str, Any]) -> bool:
+        """A mention, or a direct message of a person. Not what this or another bot says."""
+        if event.get("bot_id") or event.get("subtype") or not event.get("user"):
+            return False
+        is_direct = event.get("type") == "message" and event.get("channel_type") == "im"
+        return event.get("type") == "app_mention" or is_direct
+
+    # --- answering
+
+    def _answer(self, question: str, event: Mapping[str, Any], channel: str, thread: str) -> str:
+        caller = self._caller(str(event["user"]), channel, event.get("channel_type") == "im")
+        before = self._turns.get((channel, thread), [])
+        answer = self._library.ask(question, history=before, within=caller.within())
+        self._remember(channel, thread, Turn(question, answer.text))
+        return told(answer)
+
+    def _caller(self, user: str, channel: str, is_direct: bool) -> Caller:
+        """Who reads the reply: the labels that every one of them holds."""
+        labels = {
+            one.audience or one.name for one in self._library.sync.all() if one.kind == "slack"
+        }
+        if is_direct:
+            asked = {"user": user, "types": "private_channel,mpim", "limit": 200}
+            found = self._call(self._bot, "GET", "users.conversations", asked)
+            labels |= {channel_label(str(one["id"])) for one in found.get("channels", ())}
+        labels.add(channel_label(channel))
+        rights = frozenset({Right.SEARCH})
+        return Caller(f"slack-{user}", user, frozenset(labels), None, rights)
+
+    def _remember(self, channel: str, thread: str, turn: Turn) -> None:
+        key = (channel, thread)
+        self._turns[key] = [*self._turns.get(key, []), turn][-_MOST_TURNS:]
+        self._turns.move_to_end(key)
+        while len(self._turns) > _MOST_THREADS:
+            self._turns.popitem(last=False)
+
+    # --- asking Slack
+
+    def _call(
+        self, service: Service, method: str, name: str, sent: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        params = {"params": sent} if method == "GET" else {"body": sent or {}}
+        answer = self._waited(service.ask(method, name, **params)).json("Slack")
+        if not answer.get("ok"):
+            raise SourceRefused(f"Slack refuses {name}: {answer.get('error')}.")
+        result: dict[str, Any] = answer
+        return result
+
+    def _waited(self, asking: Generator[Wait, None, T]) -> T:
+        while True:
+            try:
+                self._sleep(next(asking).seconds)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+
+
+_HELP = "Ask me something: I answer from the documents that this conversation may see."
+
+
+def told(answer: Answer) -> str:
+    """As Slack shows it: the text, and below it a line for each citation."""
+    lines = [_escaped(answer.text)]
+    for one in answer.citations:
+        title = _escaped(one.title).replace("|", "¦").replace("\n", " ")
+        pages = f", p. {one.pages[0]}" if one.pages else ""
+        where = f"<{one.link}|{title}>" if one.link.startswith("http") else title
+        lines.append(f"[{one.number}] {where}{pages}")
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    """Words of documents mustn't mention people or channels."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

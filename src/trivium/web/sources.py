@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated
 
@@ -72,7 +73,7 @@ async def steer(
     if act == "verify":
         found = await server.read(partial(sync.verify, source))
         return await _page(request, server, caller, found)
-    acts = {
+    acts: dict[str, Callable[[], object]] = {
         "run": partial(sync.ask, source),
         "full": partial(sync.ask, source, full=True),
         "pause": partial(sync.pause, source),

@@ -29,6 +29,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 # What the command shows where it measured something.
 SHOWN = {
     "bench.answers": "| contradicted | 5",
+    "bench.chat": "group, author and time",
+    "bench.sync": "2 histories, 0 in which",
     "bench.corrections": "clean queries changed",
     "bench.search": "300",
     "bench.options": "two queries, AND",

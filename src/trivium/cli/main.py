@@ -49,6 +49,7 @@ GROUPS = {
     },
     "Sharing": {
         "token": ("token", "Create, list and revoke access tokens."),
+        "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
         "mcp": ("mcp", "Serve an AI assistant that starts this program."),
         "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
     },

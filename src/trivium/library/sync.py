@@ -505,7 +505,7 @@ class _Run:
                 self._backend.models.embed_missing(
                     embedding.model, lambda texts: embedding.embed(texts).vectors
                 )
-        model.renew_grasp()
+            model.renew_grasp()
         return said
 
     def _work(

@@ -51,7 +51,6 @@ GROUPS = {
         "token": ("token", "Create, list and revoke access tokens."),
         "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
         "mcp": ("mcp", "Serve an AI assistant that starts this program."),
-        "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
     },
     "Upkeep": {
         "config": ("config", "Show every setting, its value and where it comes from."),

@@ -66,7 +66,9 @@ class SlackBot:
             from websockets.sync.client import connect
         except ImportError as reason:
             raise ExtraMissing(
-                "`trivium slack` needs the package websockets.", fix='pip install "trivium[slack]"'
+                "`trivium slack` needs the package websockets.",
+                fix="pip install 'trivium[slack]'",
+                on_page="Whoever runs this server must install it.",
             ) from reason
         url = str(self._call(self._app, "POST", "apps.connections.open")["url"])
         try:

@@ -68,7 +68,7 @@ def test_each_role_can_do_what_the_page_says(roles: Roles, tmp_path: Path) -> No
         put(library, "first.md", "The first lantern.")
         token, secret = library.tokens.create(audiences=["player"])
     with roles.opened("worker", create=False) as library:
-        put(library, "second.md", "The second lantern.", "A crown.")
+        put(library, "second.md", "The second lantern.", "The crown lies in the harbour.")
         put(library, "second.md", "The second lantern burns.")
         library.restore("second.md", 1)
         put(library, "third.md", "The third lantern.")
@@ -91,7 +91,7 @@ def test_each_role_can_do_what_the_page_says(roles: Roles, tmp_path: Path) -> No
         for mode in ("hybrid", "semantic", "keyword", "fuzzy"):
             assert library.search("second lantern", options=SearchOptions(mode=mode))
         assert library.search("lantern", options=SearchOptions(as_of=1))
-        assert "crown" in library.ask("Where is the crown?").text.lower()
+        assert "harbour" in library.ask("Where does the crown lie?").text
         assert library.suggest("lant")
         assert library.similar("second.md") is not None
         assert library.tokens.caller(secret).id == token.id

@@ -8,6 +8,7 @@ from trivium.ports import Backend, worker_lease
 from trivium.work import KEPT_JOBS, JobState, Offered, Priority, Step, TaskEnd, TaskState
 
 WORKER = "one"  # without its lease: what it has is a dead worker's
+FEW = 5  # workers that die with a task before it is set aside, at most
 
 
 def offered(*names: str) -> list[Offered]:
@@ -86,16 +87,19 @@ class JobsContract:
         backend.queue.release([first])
         assert [(task.id, task.lost) for task in backend.queue.claim(WORKER, 10)] == [(first, 1)]
 
-    def test_a_task_that_two_workers_die_with_is_set_aside(self, backend: Backend) -> None:
+    def test_a_task_that_workers_die_with_is_set_aside(self, backend: Backend) -> None:
+        """After how many of them is the backend's to say."""
         number = create(backend, "a", "b", "c")
         first, second, third = (task.id for task in backend.queue.claim(WORKER, 10))
         backend.queue.end([done(third)])
         backend.queue.recover()
-        assert [task.id for task in backend.queue.claim(WORKER, 10)] == [first]
-        backend.queue.release(
-            [first], lost=True
-        )  # as a worker does that cannot say what went wrong
-        task = backend.jobs.tasks(number)[0]
+        for _ in range(FEW):
+            assert [task.id for task in backend.queue.claim(WORKER, 10)] == [first]
+            # As a worker does that cannot say what went wrong.
+            backend.queue.release([first], lost=True)
+            task = backend.jobs.tasks(number)[0]
+            if task.state is TaskState.FAILED:
+                break
         assert (task.state, task.code) == (TaskState.FAILED, "document.set_aside")
         assert "a" in task.message
         assert [task.id for task in backend.queue.claim(WORKER, 10)] == [second]

@@ -1,13 +1,14 @@
 """A large library in PostgreSQL: loaded by several processes, then searched.
 
-    python -m bench.postgres_size --server postgresql://… --chunks 1000000 --processes 10
+    python -m bench.large --server postgresql://… --chunks 1000000 --processes 10
 
 Every process puts its share of the blocks of `bench.rows` through the store's own writer. The graph
 of the vectors is dropped before that and made at the end. Then: each signal and hybrid search, the
 first time and again, without a filter and with filters that pass 1 % and .1 % of the documents;
 recall@10 of the vector signal at several values of hnsw.ef_search; memory; sizes of the tables.
 To measure on two cores, pin this process and the server to the same two (`taskset -acp`) and pass
---measure-only. The schema is `size_CHUNKS`; --drop removes it at the end.
+--measure-only. The schema is `size_CHUNKS`; --drop removes it at the end. Without --server it uses
+the server of the tests.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ _GRAPH = "USING hnsw (vector halfvec_ip_ops) WITH (m = 16, ef_construction = 100
 
 def main() -> None:
     asked = _arguments()
+    if not asked.server:
+        from tests import postgres
+
+        asked.server = postgres.address()
     schema = f"size_{asked.chunks}"
     there = DatabaseAddress(f"{asked.server}?schema={schema}")
     url = make_url(asked.server).set(drivername="postgresql+psycopg")
@@ -75,7 +80,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("--server", required=True, help="address of a database you may write to")
+    asked.add_argument("--server", default="", help="address of a database you may write to")
     asked.add_argument("--chunks", type=int, default=1_000_000)
     asked.add_argument("--processes", type=int, default=10)
     asked.add_argument("--seconds", type=float, default=30.0, help="the most a measurement takes")

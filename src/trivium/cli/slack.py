@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from trivium.cli.extras import needs
 from trivium.cli.output import Shell, pass_shell, shared_options
 
 
@@ -33,6 +34,9 @@ def slack_command(shell: Shell, token: str, app_token: str, url: str) -> None:
     trivium slack
     trivium slack --token file:~/bot.key --app-token file:~/app.key
     """
+    with needs("slack"):
+        import websockets  # noqa: F401
+
     from threading import Event
 
     from trivium.config import secret

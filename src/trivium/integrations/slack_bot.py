@@ -2,8 +2,8 @@
 
 What it answers from is what everyone who reads the reply may see: in a channel, what is public and
 what was said in that channel itself; in a direct conversation, what the person who asks may see.
-Hears of messages by Socket Mode, so it needs no address that others can reach. Knows nothing of
-stores or of how answers are made.
+Hears of messages by Socket Mode, so it needs no address that others can reach. Needs
+`trivium[slack]`. Knows nothing of stores or of how answers are made.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from trivium.access import Caller, Right
 from trivium.answers import Answer, Turn
-from trivium.errors import ExtraMissing, SourceRefused, TriviumError
+from trivium.errors import SourceRefused, TriviumError
 from trivium.library import Library
 from trivium.ports import Wait
 from trivium.sources.service import Service
@@ -61,15 +61,9 @@ class SlackBot:
                 stop.wait(_AGAIN_SECONDS)
 
     def _listen(self, stop: Event) -> None:
-        try:
-            from websockets.exceptions import WebSocketException
-            from websockets.sync.client import connect
-        except ImportError as reason:
-            raise ExtraMissing(
-                "`trivium slack` needs the package websockets.",
-                fix="pip install 'trivium[slack]'",
-                on_page="Whoever runs this server must install it.",
-            ) from reason
+        from websockets.exceptions import WebSocketException
+        from websockets.sync.client import connect
+
         url = str(self._call(self._app, "POST", "apps.connections.open")["url"])
         try:
             with connect(url, open_timeout=30) as socket:

@@ -16,6 +16,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from threading import Event
 from time import monotonic
 
@@ -167,7 +169,7 @@ class Sync:
         """`make`: how a source is opened; else by its kind, as registered."""
         self._backend = backend
         self._model = model
-        self._make = make or _opened
+        self._make = make or partial(_opened, [backend.folder] if backend.folder else [])
 
     # --- the sources
 
@@ -746,7 +748,7 @@ def _uris_of(
     return list(found)
 
 
-def _opened(source: KeptSource) -> SyncSource:
+def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
     """By its kind. Secrets are looked up now, and kept nowhere."""
     kind = kinds.kind_of(source.kind)
     for name in source.secrets:
@@ -754,7 +756,7 @@ def _opened(source: KeptSource) -> SyncSource:
             known = ", ".join(kind.secrets) or "none"
             raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"It takes: {known}.")
     secrets = {name: config.secret(name, place) for name, place in source.secrets.items()}
-    return kinds.make(kind, SourceAsked(source.options, secrets))
+    return kinds.make(kind, SourceAsked(source.options, secrets, own))
 
 
 def _job(options: Mapping[str, object]) -> Job:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from trivium.types import Extraction, Metadata
@@ -122,6 +123,7 @@ class SourceAsked:
 
     options: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    without: Sequence[Path] = ()  # folders that a source of files leaves out: the library's own
 
     def option(self, name: str, default: str = "") -> str:
         return self.options.get(name, default)

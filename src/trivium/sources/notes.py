@@ -37,9 +37,12 @@ _TAG = re.compile(
 class NotesSource:
     deletions: Deletions = "told"
 
-    def __init__(self, folder: Path, ignore: Sequence[str] = ()) -> None:
+    def __init__(
+        self, folder: Path, ignore: Sequence[str] = (), without: Sequence[Path] = ()
+    ) -> None:
         self._folder = folder
         self._ignore = ignore
+        self._without = without
 
     def changes(self, cursor: str) -> Iterator[Change]:
         before = stamps_of(json.loads(cursor)["files"]) if cursor else {}
@@ -67,7 +70,7 @@ class NotesSource:
         if not self._folder.is_dir():
             raise SourceUnreachable(f"The folder {self._folder} isn't there.", fix="Is its disk?")
         found = {}
-        for path in Rules(self._folder, self._ignore, ()).walk():
+        for path in Rules(self._folder, self._ignore, self._without).walk():
             if (stamp := stamp_of(path)) is not None:
                 found[path.relative_to(self._folder).as_posix()] = stamp
         return found
@@ -141,7 +144,8 @@ def _values(value: MetaValue) -> tuple[str, ...]:
 
 
 def _make(asked: SourceAsked) -> NotesSource:
-    return NotesSource(existing(asked.option("path")), asked.several("ignore"))
+    folder = existing(asked.option("path"))
+    return NotesSource(folder, asked.several("ignore"), asked.without)
 
 
 KIND = SourceKind(

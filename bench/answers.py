@@ -158,7 +158,8 @@ def libraries(
             print(f"{name}: not there, left out")
             continue
         with Library.open(settings.cache / "answers" / "asked" / name, settings=settings) as opened:
-            opened.add(folder)
+            if not opened.documents.all(limit=1):
+                opened.add(folder)
             yield name, opened
 
 
@@ -211,11 +212,10 @@ def main() -> None:
     every = [one for one in questions() if given.kind in (None, one.kind)]
     judged: list[Judged] = []
     for name, library in libraries(given.only.split(","), given.data, load().settings):
-        judged += [ask(library, one, deep=given.deep) for one in every if one.library == name]
-    if given.failures:
-        for one in judged:
-            if not one.right and not one.question.held_out:
-                print(shown(one))
+        for one in (one for one in every if one.library == name):
+            judged.append(ask(library, one, deep=given.deep))
+            if given.failures and not judged[-1].right and not one.held_out:
+                print(shown(judged[-1]), flush=True)
     print("\n".join(table(judged)))
 
 

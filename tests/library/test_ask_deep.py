@@ -154,7 +154,7 @@ def test_what_documents_say_stays_data(tmp_path: Path, chat: Chat) -> None:
         (("search", {"queries": ["fog"], "mode": "psychic"}), "It takes one of: hybrid"),
         (("search", {"queries": ["fog"], "where": "((("}), "Error: "),
         (("search", {"queries": [" "]}), "is empty"),
-        (("get_passage", {"document": 99, "index": 0}), "holds no document"),
+        (("get_passage", {"document": 99, "index": 0}), "There is no document"),
         (("get_passage", {"document": 1, "index": 99}), "has no passage"),
         (("rm", {"path": "/"}), "There is no tool 'rm'"),
         (("calculate", {"expression": "__import__('os')"}), "can't be calculated"),

@@ -147,7 +147,7 @@ _COST = _listed("cost price weight preis gewicht")
 _VAGUE = _listed(
     "time score value values figure figures rate total per take takes need needs study paper report"
     " document article text chapter page section table note notes according deal deals make makes"
-    " give gives use used cover covers"
+    " give gives use used cover covers require requires required"
 )
 VAGUE = 0.4
 FIGURE = re.compile(r"\d+(?:[.,'’   ]\d+)*")
@@ -231,6 +231,8 @@ def read(
     # The root: a word that no document holds counts twice as much as a common one, not ten times.
     weights = {w: max(r, 0.1) ** 0.5 * (VAGUE if w in _VAGUE else 1) for w, r in rare.items()}
     most = max(weights.values(), default=1.0)
+    if measured in _HOW and _HOW[measured] in weights:  # it helps to choose a column, no more
+        weights[_HOW[measured]] *= VAGUE
     if asks is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
     terms = [Term(word, weights[word], firm=word in names) for word in said]

@@ -40,6 +40,7 @@ GROUPS = {
         "sync": ("sync", "Keep in step with Slack, notes, mail, feeds and other sources."),
         "jobs": ("jobs", "List jobs; watch, cancel, retry or resume them."),
         "worker": ("worker", "Run jobs that other processes have queued."),
+        "alert": ("alert", "Save searches and learn when something new matches."),
     },
     "Versions": {
         "history": ("history", "List the interpretations (versions) of a document."),
@@ -53,6 +54,7 @@ GROUPS = {
         "mcp": ("mcp", "Serve an AI assistant that starts this program."),
     },
     "Upkeep": {
+        "log": ("log", "Show what people search for and do not find."),
         "config": ("config", "Show every setting, its value and where it comes from."),
         "doctor": ("doctor", "Check versions, model, indexes and archive; repair them."),
         "models": ("models", "List models, download one, see which one the library uses."),

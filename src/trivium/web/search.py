@@ -144,6 +144,10 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
             raise
         view = await server.read(partial(_unsearched, server, state, caller.within()))
         return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
+    if view.results is not None:
+        server.library.queries.note(
+            view.results.query, view.results, view.results.took_ms, caller.id
+        )
     return page(request, caller, "search.html", {"view": view, "state": state})
 
 

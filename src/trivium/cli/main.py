@@ -31,6 +31,7 @@ GROUPS = {
         "show": ("documents", "Show one document: metadata, text, passages."),
         "similar": ("similar", "Find documents or passages like a given one."),
         "duplicates": ("duplicates", "List documents that are nearly the same."),
+        "contradictions": ("contradictions", "List passages that may disagree with each other."),
         "collections": ("collections", "List collections and how they are split into passages."),
         "remove": ("documents", "Remove documents from the library."),
         "conversations": ("conversations", "List, show or delete saved conversations."),

@@ -17,6 +17,7 @@ from trivium.ingest.outcomes import Outcome
 from trivium.library.answering import Answering, Conversations
 from trivium.library.asking import Scope, one_of
 from trivium.library.assembly import backend_options
+from trivium.library.contradictions import Contradictions
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.folders import Folders
@@ -82,6 +83,7 @@ class Library:
         )
         mode = one_of(LogMode, "log.queries", settings.log_queries or LogMode.OFF)
         self.queries = Queries(backend, mode)
+        self.contradictions = Contradictions(model, self._searching, self.documents)
         self.alerts = Alerts(backend, self._searching, self.documents)
 
     @classmethod

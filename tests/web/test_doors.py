@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import SECRET, VAULTED, client, shelve
 
 from trivium.library import Library
-from trivium.web import add, ask, evaluate, jobs, judge, queries, settings
+from trivium.web import add, ask, evaluate, jobs, judge, queries, settings, sources
 from trivium.web.site import furnish
 
 # What it takes; `own`: everything there is.
@@ -104,7 +104,7 @@ def asked(who: TestClient, door: str) -> int:
 def test_every_route_has_its_line() -> None:
     routes = [
         f"{method} {route.path}"
-        for part in (ask, add, jobs, evaluate, judge, settings, queries)
+        for part in (ask, add, jobs, evaluate, judge, settings, sources, queries)
         for route in part.router.routes
         if isinstance(route, APIRoute)
         for method in route.methods

@@ -38,7 +38,7 @@ GROUPS = {
     },
     "Keeping up": {
         "watch": ("watch", "Watch folders and follow every change in them."),
-        "sync": ("sync", "Keep in step with Slack, notes, mail, feeds and other sources."),
+        "sync": ("sync", "Sync Slack, notes, mail, feeds and other services."),
         "jobs": ("jobs", "List jobs; watch, cancel, retry or resume them."),
         "worker": ("worker", "Run jobs that other processes have queued."),
         "alert": ("alert", "Save searches and learn when something new matches."),

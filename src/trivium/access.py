@@ -141,7 +141,7 @@ def mint(
         collections=_labels("collection", collections),
         rights=frozenset(_right(right) for right in rights),
         created_at=_stamp(moment),
-        expires_at=_stamp(moment + _period(expires)) if expires else "",
+        expires_at=_stamp(moment + period(expires)) if expires else "",
     )
     if not kept.rights:
         raise BadSetting("The token has no right.", fix=f"It takes {', '.join(Right)}.")
@@ -179,7 +179,7 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _period(text: str) -> timedelta:
+def period(text: str) -> timedelta:
     found = _PERIOD.fullmatch(text.strip())
     if found is None or not int(found[1]):
         raise BadSetting(f"`expires` is {text!r}.", fix="Write a period such as 12h, 30d or 8w.")

@@ -29,6 +29,7 @@ ON_PAGE: dict[type[TriviumError], str] = {
     errors.SourcePaused: "Resume it first.",
     errors.EvaluationNotFound: "It may have been removed. Evaluate lists sets and their runs.",
     errors.JobNotFound: "It may have been forgotten. Add lists the newest jobs.",
+    errors.AlertNotFound: "You may have deleted it already. Reload the page.",
     errors.DatasetInvalid: "Begin another set under another name.",
     errors.RunInvalid: "Choose another run, or run the set again.",
     errors.RateExceeded: "Wait a moment, then try again.",

@@ -284,6 +284,11 @@ class Settings:
     rerank_share: float = _setting("rerank.share", 0.5, "what the reranker's judgment counts")
     rerank_hybrid: float = _setting("rerank.hybrid", 0.3, "what the fused score counts beside it")
     rerank_position: float = _setting("rerank.position", 0.2, "what the fused rank counts")
+    log_queries: str = _setting(
+        "log.queries",
+        "",
+        "log of queries: off, counts or full; empty: counts in `trivium serve`, else off",
+    )
     serve_host: str = _setting(
         "serve.host", "127.0.0.1", "address to serve at; any but this machine's own needs tokens"
     )

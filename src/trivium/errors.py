@@ -29,6 +29,7 @@
      │   ├─ OriginalMissing        document.original_missing
      │   ├─ ConversationNotFound   conversation.not_found
      │   ├─ JobNotFound            job.not_found
+     │   ├─ AlertNotFound          alert.not_found
      │   ├─ SourceNotFound         source.not_found
      │   ├─ SourceExists           source.exists
      │   ├─ SourceEmpty            source.empty
@@ -290,6 +291,11 @@ class EvaluationNotFound(InputError):
 class JobNotFound(InputError):
     code = "job.not_found"
     fix = "`trivium jobs` lists them."
+
+
+class AlertNotFound(InputError):
+    code = "alert.not_found"
+    fix = "`trivium alert` lists them."
 
 
 class TargetExists(InputError):

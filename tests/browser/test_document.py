@@ -76,7 +76,7 @@ def test_a_page_as_a_picture(page: Page, sample: Path, tmp_path: Path, shoot: Sh
     assert_accessible(page)
     shoot("document-page")
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download the original").click()
+        page.get_by_role("link", name="Download original").click()
     assert Path(download.value.path()).read_bytes() == scan.read_bytes()
     page.get_by_role("link", name="All results").click()
     expect(page).to_have_url(re.compile(r"/\?q=harbour.*&type=pdf$"))  # filters too
@@ -108,10 +108,10 @@ def test_the_past_can_be_seen_and_brought_back(
     page.get_by_role("link", name="Back to the document").click()
     expect(page.locator(".reading")).to_contain_text("noon")
     page.get_by_role("button", name="Remove").click()
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Remove").click()
-    page.get_by_role("button", name="Remove it").click()
-    expect(page.get_by_text("The document was removed.")).to_be_visible()
+    page.get_by_role("button", name="Remove document").click()
+    expect(page.get_by_text("Document removed.")).to_be_visible()
 
 
 def test_a_document_that_is_not_there(page: Page) -> None:

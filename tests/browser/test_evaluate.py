@@ -19,7 +19,7 @@ def test_a_set_is_made_run_and_compared(
     making.get_by_label("Name").fill(f"made-{size}")
     making.get_by_label("Queries").fill("6")
     making.get_by_role("button", name="Generate set").click()
-    expect(page.get_by_text("no person asked or judged any of them")).to_be_visible()
+    expect(page.get_by_text("Nobody asked or judged them")).to_be_visible()
     for _ in range(2):
         page.get_by_role("button", name="Run it now").click()
         expect(page).to_have_url(re.compile(r"run=\w+"), timeout=PATIENCE * 1000)

@@ -35,7 +35,7 @@ def test_results_come_while_typing(page: Page, shoot: Shoot) -> None:
     expect(first).to_contain_text("battle axe", ignore_case=True)
     expect(first.locator("mark").first).to_be_visible()
     expect(first.locator(".badge.trigram").first).to_be_visible()
-    expect(first.locator(".match")).to_have_text(re.compile(r"\d+%"))
+    expect(first.locator(".match").first).to_have_text(re.compile(r"\d+%"))
     expect(page).to_have_url(re.compile(r"\?q=battleaxe\+damage$"))
     expect(page.locator("#said")).to_have_text(re.compile(r"passages? in \d+ documents?"))
     assert_accessible(page)

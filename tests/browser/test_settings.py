@@ -40,16 +40,16 @@ def test_a_token_is_made_copied_and_revoked(
     row = page.get_by_role("row", name=f"Ann, {size}")
     expect(row).to_contain_text("player")
     row.locator("summary").click()
-    row.get_by_role("button", name="Yes, revoke it").click()
+    row.get_by_role("button", name="Revoke token").click()
     expect(row).to_have_count(0)
 
 
 def test_a_collection_is_cut_otherwise(page: Page, size: str, shoot: Callable[[str], None]) -> None:
     page.goto("/settings/collections")
     page.get_by_label("Name").fill(f"papers-{size}")
-    page.get_by_role("combobox", name="Cut", exact=True).select_option("sections")
-    page.get_by_role("button", name="Create token").click()
-    chosen = page.get_by_label(f"How papers-{size} is cut")
+    page.get_by_role("combobox", name="Splitting", exact=True).select_option("sections")
+    page.get_by_role("button", name="Create collection").click()
+    chosen = page.get_by_label(f"How papers-{size} is split")
     expect(chosen).to_have_value("sections")
     assert_accessible(page)
     shoot("collections")

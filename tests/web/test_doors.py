@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from tests.serving.shelf import SECRET, VAULTED, client, shelve
 
 from trivium.library import Library
-from trivium.web import add, ask, evaluate, jobs, judge, settings
+from trivium.web import add, ask, evaluate, jobs, judge, queries, settings, sources
 from trivium.web.site import furnish
 
 # What it takes; `own`: everything there is.
@@ -46,6 +46,10 @@ DOORS = {
     "POST /settings/tokens": "own",
     "POST /settings/tokens/revoke": "own",
     "GET /settings/collections": "own",
+    "GET /settings/queries": "own",
+    "POST /settings/queries/delete": "own",
+    "POST /settings/alerts": "own",
+    "POST /settings/alerts/remove": "own",
     "POST /settings/collections": "own",
 }
 # Everything that any of the forms may ask for, so that none is refused for its form.
@@ -61,6 +65,7 @@ FORM = {
     "chunker": "auto",
     "document": "1",
     "grade": "1",
+    "alert": "x",
 }
 
 
@@ -99,7 +104,7 @@ def asked(who: TestClient, door: str) -> int:
 def test_every_route_has_its_line() -> None:
     routes = [
         f"{method} {route.path}"
-        for part in (ask, add, jobs, evaluate, judge, settings)
+        for part in (ask, add, jobs, evaluate, judge, settings, sources, queries)
         for route in part.router.routes
         if isinstance(route, APIRoute)
         for method in route.methods

@@ -43,13 +43,13 @@ def compact_command(shell: Shell) -> None:
 
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
+@click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
 @shared_options
 @pass_shell
 def backup_command(shell: Shell, file: str, force: bool) -> None:
     """Write the library into one file: documents, history, vectors and originals.
 
-    Searching and adding may go on; the file holds the library as it was when the backup began. The
+    Searching and adding may go on; the file holds the library as it was when the backup began.
     `trivium recover` rebuilds the search indexes.
 
     \b
@@ -62,7 +62,7 @@ def backup_command(shell: Shell, file: str, force: bool) -> None:
 
 @click.command("recover")
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--force", is_flag=True, help="Replace the library that is there.")
+@click.option("--force", is_flag=True, help="Replace the existing library.")
 @shared_options
 @pass_shell
 def recover_command(shell: Shell, file: str, force: bool) -> None:

@@ -36,7 +36,7 @@ class Check:
 
 
 @click.command("doctor")
-@click.option("--repair", is_flag=True, help="Mend what is wrong, where that can be mended.")
+@click.option("--repair", is_flag=True, help="Repair what can be repaired.")
 @click.option(
     "--deep", is_flag=True, help="Check every byte of the indexes and every row of documents."
 )
@@ -49,7 +49,7 @@ def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> Non
     \b
     trivium doctor
     trivium doctor --deep         check every byte of the indexes and all passages
-    trivium doctor --repair       mend what the checks say can be mended
+    trivium doctor --repair       repair what the checks find
     trivium doctor --rebuild      rebuild the indexes, whatever the checks say
     """
     settings = _with_model_of_the_library(shell.settings().settings)

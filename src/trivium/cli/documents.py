@@ -83,12 +83,12 @@ def document_as_json(document: Document) -> dict[str, object]:
 
 @click.command("show")
 @click.argument("document")
-@click.option("--text", "whole", is_flag=True, help="The full text and nothing else.")
-@click.option("--chunks", is_flag=True, help="The passages it was cut into.")
+@click.option("--text", "whole", is_flag=True, help="Print only the full text.")
+@click.option("--chunks", is_flag=True, help="Print its passages.")
 @click.option(
-    "--interpretation", type=int, metavar="N", help="As it was in this interpretation of it."
+    "--interpretation", type=int, metavar="N", help="Show this interpretation (version) of it."
 )
-@click.option("--original", is_flag=True, help="Its bytes, as they were added.")
+@click.option("--original", is_flag=True, help="Write the original file.")
 @shared_options
 @pass_shell
 def show_command(
@@ -181,18 +181,18 @@ def _show_chunks(shell: Shell, shown: Shown) -> None:
 
 @click.command("remove")
 @click.argument("names", nargs=-1, required=True, metavar="DOCUMENT...")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 @click.option(
-    "--compact", is_flag=True, help="Rewrite the library afterwards, so that no byte of them stays."
+    "--compact", is_flag=True, help="Then rewrite the library, so that no byte of them stays."
 )
 @shared_options
 @pass_shell
 def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: bool) -> None:
     """Remove documents: text, passages, vectors, history and archived originals.
 
-    The files that were added stay where they are.
+    The files you added stay where they are.
 
-    Named by id, #id, path or file name. Every one must exist, or none is removed.
+    Name them by id, #id, path or file name. If one does not exist, none is removed.
 
     \b
     trivium remove 3 7

@@ -31,15 +31,17 @@ GROUPS = {
         "show": ("documents", "Show one document: metadata, text, passages."),
         "similar": ("similar", "Find documents or passages like a given one."),
         "duplicates": ("duplicates", "List documents that are nearly the same."),
+        "contradictions": ("contradictions", "List passages that may disagree with each other."),
         "collections": ("collections", "List collections and how they are split into passages."),
         "remove": ("documents", "Remove documents from the library."),
         "conversations": ("conversations", "List, show or delete saved conversations."),
     },
     "Keeping up": {
         "watch": ("watch", "Watch folders and follow every change in them."),
-        "sync": ("sync", "Keep in step with Slack, notes, mail, feeds and other sources."),
+        "sync": ("sync", "Sync Slack, notes, mail, feeds and other services."),
         "jobs": ("jobs", "List jobs; watch, cancel, retry or resume them."),
         "worker": ("worker", "Run jobs that other processes have queued."),
+        "alert": ("alert", "Save searches and learn when something new matches."),
     },
     "Versions": {
         "history": ("history", "List the interpretations (versions) of a document."),
@@ -53,6 +55,7 @@ GROUPS = {
         "mcp": ("mcp", "Serve an AI assistant that starts this program."),
     },
     "Upkeep": {
+        "log": ("log", "Show what people search for and do not find."),
         "config": ("config", "Show every setting, its value and where it comes from."),
         "doctor": ("doctor", "Check versions, model, indexes and archive; repair them."),
         "models": ("models", "List models, download one, see which one the library uses."),

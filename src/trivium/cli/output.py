@@ -191,7 +191,7 @@ def shared_options(command: F) -> F:
             is_flag=True,
             expose_value=False,
             callback=_json,
-            help="Print JSON for programs; errors too.",
+            help="Print JSON, errors included.",
         ),
         click.option(
             "--set",
@@ -199,21 +199,21 @@ def shared_options(command: F) -> F:
             multiple=True,
             expose_value=False,
             callback=_set,
-            help="Set a setting for this call, e.g. --set chunk.size=300. Repeatable.",
+            help="Change a setting for this call, e.g. --set chunk.size=300. Repeatable.",
         ),
         click.option(
             "--preset",
             metavar="NAME",
             expose_value=False,
             callback=_preset,
-            help="Settings of a known system: rulebook, codex, papers, team or palace.",
+            help="Use the settings of a known system: rulebook, codex, papers, team or palace.",
         ),
         click.option(
             "--library",
             metavar="DIR",
             expose_value=False,
             callback=_library,
-            help="Folder of the library. Else TRIVIUM_LIBRARY, else the user's data folder.",
+            help="Library folder. Default: TRIVIUM_LIBRARY, or your data folder.",
         ),
     ):
         command = option(command)
@@ -226,7 +226,7 @@ def ignoring(command: F) -> F:
         "--ignore",
         metavar="RULE",
         multiple=True,
-        help="Leave out files, by a rule as in .gitignore. Repeatable; .triviumignore files count"
+        help="Ignore files, by a rule as in .gitignore. Repeatable; .triviumignore files count"
         " too.",
     )(command)
 

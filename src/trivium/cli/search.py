@@ -241,6 +241,7 @@ def search_command(
     )
     with shell.library() as library:
         results = library.search(queries, options=options, filters=filters)
+        library.queries.note(results.query, results, results.took_ms)
     if shell.json:
         from trivium.shapes import ResultsAnswer
 

@@ -9,7 +9,7 @@ from trivium.cli.output import Shell, pass_shell, shared_options
 
 @click.command("similar")
 @click.argument("document", metavar="DOCUMENT")
-@click.option("--passage", type=int, help="Like this passage of it, counted from 0.")
+@click.option("--passage", type=int, help="Find passages like this one, counted from 0.")
 @click.option("-n", "--limit", type=int, help="Most results.  [setting search.limit: 10]")
 @click.option(
     "--by",

@@ -20,7 +20,7 @@ RIGHTS = ("search", "add", "manage")
 @shared_options
 @click.pass_context
 def token_command(ctx: click.Context) -> None:
-    """List the tokens of `trivium serve`; make and revoke them.
+    """List the tokens of `trivium serve`; create and revoke them.
 
     \b
     trivium token
@@ -32,21 +32,19 @@ def token_command(ctx: click.Context) -> None:
 
 
 @token_command.command("create")
-@click.option("--name", default="", help="Whose it is, for you to remember.")
+@click.option("--name", default="", help="Who uses it, as a reminder for you.")
 @click.option(
     "--audience",
     "audiences",
     multiple=True,
-    help="A label its holder has, beside `all`. Repeatable. Without one: only what all may see.",
+    help="A label its holder can see. Repeatable. Without one: public documents only.",
 )
-@click.option(
-    "--all-audiences", is_flag=True, help="Every label there is or will be, as the owner has."
-)
+@click.option("--all-audiences", is_flag=True, help="All labels, now and in future.")
 @click.option(
     "--collection",
     "collections",
     multiple=True,
-    help="Only this collection. Repeatable. Without one: every collection.",
+    help="Only this collection. Repeatable. Without one: all collections.",
 )
 @click.option(
     "--right",
@@ -55,7 +53,7 @@ def token_command(ctx: click.Context) -> None:
     multiple=True,
     default=("search",),
     show_default=True,
-    help="What it may be used for. Repeatable; none implies another.",
+    help="What it allows. Repeatable; none implies another.",
 )
 @click.option("--expires", default="", metavar="PERIOD", help="After 12h, 30d, 8w.  [never]")
 @shared_options
@@ -69,7 +67,7 @@ def create_command(
     rights: tuple[str, ...],
     expires: str,
 ) -> None:
-    """Make a token. It is shown once: the library keeps only a hash of it.
+    """Create a token. You see it once: the library keeps only a hash of it.
 
     \b
     trivium token create --audience player --collection rules

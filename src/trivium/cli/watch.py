@@ -32,15 +32,15 @@ _WRONG = ("failed", "problem", "vanished", "empty")
 
 @click.command("watch")
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...")
-@click.option("--collection", default="default", help="Collection the documents belong to.")
-@click.option("--category", help="Their category, e.g. rulebook.")
-@click.option("--audience", help="Who may see them: `all`, or a label such as dm-only.")
+@click.option("--collection", default="default", help="Collection to add the documents to.")
+@click.option("--category", help="Category of the documents, e.g. rulebook.")
+@click.option("--audience", help="Who can see them: `all`, or a label such as dm-only.")
 @click.option(
     "--metadata",
     metavar="KEY=VALUE",
     multiple=True,
     callback=pairs,
-    help="Anything else about them; numbers become numbers. Repeatable, the same key too.",
+    help="Any other field. Numbers stay numbers. Repeatable, with the same key too.",
 )
 @ignoring
 @click.option(

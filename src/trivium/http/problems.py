@@ -32,6 +32,7 @@ _STATUS: tuple[tuple[type[TriviumError], int], ...] = (
     (errors.PageNotFound, 404),
     (errors.OriginalMissing, 404),
     (errors.JobNotFound, 404),
+    (errors.AlertNotFound, 404),
     (errors.SourceNotFound, 404),
     (errors.EvaluationNotFound, 404),
     (errors.TokenNotFound, 404),

@@ -93,7 +93,7 @@ def plan(
     On this machine's own address and name nobody needs a token until the first is made; everywhere
     else everyone does. Makes an empty library where there is none.
     """
-    s = settings
+    s = replace(settings, log_queries=settings.log_queries or "counts")
     if not 0 <= s.serve_port <= 65535:
         raise BadSetting(f"`serve.port` is {s.serve_port}.", fix="It takes 1 to 65535.")
     if not 1 <= s.serve_workers <= _MOST_WORKERS:

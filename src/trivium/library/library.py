@@ -15,8 +15,9 @@ from trivium.config import Settings, load
 from trivium.errors import ModelUnavailable
 from trivium.ingest.outcomes import Outcome
 from trivium.library.answering import Answering, Conversations
-from trivium.library.asking import Scope
+from trivium.library.asking import Scope, one_of
 from trivium.library.assembly import backend_options
+from trivium.library.contradictions import Contradictions
 from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.folders import Folders
@@ -24,6 +25,7 @@ from trivium.library.history import History
 from trivium.library.jobs import Jobs, told_of
 from trivium.library.model import embedder_or_missing, refuse_another, settings_for, with_model
 from trivium.library.models import Models
+from trivium.library.queries import Alerts, LogMode, Queries
 from trivium.library.report import Report, Shown
 from trivium.library.searching import Searching
 from trivium.library.sync import Sync
@@ -79,6 +81,10 @@ class Library:
         self._answering = Answering(
             backend, model, scope, self._searching, self.documents, self.history
         )
+        mode = one_of(LogMode, "log.queries", settings.log_queries or LogMode.OFF)
+        self.queries = Queries(backend, mode)
+        self.contradictions = Contradictions(model, self._searching, self.documents)
+        self.alerts = Alerts(backend, self._searching, self.documents)
 
     @classmethod
     def open(
@@ -116,6 +122,7 @@ class Library:
         return cls(backend, embedder, settings)
 
     def close(self) -> None:
+        self.queries.flush(settled=False)
         self.documents.close()
         self._searching.close()
         self.backend.close()

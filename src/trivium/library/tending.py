@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("trivium.tend")
 
 FOLLOWING = "following"  # the lease
+ALERTING = "alerting"  # the lease of who checks alerts
+_TELL_SECONDS = 4.0  # between two looks for alerts: a person who added a file still remembers it
 _DOING = "following the folders of this library"
 LOOK_SECONDS = 1.0  # between two looks at what others may have asked for: a query of .1 ms each
 _AGAIN_SECONDS = 10.0  # until what went wrong is tried again
@@ -45,7 +47,7 @@ class Tender:
         self._hearing = ExitStack()
         self._followers: dict[str, _Follower] = {}
         self._swept = monotonic() - _SWEEP_SECONDS
-        duties = (self._work, self._change_model, self._follow, self._sync)
+        duties = (self._work, self._change_model, self._follow, self._sync, self._tell)
         self._threads = [
             Thread(target=self._keep_at, args=(duty,), name=f"trivium-tend{duty.__name__}")
             for duty in duties
@@ -116,6 +118,21 @@ class Tender:
     def _go_on(self, _progress: Progress) -> None:
         if self._stop.is_set():
             raise _Stopping  # the job is left to another process
+
+    # --- what people ask
+
+    def _tell(self) -> bool:
+        """Write the log of queries, and look whether something new matches an alert."""
+        self._library.queries.flush()
+        backend = self._library.backend
+        if self._library.alerts.all() and not self._library.jobs.all(ended=False, limit=1):
+            with (
+                suppress(LibraryBusy),
+                backend.leases.hold(ALERTING, "checking alerts", patience=0),
+            ):
+                self._library.alerts.check()
+        self._stop.wait(_TELL_SECONDS)
+        return False
 
     # --- watched folders
 

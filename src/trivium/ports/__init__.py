@@ -7,6 +7,7 @@ Protocols only, in the order of a document's way: `ingest` (sources, readers, ch
 
 from trivium.ports.backend import (
     AccessTokens,
+    Alerts,
     Backend,
     Blobs,
     Conversations,
@@ -18,6 +19,7 @@ from trivium.ports.backend import (
     Leases,
     Models,
     Originals,
+    QueryLog,
     Queue,
     Shelf,
     Signals,
@@ -75,6 +77,7 @@ from trivium.ports.sync import (
 __all__ = [
     "LONGEST_PASSAGE",
     "AccessTokens",
+    "Alerts",
     "Backend",
     "Blob",
     "Blobs",
@@ -103,6 +106,7 @@ __all__ = [
     "Only",
     "Originals",
     "Put",
+    "QueryLog",
     "Queue",
     "Reader",
     "Reranker",

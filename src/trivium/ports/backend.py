@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias
 from trivium.access import AccessToken
 from trivium.answers import Conversation, KeptTurn
 from trivium.history import Interpretation
+from trivium.queries import Alert, AlertHit, LoggedQuery
 from trivium.types import (
     ChunkId,
     Collection,
@@ -741,6 +742,50 @@ class KeptSources(Protocol):
         ...
 
 
+class QueryLog(Protocol):
+    """What people asked. For the owner alone."""
+
+    def note(self, query: LoggedQuery) -> None:
+        """One more entry."""
+        ...
+
+    def count(self, query: LoggedQuery) -> None:
+        """Add it to the entry of the same day, text and caller, if there is one."""
+        ...
+
+    def all(self, since: str = "") -> list[LoggedQuery]:
+        """The newest first."""
+        ...
+
+    def forget(self, before: str) -> int:
+        """Delete entries from before this time; how many."""
+        ...
+
+
+class Alerts(Protocol):
+    """Saved searches, and what matched them."""
+
+    def keep(self, alert: Alert) -> None:
+        """A new one, or one that changed."""
+        ...
+
+    def all(self) -> list[Alert]:
+        """In the order they were made."""
+        ...
+
+    def forget(self, id_: str) -> bool:
+        """Whether there was one. Its hits go with it."""
+        ...
+
+    def note(self, hits: Sequence[AlertHit]) -> None:
+        """Of one document an alert keeps the last hit."""
+        ...
+
+    def hits(self, limit: int | None = None) -> list[AlertHit]:
+        """The newest first."""
+        ...
+
+
 @dataclass(frozen=True)
 class Backend:
     """The parts of one library's keeping. `trivium.store.open_backend` makes one of an address."""
@@ -760,6 +805,8 @@ class Backend:
     conversations: Conversations
     folders: WatchedFolders
     sources: KeptSources
+    queries: QueryLog
+    alerts: Alerts
     views: Views | None  # None: it cannot show an earlier day
     folder: Path | None  # on this machine, which sources leave out; None: it is elsewhere
     close: Callable[[], None]

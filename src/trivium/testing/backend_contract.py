@@ -4,6 +4,7 @@ from trivium.testing.beside_contract import (
     ConversationsContract,
     FoldersContract,
     LeasesContract,
+    QueriesContract,
     ShelfContract,
     SourcesContract,
     SpoolContract,
@@ -40,6 +41,7 @@ class BackendContract(
     TokensContract,
     FoldersContract,
     SourcesContract,
+    QueriesContract,
     ConversationsContract,
 ):
     """`backend` is empty, and allows 100 bytes of files that were sent in. See tests/contract for

@@ -16,6 +16,7 @@ from trivium.errors import (
     ServerBusy,
 )
 from trivium.ports import Backend
+from trivium.queries import Alert, AlertHit, LoggedQuery
 from trivium.testing.samples import (
     found,
     put,
@@ -144,6 +145,51 @@ class FoldersContract:
         assert backend.folders.forget("b")
         assert not backend.folders.forget("b")
         assert backend.folders.all() == [second]
+
+
+class QueriesContract:
+    """The log of queries, and alerts."""
+
+    @pytest.fixture
+    def backend(self) -> Backend:
+        raise NotImplementedError("give the suite a backend")
+
+    def test_queries_are_noted_counted_and_forgotten(self, backend: Backend) -> None:
+        log = backend.queries
+        day = LoggedQuery("2026-11-01", "crown", 2, 1, 5.0)
+        log.count(day)
+        log.count(LoggedQuery("2026-11-01", "crown", 1, 0, 9.0))
+        log.count(LoggedQuery("2026-11-02", "crown", 1, 0, 1.0))
+        log.note(LoggedQuery("2026-11-02T10:00:00.000Z", "axe", 1, 0, 1.0, "abc"))
+        log.note(LoggedQuery("2026-11-02T10:00:00.000Z", "axe", 1, 0, 1.0, "abc"))
+        assert [(one.at[:10], one.text, one.asked) for one in log.all()] == [
+            ("2026-11-02", "axe", 1),
+            ("2026-11-02", "axe", 1),
+            ("2026-11-02", "crown", 1),
+            ("2026-11-01", "crown", 3),
+        ]
+        assert log.all()[-1] == LoggedQuery("2026-11-01", "crown", 3, 1, 9.0)
+        assert len(log.all("2026-11-02")) == 3
+        assert log.forget("2026-11-02") == 1
+        assert len(log.all()) == 3
+
+    def test_alerts_keep_their_hits(self, backend: Backend) -> None:
+        first = Alert("b", "crown", "", "2026-11-01", "2026-11-01")
+        second = Alert("a", "axe", "https://example.org/", "2026-11-02", "2026-11-02")
+        for alert in (second, first):
+            backend.alerts.keep(alert)
+        assert backend.alerts.all() == [first, second]
+        seen = replace(first, seen_at="2026-11-03")
+        backend.alerts.keep(seen)
+        assert backend.alerts.all() == [seen, second]
+        hits = [AlertHit("b", 7, 0, 0.5, "2026-11-03"), AlertHit("a", 8, 2, 0.75, "2026-11-04")]
+        backend.alerts.note(hits)
+        backend.alerts.note([replace(hits[0], match=0.25)])
+        assert backend.alerts.hits() == [hits[1], replace(hits[0], match=0.25)]
+        assert backend.alerts.hits(1) == [hits[1]]
+        assert backend.alerts.forget("b")
+        assert not backend.alerts.forget("b")
+        assert backend.alerts.hits() == [hits[1]]
 
 
 class ConversationsContract:

@@ -190,6 +190,7 @@ async def forget(
 async def _begun(
     server: Server, caller: Caller, asked: AskForm
 ) -> Generator[AnswerEvent, None, None]:
+    server.library.queries.note(asked.question, None, 0.0, caller.id)
     return await server.read(
         partial(
             server.library.ask_stream,

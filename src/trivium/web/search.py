@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -144,6 +143,10 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
             raise
         view = await server.read(partial(_unsearched, server, state, caller.within()))
         return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
+    if view.results is not None:
+        server.library.queries.note(
+            view.results.query, view.results, view.results.took_ms, caller.id
+        )
     return page(request, caller, "search.html", {"view": view, "state": state})
 
 
@@ -200,9 +203,7 @@ def _found_facets(server: Server, state: SearchState, within: Where) -> list[Fac
     for name in _FACETS:
         chosen = getattr(state, name)
         # What the label's own filter leaves out counts too: several values can be chosen.
-        unset: dict[str, Any] = {name: ()}
-        free = replace(plain, **unset) if chosen else plain
-        results = _search(server, free, within) if chosen else found
+        results = _search(server, plain.without(name), within) if chosen else found
         fitting = [r for r in results if results.fits(r)] or results
         ids = tuple(Compare("source", "eq", f"#{r.found.document.id}") for r in fitting)
         counts = server.library.documents.counts(name, within.narrowed(AnyOf(ids)))

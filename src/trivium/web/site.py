@@ -18,6 +18,7 @@ from trivium.web import (
     history,
     jobs,
     judge,
+    queries,
     search,
     settings,
     sources,
@@ -27,7 +28,7 @@ from trivium.web.pages import failed
 # Everything that has routes; the screens in the order of the navigation.
 PARTS = (
     *(assets, entry, search, ask, add, jobs),
-    *(documents, document, history, evaluate, judge, settings, sources),
+    *(documents, document, history, evaluate, judge, settings, sources, queries),
 )
 
 

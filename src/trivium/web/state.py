@@ -149,6 +149,11 @@ class SearchState:
         gone: dict[str, tuple[str, ...]] = dict.fromkeys(_FILTERS, ())
         return replace(self, where="", explain=None, **gone).address  # type: ignore[arg-type]
 
+    def without(self, name: str) -> SearchState:
+        """The same search without one label's filter."""
+        gone: dict[str, tuple[str, ...]] = {name: ()}
+        return replace(self, **gone)  # type: ignore[arg-type]
+
     def all_three(self) -> str:
         return replace(self, mode=Mode.HYBRID, explain=None).address
 

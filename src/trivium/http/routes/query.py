@@ -38,6 +38,7 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
     """Answer a question from the documents, each statement with the passages it rests on. Without a
     language model the answer is made of the documents' own sentences, and says so."""
     b, name = body, body.conversation
+    server.library.queries.note(b.question, None, 0.0, caller.id)
     events = await server.read(
         partial(
             server.library.ask_stream,

@@ -27,7 +27,9 @@ async def search(server: Here, caller: Reader, body: SearchBody) -> Answered:
         filters=body.filters(),
         within=caller.within(),
     )
-    return Answered(answer(await server.read(call), explain=body.explain))
+    found = await server.read(call)
+    server.library.queries.note(" | ".join(body.query), found, found.took_ms, caller.id)
+    return Answered(answer(found, explain=body.explain))
 
 
 def answer(results: Results, *, explain: bool) -> SearchAnswer:

@@ -43,6 +43,7 @@ from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.models import SqlModels
 from trivium.store.sql.names import Names
+from trivium.store.sql.queries import SqlAlerts, SqlQueryLog
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.removal import Removal
 from trivium.store.sql.schema import migrate, schema_of
@@ -107,6 +108,8 @@ def open_embedded(
         conversations=SqlConversations(engine),
         folders=SqlFolders(engine),
         sources=SqlSources(engine),
+        queries=SqlQueryLog(engine),
+        alerts=SqlAlerts(engine),
         views=EmbeddedViews(folder, engine, lambda path: open_embedded(path, wait=wait)),
         folder=folder,
         close=close,

@@ -8,10 +8,12 @@ from pathlib import Path
 from trivium.errors import BadSetting
 from trivium.ports import Backend, Hash, Waiting
 from trivium.store.memory.beside import (
+    MemoryAlerts,
     MemoryConversations,
     MemoryFolders,
     MemoryLeases,
     MemoryOriginals,
+    MemoryQueryLog,
     MemoryShelf,
     MemorySources,
     MemorySpool,
@@ -47,6 +49,8 @@ def open_memory(*, incoming: int | None = None) -> Backend:
         conversations=MemoryConversations(held),
         folders=MemoryFolders(),
         sources=MemorySources(held),
+        queries=MemoryQueryLog(),
+        alerts=MemoryAlerts(),
         views=None,
         folder=None,
         close=lambda: None,

@@ -20,6 +20,7 @@ from trivium.access import AccessToken
 from trivium.answers import Conversation, KeptTurn
 from trivium.errors import FileUnreadable, LibraryBusy, OriginalMissing, ServerBusy
 from trivium.ports import Waiting
+from trivium.queries import Alert, AlertHit, LoggedQuery
 from trivium.store.clock import now
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Held
@@ -98,6 +99,58 @@ class MemorySources:
         kept = {item: one for item, one in kept.items() if item not in (done or ())}
         fresh = {one.item: replace(one, at=one.at or now()) for one in failed}
         self._held.failures[name] = kept | fresh
+
+
+class MemoryQueryLog:
+    def __init__(self) -> None:
+        self._queries: list[LoggedQuery] = []
+
+    def note(self, query: LoggedQuery) -> None:
+        self._queries.append(query)
+
+    def count(self, query: LoggedQuery) -> None:
+        for at, known in enumerate(self._queries):
+            if (known.at, known.text, known.caller) == (query.at, query.text, query.caller):
+                self._queries[at] = replace(
+                    known,
+                    asked=known.asked + query.asked,
+                    empty=known.empty + query.empty,
+                    took_ms=max(known.took_ms, query.took_ms),
+                )
+                return
+        self._queries.append(query)
+
+    def all(self, since: str = "") -> list[LoggedQuery]:
+        newest = [query for query in reversed(self._queries) if query.at >= since]
+        return sorted(newest, key=lambda query: query.at, reverse=True)
+
+    def forget(self, before: str) -> int:
+        kept = [query for query in self._queries if query.at >= before]
+        gone, self._queries = len(self._queries) - len(kept), kept
+        return gone
+
+
+class MemoryAlerts:
+    def __init__(self) -> None:
+        self._alerts: dict[str, Alert] = {}
+        self._hits: dict[tuple[str, int], AlertHit] = {}
+
+    def keep(self, alert: Alert) -> None:
+        self._alerts[alert.id] = alert
+
+    def all(self) -> list[Alert]:
+        return sorted(self._alerts.values(), key=lambda alert: (alert.created_at, alert.id))
+
+    def forget(self, id_: str) -> bool:
+        self._hits = {key: hit for key, hit in self._hits.items() if hit.alert != id_}
+        return self._alerts.pop(id_, None) is not None
+
+    def note(self, hits: Sequence[AlertHit]) -> None:
+        self._hits |= {(hit.alert, hit.document): hit for hit in hits}
+
+    def hits(self, limit: int | None = None) -> list[AlertHit]:
+        ordered = sorted(self._hits.values(), key=lambda hit: (hit.alert, -hit.document))
+        return sorted(ordered, key=lambda hit: hit.at, reverse=True)[:limit]
 
 
 class MemoryConversations:

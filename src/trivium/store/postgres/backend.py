@@ -36,6 +36,7 @@ from trivium.store.sql.documents import SqlDocuments
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
 from trivium.store.sql.models import EmbeddingElsewhere, SqlModels
+from trivium.store.sql.queries import SqlAlerts, SqlQueryLog
 from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.tokens import SqlTokens
@@ -109,6 +110,8 @@ def open_postgres(
         conversations=SqlConversations(engine),
         folders=SqlFolders(engine),
         sources=SqlSources(engine),
+        queries=SqlQueryLog(engine),
+        alerts=SqlAlerts(engine),
         views=views,
         folder=None,
         close=close,

@@ -15,6 +15,8 @@ from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.statements import insert_all
 from trivium.store.sql.tables import (
     access_tokens,
+    alert_hits,
+    alerts,
     chunks,
     collections,
     counters,
@@ -23,6 +25,7 @@ from trivium.store.sql.tables import (
     fields,
     interpretations,
     names,
+    query_log,
     removals,
     settings,
     shingles,
@@ -40,8 +43,8 @@ Copied = Callable[[str, int, int], None]  # table, rows done, of how many
 # What others refer to comes first. `settings` and `counters` are last: whoever finds them knows
 # that everything else is there.
 TABLES: tuple[Table, ...] = (
-    collections, watched_folders, sources, source_failures, access_tokens, turns, turn_documents,
-    documents, names, fields,
+    collections, watched_folders, sources, source_failures, query_log, alerts, alert_hits,
+    access_tokens, turns, turn_documents, documents, names, fields,
     interpretations, chunks, shingles, embeddings, token_vectors, jobs, tasks, removals,
 )  # fmt: skip
 LAST: tuple[Table, ...] = (counters, settings)

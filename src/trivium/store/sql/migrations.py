@@ -11,6 +11,8 @@ from sqlalchemy.schema import CreateColumn
 from trivium.store.sql.job_tables import jobs, tasks
 from trivium.store.sql.tables import (
     access_tokens,
+    alert_hits,
+    alerts,
     chunks,
     collections,
     counters,
@@ -19,6 +21,7 @@ from trivium.store.sql.tables import (
     interpretations,
     metadata,
     names,
+    query_log,
     shingles,
     source_failures,
     sources,
@@ -178,6 +181,12 @@ def _add_sources(connection: Connection) -> None:
         table.create(connection, checkfirst=True)
 
 
+def _add_queries(connection: Connection) -> None:
+    """The log of queries, and saved searches with what they found."""
+    for table in (query_log, alerts, alert_hits):
+        table.create(connection, checkfirst=True)
+
+
 # Step n brings a library from schema n to n+1. Steps are only ever appended, and a new library
 # has all tables from the first on: later steps add what is not there.
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
@@ -199,5 +208,6 @@ MIGRATIONS: tuple[Callable[[Connection], None], ...] = (
     _add_checksums,
     _add_workers,
     _add_sources,
+    _add_queries,
 )
 SCHEMA = len(MIGRATIONS)

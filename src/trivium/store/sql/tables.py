@@ -286,6 +286,37 @@ source_failures = Table(
     Column("at", Bytewise, nullable=False),
 )
 
+query_log = Table(
+    "query_log",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("at", Bytewise, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("empty", Integer, nullable=False),
+    Column("took_ms", Float, nullable=False),
+    Column("caller", Bytewise, nullable=False),
+    Index("query_log_by_time", "at"),
+)
+alerts = Table(
+    "alerts",
+    metadata,
+    Column("id", Bytewise, primary_key=True),
+    Column("query", Text, nullable=False),
+    Column("webhook", Bytewise, nullable=False),
+    Column("created_at", Bytewise, nullable=False),
+    Column("seen_at", Bytewise, nullable=False),
+)
+alert_hits = Table(
+    "alert_hits",
+    metadata,
+    Column("alert", ForeignKey("alerts.id", ondelete="CASCADE"), primary_key=True),
+    Column("document", _Id, primary_key=True),
+    Column("passage", Integer, nullable=False),
+    Column("match", Float, nullable=False),
+    Column("at", Bytewise, nullable=False),
+)
+
 access_tokens = Table(
     "access_tokens",
     metadata,

@@ -74,7 +74,7 @@ async function follow(address) {
 
 /** Open, change or close the drawer. @param {string | null} rank null: close */
 async function explain(rank) {
-  const back = document.querySelector("article[data-explained] .result-link");
+  const before = explained(); // the result whose explanation closes
   const address = addressOf(rank);
   history.pushState(null, "", address);
   cancel("search");
@@ -82,8 +82,10 @@ async function explain(rank) {
   drawn();
   const drawer = /** @type {HTMLElement} */ (document.getElementById("drawer"));
   if (rank !== null) drawer.focus();
-  else if (back) focusResult(Number(back.closest("article")?.dataset.rank) - 1);
-  else document.getElementById("q")?.focus();
+  else {
+    const row = document.querySelector(`.result [data-explain="${Number(before)}"]`)?.closest("article");
+    /** @type {HTMLElement | null} */ (row?.querySelector(".result-link") ?? document.getElementById("q"))?.focus();
+  }
 }
 
 const links = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".result-link")]);

@@ -1,0 +1,55 @@
+"""`trivium contradictions`: passages about the same thing that may disagree."""
+
+from __future__ import annotations
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, printable, shared_options
+from trivium.cli.progress import stages
+
+MOST = 50
+
+
+@click.command("contradictions")
+@click.option("-n", "--limit", type=int, default=MOST, show_default=True, help="Most pairs.")
+@click.option("--collection", multiple=True, help="Only in this collection. Repeatable: any.")
+@shared_options
+@pass_shell
+def contradictions_command(shell: Shell, limit: int, collection: tuple[str, ...]) -> None:
+    """List pairs of passages that may disagree. They are hints: read both before you decide.
+
+    Compares passages of similar meaning by their numbers, dates, names and negations. If a language
+    model is set up, it judges each pair, and pairs it rejects are left out.
+
+    \b
+    trivium contradictions
+    trivium contradictions --collection lore -n 10
+    """
+    from trivium.library import where
+    from trivium.options import Filters
+
+    within = where(Filters(collection=collection or None))
+    with shell.library() as library, stages(shell) as advance:
+        found = library.contradictions.find(
+            within, limit=limit, on_progress=lambda *far: advance("compare", *far)
+        )
+    if shell.json:
+        told = [
+            {
+                "why": one.why,
+                "judged": one.judged,
+                "first": {"document": one.one.document.id, "text": one.first},
+                "second": {"document": one.other.document.id, "text": one.second},
+            }
+            for one in found
+        ]
+        shell.emit({"contradictions": told})
+        return
+    for one in found:
+        shell.say(printable(f"{one.why}{' (judged by the language model)' if one.judged else ''}"))
+        for passage, text in ((one.one, one.first), (one.other, one.second)):
+            place = f"{passage.document.title} #{passage.document.id}"
+            shell.say(printable(f"{place}: {text}"), indent=2)
+        shell.say("")
+    plural = "" if len(found) == 1 else "s"
+    shell.say(f"{len(found)} pair{plural} that may disagree. These are hints, not findings.")

@@ -1,0 +1,64 @@
+"""`trivium log`: what was asked, what was not found, what was slow."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from trivium.cli.output import Shell, pass_shell, shared_options
+
+MOST = 20  # rows; --json lists all
+
+
+@click.command("log")
+@click.option("--days", type=int, help="Only the last days.")
+@click.option("--not-found", "empty", is_flag=True, help="Only queries for which nothing fitted.")
+@click.option("--slow", is_flag=True, help="Only queries that took half a second or more.")
+@click.option("--delete", is_flag=True, help="Delete the log, or the part --older-than names.")
+@click.option("--older-than", metavar="PERIOD", default="", help="With --delete: 12h, 30d, 8w.")
+@shared_options
+@pass_shell
+def log_command(
+    shell: Shell, days: int | None, empty: bool, slow: bool, delete: bool, older_than: str
+) -> None:
+    """Show which queries people ask, most asked first.
+
+    The log stays in the library. `trivium serve` counts queries by day, without who asked; set
+    log.queries to `off`, or to `full` to keep each query with its time and token.
+
+    \b
+    trivium log
+    trivium log --not-found --days 30
+    trivium log --delete --older-than 90d
+    """
+    from trivium.library.queries import SLOW_MS
+
+    if older_than and not delete:
+        raise click.UsageError("--older-than needs --delete.")
+    with shell.library() as library:
+        if delete:
+            gone = library.queries.forget(older_than)
+            if shell.json:
+                shell.emit({"deleted": gone})
+            else:
+                shell.say(f"Deleted {gone:,} entries.")
+            return
+        found = library.queries.all(days)
+    if empty:
+        found = [one for one in found if one.empty]
+    if slow:
+        found = [one for one in found if one.took_ms >= SLOW_MS]
+    if shell.json:
+        shell.emit({"queries": [asdict(one) for one in found]})
+        return
+    if not found:
+        shell.note("The log is empty; `trivium serve` fills it, unless log.queries is off.")
+        return
+    rows = [
+        (one.text, f"{one.asked:,}", f"{one.empty:,}", f"{one.took_ms:,.0f} ms", one.last[:10])
+        for one in found[:MOST]
+    ]
+    shell.table(("query", ">asked", ">nothing found", ">slowest", "last"), rows)
+    if len(found) > MOST:
+        shell.say(f"and {len(found) - MOST:,} more; --json lists all.")

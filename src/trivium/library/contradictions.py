@@ -1,0 +1,114 @@
+"""Pairs of passages about the same thing that may disagree: hints for a person to look at.
+
+Neighbours by meaning are compared sentence by sentence with rules (`text.disagree`). Where a
+language model is set up, it judges each pair that the rules found, and what it rejects is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from trivium.errors import ModelError, NotEmbedded
+from trivium.library.current import CurrentModel
+from trivium.library.documents import Documents
+from trivium.library.searching import Searching
+from trivium.ports import Message
+from trivium.text.disagree import Claim, claims, disagreement
+from trivium.types import OWNER, StoredChunk, Where
+
+NEIGHBOURS = 5  # passages like each one that it is compared with
+_MOST_PASSAGES = 20_000  # of one run: each asks for its neighbours, some ms
+_JUDGING = (
+    "Do these two statements contradict each other? Answer with one word, yes or no.\n\n"
+    "First: {one}\nSecond: {other}\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Two sentences that may disagree, and where they stand."""
+
+    one: StoredChunk
+    first: str
+    other: StoredChunk
+    second: str
+    why: str
+    judged: bool  # by a language model, too
+
+
+class Contradictions:
+    def __init__(self, model: CurrentModel, searching: Searching, documents: Documents) -> None:
+        self._model = model
+        self._searching = searching
+        self._documents = documents
+
+    def find(
+        self,
+        within: Where = OWNER,
+        *,
+        limit: int = 50,
+        on_progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> list[Contradiction]:
+        """The first pairs, by document. A document is not held against its own copies."""
+        documents = self._documents.all(within)
+        total = min(_MOST_PASSAGES, sum(one.chunks for one in documents))
+        found: list[Contradiction] = []
+        met: set[tuple[str, str]] = set()
+        done = 0
+        for document in documents:
+            for passage in self._documents.passages(document.id, within):
+                done += 1
+                on_progress(min(done, total), total)
+                if done > total or len(found) >= limit:
+                    return found[:limit]
+                for pair in self._against(passage, within):
+                    key = tuple(sorted((pair.first, pair.second)))
+                    if key not in met:
+                        met.add((key[0], key[1]))
+                        if (judged := self._judged(pair)) is not None:
+                            found.append(judged)
+        return found[:limit]
+
+    def _against(self, passage: StoredChunk, within: Where) -> list[Contradiction]:
+        mine = claims(passage.chunk.text, passage.document.language)
+        if not mine:
+            return []
+        try:
+            near = self._searching.similar(
+                passage.document.id, NEIGHBOURS, passage=passage.chunk.index, within=within
+            )
+        except NotEmbedded:
+            return []
+        pairs = []
+        for result in near:
+            other = result.found
+            theirs = claims(other.chunk.text, other.document.language)
+            pairs += [
+                Contradiction(passage, one.text, other, two.text, why, judged=False)
+                for one, two, why in _disagreeing(mine, theirs)
+            ]
+        return pairs
+
+    def _judged(self, pair: Contradiction) -> Contradiction | None:
+        """None: the language model says that they agree. One that fails leaves the hint."""
+        generator = self._model.generator
+        if generator is None:
+            return pair
+        asked = _JUDGING.format(one=pair.first, other=pair.second)
+        try:
+            said = generator.generate([Message("user", asked)], 5).text
+        except ModelError:
+            return pair
+        if said.strip().lower().startswith("no"):
+            return None
+        return Contradiction(pair.one, pair.first, pair.other, pair.second, pair.why, judged=True)
+
+
+def _disagreeing(mine: list[Claim], theirs: list[Claim]) -> list[tuple[Claim, Claim, str]]:
+    return [
+        (one, other, why)
+        for one in mine
+        for other in theirs
+        if one.text != other.text and (why := disagreement(one, other))
+    ]

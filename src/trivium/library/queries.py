@@ -1,0 +1,242 @@
+"""What people ask: a log that stays on the machine, and saved searches that tell of new matches.
+
+Both are the owner's: the log holds what others typed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from secrets import token_hex
+from threading import Lock
+from time import monotonic
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from trivium.access import period
+from trivium.errors import AlertNotFound, BadSetting, DocumentNotFound
+from trivium.library.documents import Documents
+from trivium.library.searching import Searching
+from trivium.options import Filters, SearchOptions
+from trivium.ports import Backend
+from trivium.queries import Alert, AlertHit, LoggedQuery
+from trivium.results import Results
+from trivium.store.clock import now
+from trivium.text.query import parse
+from trivium.text.values import check_text
+from trivium.types import OWNER, Document
+
+log = logging.getLogger("trivium.alerts")
+
+SLOW_MS = 500.0  # what a person notices
+_SETTLED = 3.0  # seconds: what is typed on within them is one query, as it was typed in the end
+_MOST_PENDING = 10_000  # queries that wait to be written: 2 MB
+_LONGEST = 500  # characters of a query that the log keeps
+_AT_ONCE = 100  # new documents that one search looks through
+_WEBHOOK_SECONDS = 10.0
+
+
+class LogMode(StrEnum):
+    OFF = "off"
+    COUNTS = "counts"  # each query once a day with how often it was asked, by nobody in particular
+    FULL = "full"  # each time, with the token that asked
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query over all the time that was looked at."""
+
+    text: str
+    asked: int
+    empty: int  # times that nothing fitted
+    took_ms: float  # the slowest
+    last: str
+
+
+class Queries:
+    """The log. `mode`: whether it is kept; the same query typed letter by letter counts once."""
+
+    def __init__(self, backend: Backend, mode: LogMode) -> None:
+        self._backend = backend
+        self.mode = mode
+        self._typed: dict[str, tuple[float, LoggedQuery]] = {}  # by caller: the last, unsettled
+        self._pending: list[LoggedQuery] = []  # so that no search waits for the database
+        self._lock = Lock()
+
+    def note(self, text: str, results: Results | None, took_ms: float, caller: str = "") -> None:
+        """Somebody asked this. `results`: None where a question was answered."""
+        if self.mode is LogMode.OFF:
+            return
+        text = " ".join(text.split())[:_LONGEST]
+        empty = int(results is not None and results.weak)
+        query = LoggedQuery(now(), text, 1, empty, round(took_ms, 1), caller)
+        with self._lock:
+            when, before = self._typed.get(caller, (0.0, None))
+            goes_on = before is not None and monotonic() - when < _SETTLED
+            if before is not None and not (goes_on and _is_one(before.text, text)):
+                self._pending.append(before)
+            self._typed[caller] = monotonic(), query
+            del self._pending[:-_MOST_PENDING]
+
+    def flush(self, *, settled: bool = True) -> None:
+        """Write down what was asked; `settled`: but for what somebody may still be typing."""
+        with self._lock:
+            for caller, (when, query) in list(self._typed.items()):
+                if not settled or monotonic() - when >= _SETTLED:
+                    self._pending.append(query)
+                    del self._typed[caller]
+            pending, self._pending = self._pending, []
+        if self.mode is LogMode.FULL:
+            for query in pending:
+                self._backend.queries.note(query)
+            return
+        for query in _counted(pending):
+            self._backend.queries.count(query)
+
+    def all(self, days: int | None = None) -> list[Asked]:
+        """Each query once, the most asked first."""
+        self.flush(settled=False)
+        since = "" if days is None else _day(timedelta(days=days))
+        found: dict[str, Asked] = {}
+        for one in self._backend.queries.all(since):  # the newest first
+            known = found.get(one.text, Asked(one.text, 0, 0, 0.0, one.at))
+            found[one.text] = Asked(
+                one.text,
+                known.asked + one.asked,
+                known.empty + one.empty,
+                max(known.took_ms, one.took_ms),
+                known.last,
+            )
+        return sorted(found.values(), key=lambda one: (-one.asked, one.text))
+
+    def forget(self, older_than: str = "") -> int:
+        """Delete what was asked longer ago than `30d`, `12h` or `8w`; without one, everything."""
+        self.flush(settled=False)
+        before = "9" if not older_than else _day(period(older_than))
+        return self._backend.queries.forget(before)
+
+
+def _counted(queries: Sequence[LoggedQuery]) -> list[LoggedQuery]:
+    """Each text of a day once, asked by nobody in particular."""
+    found: dict[tuple[str, str], LoggedQuery] = {}
+    for one in queries:
+        key = one.at[:10], one.text
+        known = found.get(key, LoggedQuery(key[0], key[1], 0))
+        found[key] = replace(
+            known,
+            asked=known.asked + one.asked,
+            empty=known.empty + one.empty,
+            took_ms=max(known.took_ms, one.took_ms),
+        )
+    return list(found.values())
+
+
+def _day(ago: timedelta) -> str:
+    return (datetime.now(UTC) - ago).date().isoformat()
+
+
+def _is_one(before: str, after: str) -> bool:
+    """Whether somebody typed on, or took letters back."""
+    return after.startswith(before) or before.startswith(after)
+
+
+class Alerts:
+    """Saved searches. A document that is added or changed after one was made, and matches it above
+    the floor (`search.floor`), is a hit."""
+
+    def __init__(self, backend: Backend, searching: Searching, documents: Documents) -> None:
+        self._backend = backend
+        self._searching = searching
+        self._documents = documents
+
+    def add(self, query: str, *, webhook: str = "") -> Alert:
+        check_text("query", query)
+        if not parse(query).words:
+            raise BadSetting("The alert has no words to search for.", fix="Give it a query.")
+        if webhook and urlsplit(webhook).scheme not in ("http", "https"):
+            raise BadSetting(f"`{webhook}` is no web address.", fix="It begins with https://.")
+        made = Alert(token_hex(4), query.strip(), webhook, now(), now())
+        self._backend.alerts.keep(made)
+        return made
+
+    def all(self) -> list[Alert]:
+        return self._backend.alerts.all()
+
+    def remove(self, id_: str) -> None:
+        if not self._backend.alerts.forget(id_):
+            raise AlertNotFound(f"There is no alert {id_}.")
+
+    def hits(self, limit: int | None = None) -> list[tuple[AlertHit, Document]]:
+        """The newest first, of documents that are still there."""
+        found = []
+        for hit in self._backend.alerts.hits(limit):
+            try:
+                found.append((hit, self._documents.get(hit.document)))
+            except DocumentNotFound:
+                continue
+        return found
+
+    def check(
+        self, on_hit: Callable[[Alert, AlertHit, Document], None] | None = None
+    ) -> list[AlertHit]:
+        """Look at what was added since the last look; the new hits."""
+        alerts, new = self._backend.alerts.all(), []
+        if not alerts:
+            return []
+        until = now()
+        fresh = self._changed(min(alert.seen_at for alert in alerts))
+        for alert in alerts:
+            theirs = [one for one in fresh if one.updated_at > alert.seen_at]
+            hits = self._matching(alert, theirs)
+            self._backend.alerts.note(hits)
+            self._backend.alerts.keep(replace(alert, seen_at=until))
+            known = {one.id: one for one in theirs}
+            for hit in hits:
+                if on_hit is not None:
+                    on_hit(alert, hit, known[hit.document])
+                if alert.webhook:
+                    _send(alert, hit, known[hit.document])
+            new += hits
+        return new
+
+    def _changed(self, since: str) -> list[Document]:
+        return [one for one in self._backend.documents.all(OWNER) if one.updated_at > since]
+
+    def _matching(self, alert: Alert, documents: Sequence[Document]) -> list[AlertHit]:
+        hits = []
+        for start in range(0, len(documents), _AT_ONCE):
+            some = documents[start : start + _AT_ONCE]
+            found = self._searching.search(
+                alert.query,
+                options=SearchOptions(limit=len(some), by="document"),
+                filters=Filters(source=[f"#{one.id}" for one in some]),
+            )
+            hits += [
+                AlertHit(alert.id, r.found.document.id, r.found.chunk.index, r.match, now())
+                for r in found
+                if found.fits(r)
+            ]
+        return hits
+
+
+def _send(alert: Alert, hit: AlertHit, document: Document) -> None:
+    """What fails is said in the log: the hit is kept anyway."""
+    told = {
+        "alert": alert.id,
+        "query": alert.query,
+        "document": {"id": document.id, "title": document.title, "uri": document.uri},
+        "passage": hit.passage,
+        "match": round(hit.match, 4),
+        "at": hit.at,
+    }
+    body = json.dumps(told).encode()
+    request = Request(alert.webhook, body, {"Content-Type": "application/json"})
+    try:
+        urlopen(request, timeout=_WEBHOOK_SECONDS).close()
+    except (URLError, OSError, ValueError) as reason:
+        log.warning("The webhook of alert %s failed: %s", alert.id, reason)

@@ -1,0 +1,42 @@
+"""The nouns of what people ask: logged queries, and searches that are saved to tell of new matches.
+
+Frozen dataclasses, standard library only. Knows nothing of where they are kept or who asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery:
+    """A query as the log has it: once each time, or all of one day together."""
+
+    at: str  # ISO 8601, UTC: an instant, or a day where all of it are counted together
+    text: str
+    asked: int = 1  # how often
+    empty: int = 0  # how often nothing fitted
+    took_ms: float = 0.0  # the slowest
+    caller: str = ""  # id of the token; empty: the owner, or nobody's business
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A saved search that tells when something newly added matches."""
+
+    id: str
+    query: str
+    webhook: str  # address to send hits to; empty: none
+    created_at: str  # ISO 8601, UTC
+    seen_at: str  # documents that changed before this were looked at
+
+
+@dataclass(frozen=True, slots=True)
+class AlertHit:
+    """A document that matched an alert when it was added. Holds nothing of what it says."""
+
+    alert: str
+    document: int
+    passage: int  # from 0
+    match: float
+    at: str  # ISO 8601, UTC

@@ -1,0 +1,83 @@
+"""For the owner: what people ask, what they do not find, and saved searches with their matches."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from trivium.access import Caller
+from trivium.errors import InputError
+from trivium.http.asked import Here, Owner, Server
+from trivium.library.queries import SLOW_MS
+from trivium.search.run import LONGEST_QUERY
+from trivium.web.pages import PageRoute, page
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+
+_SHOWN = 50  # of each list
+AGES = {"": "everything", "30d": "older than 30 days", "7d": "older than 7 days"}
+
+
+@router.get("/settings/queries")
+async def show(request: Request, server: Here, caller: Owner) -> Response:
+    return await _page(request, server, caller)
+
+
+@router.post("/settings/queries/delete")
+async def delete(
+    server: Here, caller: Owner, age: Annotated[str, Form(pattern="^(30d|7d|)$")] = ""
+) -> Response:
+    await server.read(partial(server.library.queries.forget, age))
+    return RedirectResponse("/settings/queries", 303)
+
+
+@router.post("/settings/alerts")
+async def add_alert(
+    request: Request,
+    server: Here,
+    caller: Owner,
+    q: Annotated[str, Form(max_length=LONGEST_QUERY)] = "",
+    webhook: Annotated[str, Form(max_length=2000)] = "",
+) -> Response:
+    try:
+        await server.read(partial(server.library.alerts.add, q.strip(), webhook=webhook.strip()))
+    except InputError as error:
+        typed = {"q": q, "webhook": webhook}
+        return await _page(request, server, caller, error, typed)
+    return RedirectResponse("/settings/queries#alerts", 303)
+
+
+@router.post("/settings/alerts/remove")
+async def remove_alert(
+    server: Here, caller: Owner, alert: Annotated[str, Form(max_length=50)]
+) -> Response:
+    await server.read(partial(server.library.alerts.remove, alert))
+    return RedirectResponse("/settings/queries#alerts", 303)
+
+
+async def _page(
+    request: Request,
+    server: Server,
+    caller: Caller,
+    error: InputError | None = None,
+    typed: dict[str, str] | None = None,
+) -> Response:
+    library = server.library
+    asked = await server.read(library.queries.all)
+    alerts = await server.read(library.alerts.all)
+    values = {
+        "mode": library.queries.mode,
+        "asked": asked[:_SHOWN],
+        "unfound": [one for one in asked if one.empty][:_SHOWN],
+        "slow": [one for one in asked if one.took_ms >= SLOW_MS][:_SHOWN],
+        "alerts": alerts,
+        "hits": await server.read(partial(library.alerts.hits, _SHOWN)),
+        "queries": {alert.id: alert.query for alert in alerts},
+        "typed": typed or {"q": "", "webhook": ""},
+        "ages": AGES,
+        "longest": LONGEST_QUERY,
+    }
+    return page(request, caller, "queries.html", values, error=error)

@@ -1,0 +1,42 @@
+"""Contradictions with a language model: what it rejects is left out, what fails stays a hint."""
+
+from pathlib import Path
+
+import pytest
+from tests.endpoint import Reply
+from tests.library.chat import Chat, asked
+
+from trivium.testing.samples import sample
+from trivium.types import Where
+
+AXE = sample("axe.md", "The battle axe of the guard deals 8 points of damage.", title="Axe")
+MORE = sample("more.md", "The battle axe of the guard deals 10 points of damage.", title="Axes")
+SECRET = sample(
+    "secret.md",
+    "The battle axe of the guard deals 12 points of damage.",
+    title="Secret",
+    audience="dm-only",
+)
+
+
+def said(text: str) -> Reply:
+    return Reply({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [(said("Yes."), [True]), (said("No, they agree."), []), (Reply({}, 400), [False])],
+)
+def test_a_language_model_judges(tmp_path: Path, reply: Reply, expected: list[bool]) -> None:
+    chat = Chat()
+    chat.answer = reply
+    with asked(tmp_path, chat, [AXE, MORE]) as library:
+        assert [one.judged for one in library.contradictions.find()] == expected
+
+
+def test_nobody_learns_of_what_they_may_not_see(tmp_path: Path) -> None:
+    chat = Chat()
+    chat.answer = said("Yes.")
+    with asked(tmp_path, chat, [AXE, SECRET]) as library:
+        assert library.contradictions.find(Where(frozenset())) == []
+        assert len(library.contradictions.find()) == 1

@@ -1,0 +1,63 @@
+"""Sentences that may disagree, and those that do not."""
+
+from __future__ import annotations
+
+import pytest
+
+from trivium.text.disagree import claims, disagreement
+
+
+def why(one: str, other: str) -> str:
+    (first,), (second,) = claims(one, "en"), claims(other, "en")
+    return disagreement(first, second)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (
+            "The battle axe deals 8 points of damage.",
+            "A battle axe deals 10 points of damage.",
+            "numbers differ: 8 and 10",
+        ),
+        (
+            "The poison takes six hours to kill a man.",
+            "The poison takes 12 hours to kill a man.",
+            "numbers differ: 6 and 12",
+        ),
+        (
+            "The council met in the harbour hall in March.",
+            "The council met in the harbour hall in June.",
+            "dates differ: march and june",
+        ),
+        (
+            "The crown was raised from the harbour by Pell Marrow.",
+            "The crown was raised from the harbour by Ines Vale.",
+            "names differ: pell marrow and ines vale",
+        ),
+        (
+            "The lighthouse keeper sleeps during the winter storms.",
+            "The lighthouse keeper never sleeps during the winter storms.",
+            "one denies what the other says",
+        ),
+    ],
+)
+def test_they_may_disagree(one: str, other: str, told: str) -> None:
+    assert why(one, other) == told
+    assert why(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The battle axe deals 8 points of damage.", "A battle axe deals eight points of damage."),
+        ("The battle axe deals 8 points of damage.", "A ferry ride costs 10 silver coins a head."),
+        ("The toll is 1,000 silver coins a year.", "The toll is 1000.0 silver coins a year."),
+    ],
+)
+def test_they_agree_or_speak_of_other_things(one: str, other: str) -> None:
+    assert why(one, other) == ""
+
+
+def test_questions_and_fragments_state_nothing() -> None:
+    assert claims("Who raised the drowned crown in the harbour? Yes.", "en") == []

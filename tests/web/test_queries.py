@@ -1,0 +1,61 @@
+"""The owner's screen of queries and alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tests.serving.shelf import client, shelve
+
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.testing.samples import TOY, sample
+from trivium.web.site import furnish
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with shelve(tmp_path / "library", Settings(log_queries="counts")) as library:
+        yield library
+
+
+@pytest.fixture
+def owner(library: Library) -> Iterator[TestClient]:
+    with client(library, furnish=furnish) as opened:
+        yield opened
+
+
+def test_what_is_typed_letter_by_letter_counts_once(owner: TestClient, library: Library) -> None:
+    for typed in ("c", "cr", "crown"):
+        owner.get("/", params={"q": typed}, headers={"X-Part": "results"})
+    owner.post("/v1/search", json={"query": "battle axe"})
+    assert [(one.text, one.asked) for one in library.queries.all()] == [
+        ("battle axe", 1),
+        ("crown", 1),
+    ]
+    shown = owner.get("/settings/queries").text
+    assert "Trivium counts queries by day, without who asked." in shown
+    assert 'href="/?q=battle%20axe"' in shown
+    owner.post("/settings/queries/delete", data={"age": "30d"})
+    assert len(library.queries.all()) == 2
+    owner.post("/settings/queries/delete", data={"age": ""})
+    assert library.queries.all() == []
+    assert "No queries yet." in owner.get("/settings/queries").text
+
+
+def test_an_alert_shows_what_is_new(owner: TestClient, library: Library) -> None:
+    empty = owner.post("/settings/alerts", data={"q": "-", "webhook": "https://example.org/x"})
+    assert empty.status_code == 422
+    assert 'value="https://example.org/x"' in empty.text
+    owner.post("/settings/alerts", data={"q": "whale oil lamp"})
+    (alert,) = library.alerts.all()
+    with library.backend.writer.writing():
+        new = sample("lamp.md", "The lamp burns whale oil.", title="The Lamp")
+        library.backend.writer.put((new,), TOY.fingerprint)
+    library.alerts.check()
+    shown = owner.get("/settings/queries").text
+    assert ">The Lamp</a>" in shown
+    owner.post("/settings/alerts/remove", data={"alert": alert.id})
+    assert library.alerts.all() == []

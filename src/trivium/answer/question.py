@@ -147,7 +147,7 @@ _COST = _listed("cost price weight preis gewicht")
 _VAGUE = _listed(
     "time score value values figure figures rate total per take takes need needs study paper report"
     " document article text chapter page section table note notes according deal deals make makes"
-    " give gives use used cover covers"
+    " give gives use used cover covers require requires required"
 )
 VAGUE = 0.4
 FIGURE = re.compile(r"\d+(?:[.,'’   ]\d+)*")

@@ -30,7 +30,7 @@ def test_files_are_dropped_and_followed(
     expect(panel).to_have_attribute("data-running", "0")
     # Failures come first, each with its reason; what went well is folded.
     expect(panel.locator(".failed-files li").first).to_contain_text(broken)
-    expect(panel.locator(".failed-files li").first).to_contain_text("PDF")
+    expect(panel.locator(".failed-files li").first).to_contain_text("the file is damaged")
     expect(panel.get_by_text(re.compile(r"^\d+ of \d+ files added$"))).to_be_visible()
     expect(panel.get_by_role("link", name=lamp)).to_be_hidden()
     panel.get_by_text(re.compile(r"^\d+ added$")).click()

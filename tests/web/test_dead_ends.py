@@ -142,6 +142,8 @@ def test_documents_are_found_by_name_and_sorted(owner: TestClient) -> None:
     assert titles(by_size)[0] == "Weapons"
     assert 'aria-sort="descending"><a href="/documents?sort=passages"' in by_size.replace("\n", "")
     assert SECRET in owner.get("/documents?find=secrets").text
+    part = owner.get("/documents?find=WEAP", headers={"X-Part": "list"})
+    assert (part.status_code, titles(part.text)) == (200, ["Weapons"]), "as a script asks"
 
 
 def test_a_number_means_the_same_everywhere(library: Library, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ class Extractor:
         ]
         likeness.learn(self._vocabulary(asked, passages, reads))
         found = _from_tables(asked, reads)
-        found = [one for one in found if one.text not in before]
+        found = [one for one in found if not _was_said(one.text, before)]
         best = self._sentences(asked, passages, likeness, before)
         lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
         return [
@@ -166,7 +166,7 @@ class Extractor:
             kind, value = _answers(asked, one.text)
             score = (WORDS * held + MEANING * max(0.0, near)) / (WORDS + MEANING)
             score += RANK / one.passage.number / 4
-            score *= AGAIN if one.text in before else 1
+            score *= AGAIN if _was_said(one.text, before) else 1
             if kind and held >= LEAST_SAID and score * kind >= LEAST_SCORE:
                 found.append(_Candidate(one.sentence, one.passage, held, score * kind, value))
         return sorted(found, key=lambda one: -one.score)
@@ -181,9 +181,14 @@ def _sentences_of(said: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def _was_said(text: str, before: frozenset[str]) -> bool:
+    """Whether an answer held it as it is. An item of a list is more than its list said."""
+    return text in before or any(text in one for one in before if "; " not in one)
+
+
 def _not_again(asked: Question, picked: Picked, before: frozenset[str]) -> Picked | None:
     """What was said before is not said again: of such a sentence only the part that answers."""
-    if picked.text not in before:
+    if not _was_said(picked.text, before):
         return picked
     parts = [part.strip(" ,;:.") for part in _CLAUSE.split(picked.text)]
     bags = [Bag(part, "") for part in parts]

@@ -107,7 +107,9 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
     link = str(message.get("permalink") or "") or _link(workspace, channel.id, stamp, thread)
     opener = "" if thread in ("", stamp) else names.openers.get(item_id(channel.id, thread), "")
     place = Place(authors=(author,) if author else (), time=time, link=link)
-    headings = tuple(one for one in (channel.title, opener) if one)
+    # Author and day are searched and embedded with the words: success@10 on locomo10 .60, not .45.
+    said = f"{author}, {datetime.fromisoformat(time):%d %B %Y}" if time else author
+    headings = tuple(one for one in (channel.title, opener, said) if one)
     about = describe(
         {
             "authors": [author],

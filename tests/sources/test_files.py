@@ -203,7 +203,11 @@ class TestSlackExport(SourceContract):
         reply = found["C1/1451865700.000200"]
         assert isinstance(reply.content, Extraction)
         assert reply.content.text == "I & you"
-        assert reply.content.elements[0].headings == ("#general", "Who has the @Bob B map?")
+        assert reply.content.elements[0].headings == (
+            "#general",
+            "Who has the @Bob B map?",
+            "Bob B, 04 January 2016",
+        )
         link = "https://x.slack.com/archives/C1/p1451865700000200"
         assert reply.metadata == {
             "authors": ("Bob B",),

@@ -107,7 +107,10 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
     link = str(message.get("permalink") or "") or _link(workspace, channel.id, stamp, thread)
     opener = "" if thread in ("", stamp) else names.openers.get(item_id(channel.id, thread), "")
     place = Place(authors=(author,) if author else (), time=time, link=link)
-    headings = tuple(one for one in (channel.title, opener) if one)
+    # Searched and embedded with the words: author and time took success@10 on 300 questions of
+    # locomo10 from .45 to .60.
+    said = f"{author}, {datetime.fromisoformat(time):%d %B %Y}" if time else author
+    headings = tuple(one for one in (channel.title, opener, said) if one)
     about = describe(
         {
             "authors": [author],

@@ -32,7 +32,7 @@ CONNECT_SECONDS = 10
 AT_ONCE, SPARE = 10, 30  # connections that a process keeps, and how many more it may make
 STATEMENT_SECONDS = 300  # no search takes so long; a merge or a build sets its own
 _ATTEMPTS = 5  # at a change that another one crossed
-# What a search sees of the graph before it is filtered: measured for recall, see decision 008.
+# What a search sees of the graph before it is filtered: measured for recall, see decision 009.
 _OPTIONS = (
     "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={ef} -c hnsw.max_scan_tuples=100000"
     " -c statement_timeout={seconds}s -c jit=off -c search_path={schema},public"

@@ -114,7 +114,7 @@ def test_an_interruption_keeps_what_was_done(
     assert (plain.code, plain.out) == (130, "")
     told = plain.err.splitlines()
     assert "1 of 3 documents are done and stay" in told[0]
-    assert told[1].startswith("`trivium jobs run` goes on with job 1")
+    assert told[1].startswith("`trivium jobs run` resumes job 1")
     assert again.code == 130
     assert again.error["code"] == "interrupted"
     _, first = call("jobs", "--library", place, "--json").json["jobs"]

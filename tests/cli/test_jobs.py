@@ -85,4 +85,4 @@ def test_a_queued_job_is_named_by_the_next_add(notes: Path, trivium: Program) ->
     trivium("add", notes, "--background", "--priority", "bulk")
     answer = trivium("add", notes / "one.md")
     assert answer.code == 0
-    assert "`trivium jobs run` goes on" in answer.err
+    assert "`trivium jobs run` resumes" in answer.err

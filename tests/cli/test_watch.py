@@ -94,7 +94,7 @@ def test_pruning_once(notes: Path, tmp_path: Path, named: list[str]) -> None:
     assert "removed" not in add("--json", "--ignore", "*.tmp.md").json
     assert add("--json", "--prune").json["removed"] == [str(notes / "a.md")]
     assert add("--prune", "--ignore", "c*").out.endswith(
-        "/c.tmp.md\n1 removed: no longer there, or ignored now.\n"
+        "/c.tmp.md\n1 removed: gone from the folder, or ignored now.\n"
     )
     (notes / "b.md").unlink()
     (notes / "c.tmp.md").unlink()
@@ -106,4 +106,4 @@ def test_pruning_once(notes: Path, tmp_path: Path, named: list[str]) -> None:
     (tmp_path / "file.md").write_text("A file.")
     refused = call("--library", tmp_path / "l", "add", tmp_path / "file.md", "--prune", *named)
     assert refused.code == 2
-    assert "takes folders" in refused.err
+    assert "needs folders" in refused.err

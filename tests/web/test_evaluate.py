@@ -36,7 +36,7 @@ def test_judging_is_kept_and_can_be_said_anew(owner: TestClient) -> None:
 
 
 def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
-    assert "There is no judged set yet" in owner.get("/evaluate").text
+    assert "No judged sets yet" in owner.get("/evaluate").text
     judged(owner)
     assert "It was not run yet" in owner.get("/evaluate/mine").text
     first = owner.post("/evaluate/mine/run")
@@ -61,7 +61,7 @@ def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
 def test_a_synthetic_set_says_so(owner: TestClient, library: Library) -> None:
     made = owner.post("/evaluate/synthetic", data={"name": "made-up", "count": 3})
     assert made.status_code == 200
-    assert "no person asked or judged any of them" in made.text
+    assert "Nobody asked or judged them" in made.text
     assert "synthetic</span>" in owner.get("/evaluate").text
     assert "/evaluate/made-up/judge" not in owner.get("/evaluate/made-up").text
 

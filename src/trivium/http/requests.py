@@ -316,6 +316,8 @@ class SyncBody(_Body):
 class SyncRunBody(_Body):
     """How a source is to be run."""
 
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"full": True}]})
+
     full: bool = Field(False, description="Read everything again, not only what changed.")
 
 

@@ -132,7 +132,7 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
         found["postgres"] = _measured(library, settings, at, ask)
     engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
     found["by_hand"] = _by_hand(engine, at, corpus, ask)
-    found["megabytes"] = _sizes(engine, f"bench_{asked.chunks}")
+    found["megabytes"] = sizes(engine, f"bench_{asked.chunks}")
     engine.dispose()
     return found
 
@@ -283,7 +283,7 @@ def _make_by_hand(engine: Engine, table: str, at: Place, corpus: Any) -> None:
             connection.execute(text(f"CREATE INDEX ON {table} USING {using}"))
 
 
-def _sizes(engine: Engine, schema: str) -> dict[str, float]:
+def sizes(engine: Engine, schema: str) -> dict[str, float]:
     query = text(
         "SELECT relname, pg_total_relation_size(oid) / 1e6 AS size FROM pg_class"
         " WHERE relkind = 'r' AND relnamespace = CAST(:schema AS regnamespace) ORDER BY 2 DESC"

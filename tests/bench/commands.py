@@ -68,9 +68,7 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--device", "cpu", "--texts", "8", "--tokens", "16", "--rerank"),
         *("--model", "DATA/model"),
     ),
-    "bench.large": (
-        *("--chunks", CHUNKS, "--processes", "1", "--seconds", "0.1", "--data", "DATA", "--drop"),
-    ),
+    "bench.large": (*("--chunks", CHUNKS, "--processes", "1", "--data", "DATA", "--drop"),),
     "bench.quick": ("--rows", "400", "--rounds", "1"),
 }
 _WORDS = (

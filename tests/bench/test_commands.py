@@ -46,7 +46,7 @@ SHOWN = {
     "bench.adding unchanged": "again_per_second",
     "bench.adding edited": "embedded_again",
     "bench.adding many": "share_of_model",
-    "bench.large": "graph, ef_search 400",
+    "bench.large": "graph_seconds",
     "bench.quick": "hybrid / FTS5 + faiss",
     "bench.embedding": "from text to vectors, cpu",
     "bench.stall": "| small",

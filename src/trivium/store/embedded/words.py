@@ -24,8 +24,8 @@ import numpy as np
 from trivium.errors import IndexDamaged
 from trivium.store.bm25 import K1, B, idf
 from trivium.store.embedded.damage import check_sums, guarded
+from trivium.store.ranking import Counts, Ids, kept_length
 from trivium.store.sql.census import Allowed
-from trivium.store.visible import Counts, Ids, kept_length
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.normalise import words
 from trivium.text.spelling import PlannedWord

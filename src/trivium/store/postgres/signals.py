@@ -93,7 +93,7 @@ class _RowPostings:
 
     def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
         runs = [spelling.words for planned in plan for spelling in planned.spellings]
-        self.expect([run[0] for run in runs if len(run) == 1])
+        self.expect([word for run in runs for word in run])
         return self._visible.trigram(plan, words, self._allowed, k)
 
     def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:

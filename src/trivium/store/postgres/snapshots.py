@@ -40,7 +40,7 @@ class Snapshots:
         self._last: Snapshot | None = None
         self.forgotten = 0  # how often
         self._census = Census.empty()
-        self._remembered = Remembered(engine)
+        self._remembered = Remembered(engine, feed)
         self._vocabulary = Vocabulary()
         self._words = (0, 0)  # the lowest and the highest number of a word that is known
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Engine, delete, null, select
 
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import is_sound
@@ -175,6 +175,19 @@ class Feed:
                 rows = connection.execute(known).mappings()
                 vectors = {r["hash"]: r["vector"] for r in rows if is_sound(embeddings, r)}
                 found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
+        return found
+
+    def searched_texts(self, ids: Sequence[ChunkId]) -> list[IndexedChunk]:
+        """What the word signals look at of these chunks, active or not; without vectors."""
+        found: list[IndexedChunk] = []
+        with self.engine.connect() as connection:
+            for some in slices(ids):
+                query = (
+                    select(chunks, documents.c.language, null().label("vector"))
+                    .join(documents, chunks.c.document == documents.c.id)
+                    .where(chunks.c.id.in_(some))
+                )
+                found += map(_indexed, connection.execute(query).mappings())
         return found
 
     def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:

@@ -30,11 +30,10 @@ from trivium.config import load
 from trivium.library.assembly import local_embedder_for
 from trivium.places import DatabaseAddress
 from trivium.store.opening import BackendOptions, open_backend
+from trivium.store.postgres.vectors import GRAPH
 
 if TYPE_CHECKING:
     pass
-
-_GRAPH = "USING hnsw (vector halfvec_ip_ops) WITH (m = 16, ef_construction = 100)"
 
 
 def main() -> None:
@@ -91,7 +90,7 @@ def load_rows(engine: Engine, there: DatabaseAddress, asked: argparse.Namespace)
     merged = perf_counter() - started
     started = perf_counter()
     with engine.begin() as connection:
-        connection.execute(text(f"CREATE INDEX {table}_graph ON {table} {_GRAPH}"))
+        connection.execute(text(f"CREATE INDEX {table}_graph ON {table} {GRAPH}"))
     graph = perf_counter() - started
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))

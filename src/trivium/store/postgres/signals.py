@@ -111,7 +111,8 @@ class _RowPostings:
         if words.excluded:
             passing = passing & ~self._holders(words.excluded, len(passing))
         try:
-            hits = self.tables.nearest(serving.model, probe.vector, k, passing)
+            total = self._allowed.total
+            hits = self.tables.nearest(serving.model, probe.vector, k, passing, total)
         except LibraryNotFound as reason:  # dropped this instant: those of another model serve
             raise ModelChanged(
                 "The vectors of this library are of another model by now."

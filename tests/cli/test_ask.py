@@ -37,7 +37,7 @@ def test_an_answer_and_its_citations_for_a_person(trivium: Program, model: Chat)
     text, _, below = told.out.partition("\n\n")
     assert text == WRITTEN
     assert re.fullmatch(r"\[1\] Weapons  .*  ¶ \d+  /.*weapons\.md\n", below)
-    assert "Not borne out: “It was forged by dragons.”" in told.err
+    assert "Not supported: “It was forged by dragons.”" in told.err
 
 
 def test_for_a_program(trivium: Program, model: Chat) -> None:
@@ -79,7 +79,7 @@ def test_audiences_hold(trivium: Program) -> None:
 def test_conversations(documents: Path, tmp_path: Path) -> None:
     place = ("--library", tmp_path / "library")
     assert call("add", documents, *place).code == 0
-    assert "No conversation" in call("conversations", *place).out
+    assert "No saved conversations" in call("conversations", *place).out
     for _ in range(2):
         assert call(*QUESTION, "--conversation", "axes", *place).code == 0
     listed = call("conversations", "--json", *place).json["conversations"]

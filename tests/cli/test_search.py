@@ -151,7 +151,7 @@ def test_explained_for_a_person(trivium: Program) -> None:
 def test_nothing_found_is_no_error(trivium: Program) -> None:
     answer = trivium("search", "xyzzyqq", "--mode", "keyword")
     assert answer.code == 0
-    assert answer.out == "Nothing was found.\n"
+    assert answer.out == "No results.\n"
     assert "trivium list" in answer.err
 
 

@@ -1,4 +1,4 @@
-"""Packages that only some commands need: says how to get them where they are missing."""
+"""Packages that only some commands need: says how to install a missing one."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_the_key_comes_from_the_environment_or_a_file(
     with pytest.raises(BadSetting, match=r"`rerank.key_file`.*No such file"):
         config.key("rerank", tmp_path / "none")
     file.write_bytes(b"\xff")
-    with pytest.raises(BadSetting, match="it is no text"):
+    with pytest.raises(BadSetting, match="it isn't text"):
         config.key("rerank", file)
 
 

@@ -38,7 +38,7 @@ def test_light_and_dark_can_be_chosen(page: Page) -> None:
     page.goto("/")
     ground = "() => getComputedStyle(document.body.parentElement).backgroundColor"
     before = page.evaluate(ground)
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Switch between light and dark").click()
     after = page.evaluate(ground)
     assert before != after
     page.reload()

@@ -160,7 +160,7 @@ def test_a_refusal_is_kind(page: TestClient, chat: Chat) -> None:
 def test_no_question_is_a_page_that_says_so(page: TestClient) -> None:
     answer = page.post("/ask", data={"q": "  "})
     assert answer.status_code == 422
-    assert "There is no question." in answer.text
+    assert "You didn't type a question." in unescape(answer.text)
     assert answer.headers["content-type"].startswith("text/html")
 
 

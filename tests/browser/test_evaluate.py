@@ -15,7 +15,9 @@ def test_a_set_is_made_run_and_compared(
 ) -> None:
     page.goto("/evaluate")
     assert_accessible(page)
-    making = page.locator("section", has=page.get_by_role("heading", name="Generate a synthetic set"))
+    making = page.locator(
+        "section", has=page.get_by_role("heading", name="Generate a synthetic set")
+    )
     making.get_by_label("Name").fill(f"made-{size}")
     making.get_by_label("Queries").fill("6")
     making.get_by_role("button", name="Generate set").click()

@@ -27,7 +27,7 @@ def assets() -> dict[str, bytes]:
 
 @cache
 def version() -> str:
-    """One version for all files: scripts import each other by relative paths, so they change as one."""
+    """One version for all files: scripts import each other by relative paths."""
     digest = hashlib.sha256()
     for name, data in assets().items():
         digest.update(f"{name}\0{len(data)}\0".encode() + data)

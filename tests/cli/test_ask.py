@@ -120,4 +120,4 @@ def test_a_talk_in_a_terminal(library: Path, model: Chat) -> None:
     assert program.returncode == 0
     text = seen.decode().replace("\r\n", "\n")
     assert text.count(WRITTEN) == 2
-    assert "Asked as: What does a battle axe split?" in text
+    assert "Rewrote the question: What does a battle axe split?" in text

@@ -140,7 +140,7 @@ def test_synthetic_queries_are_marked_everywhere(judge: Judge, trivium: Program)
     assert measured.json["runs"]["hybrid"]["success@5"] == 1  # three documents: all are found
     shown = trivium("eval", "synthetic", "--only", "hybrid")
     assert "queries, synthetic" in shown.out
-    assert "Synthetic queries: made from the documents" in shown.err
+    assert "Synthetic queries: generated from the documents" in shown.err
     assert "Synthetic queries" in Path("page.html").read_text()
 
 

@@ -105,7 +105,9 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
     down = remote(f"http://127.0.0.1:{closed_port()}")
     with opened(tmp_path / "l", down) as library:
         [note] = add(library, LANTERN, BREAD).notes
-        assert note.startswith("Added for search by words and spelling only. There is no conn")
+        assert note.startswith(
+            "Added without vectors: you can search by words and spelling only. There is no conn"
+        )
         assert "embed.url" in note
         results = library.search("lantern")
         assert [r.found.chunk.text for r in results] == [LANTERN]
@@ -113,7 +115,7 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
         with pytest.raises(ModelUnavailable, match="no connection"):
             library.search("lantern", options=SearchOptions(mode="semantic"))
     with ScriptedEndpoint(toy) as server, opened(tmp_path / "l", remote(server.url)) as library:
-        assert add(library, LANTERN).notes == ("Vectors that were missing are made: 2.",)
+        assert add(library, LANTERN).notes == ("Added 2 missing vectors.",)
         assert library.upkeep.health()["vectors"] == 2
         assert (
             library.search("lantern", options=SearchOptions(mode="semantic"))[0].found.chunk.text
@@ -165,7 +167,7 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
             give(model, 0.5 if bad == HANG else 20.0)
             [note] = add(library, f"Rope number {number}.").notes
             toy_failed = "by words and spelling only. toy (`embed.url`) "
-            assert note.startswith(f"Added for search {toy_failed}")
+            assert note.startswith(f"Added without vectors {toy_failed}")
             assert server.url not in note
             assert why in note
             results = library.search(f"rope number {number}")
@@ -176,7 +178,7 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
         bad = None
         give(model, 20.0)
         [note] = add(library, LANTERN).notes
-        assert note == f"Vectors that were missing are made: {len(BAD)}."
+        assert note == f"Added {len(BAD)} missing vectors."
         assert (
             library.upkeep.health()["vectors"] == library.upkeep.health()["chunks"] == 2 + len(BAD)
         )

@@ -25,7 +25,7 @@ def test_preferences_are_parts_of_the_score_in_the_drawer(owner: TestClient) -> 
 def test_every_word_can_be_required(owner: TestClient) -> None:
     text = owner.get("/", params={"q": "crown axe", "every": "1", "mode": "keyword"}).text
     assert 'name="every" value="1" checked' in text
-    assert "No passage holds every word" in text
+    assert "No passage has every word" in text
 
 
 def test_a_boost_that_makes_no_sense_is_told(owner: TestClient) -> None:

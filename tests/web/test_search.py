@@ -59,6 +59,6 @@ def test_what_is_chosen_is_counted(owner: TestClient) -> None:
 
 def test_what_fits_badly_is_set_apart(owner: TestClient) -> None:
     nothing = owner.get("/", params={"q": "xqzzyvw qqqq"}).text
-    assert nothing.count("Nothing fits well; the nearest are:") == 1
+    assert nothing.count("No good match. The closest results:") == 1
     found = owner.get("/", params={"q": "weapons axe"}).text
-    assert "Nothing fits well" not in found
+    assert "No good match" not in found

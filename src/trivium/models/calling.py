@@ -50,10 +50,10 @@ class CallingEmbedder(ABC, Generic[_Client]):
         """`dimensions` 0 takes what the model gives, else the endpoint is asked for so many.
         `query_seconds`: a person waits, so there is less time for a query, retries included."""
         if not 1 <= batch <= MOST_TEXTS:
-            raise BadSetting(f"`embed.batch` is {batch}.", fix=f"It takes 1 to {MOST_TEXTS}.")
+            raise BadSetting(f"`embed.batch` can't be {batch}.", fix=f"Give 1 to {MOST_TEXTS}.")
         if parallel < 1 or dimensions < 0:
             name, given = ("parallel", parallel) if parallel < 1 else ("dimensions", dimensions)
-            raise BadSetting(f"`embed.{name}` is {given}.", fix="It takes a positive number.")
+            raise BadSetting(f"`embed.{name}` can't be {given}.", fix="Give a positive number.")
         endpoint = client.endpoint
         # Texts of one call: whoever asks for more loses all of it on a failure.
         self.batch = min(batch, self._most(endpoint.model))

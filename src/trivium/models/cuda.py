@@ -33,7 +33,7 @@ FEW = 256
 def check(device: str) -> None:
     """Whether a setting makes sense on this machine, without importing anything."""
     if device not in DEVICES:
-        raise BadSetting(f"`embed.device` is {device!r}.", fix="It takes auto, cpu or cuda.")
+        raise BadSetting(f"`embed.device` can't be {device!r}.", fix="Give auto, cpu or cuda.")
     if device != "cuda":
         return
     if not _gpu():

@@ -54,7 +54,9 @@ class Endpoint:
         if not re.fullmatch(r"[A-Za-z0-9-]+", self.key_header):
             raise BadSetting(f"`{role}.key_header` is no name of a header.", fix="Correct it.")
         if not self.seconds > 0:
-            raise BadSetting(f"`{role}.seconds` is {self.seconds:g}.", fix="It takes more than 0.")
+            raise BadSetting(
+                f"`{role}.seconds` can't be {self.seconds:g}.", fix="Give more than 0."
+            )
         if re.search(r"[^!-~]", self.key):  # a client library would quote it in its own error
             raise BadSetting(
                 f"The key for `{role}` holds a blank or another character that no key has.",

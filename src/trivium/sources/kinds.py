@@ -64,7 +64,7 @@ def make(kind: SourceKind, asked: SourceAsked) -> SyncSource:
     for name in asked.options:
         if name not in kind.options:
             known = ", ".join(kind.options) or "none"
-            raise BadSetting(f"{kind.name} has no option `{name}`.", fix=f"It takes: {known}.")
+            raise BadSetting(f"{kind.name} has no option `{name}`.", fix=f"Choose from {known}.")
     for name in kind.required:
         if not asked.options.get(name):
             raise BadSetting(

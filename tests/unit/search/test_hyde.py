@@ -53,7 +53,7 @@ def test_any_failure_is_a_sentence(reply: Reply, why: str) -> None:
     with ScriptedEndpoint(lambda seen: reply) as server:
         found = hypothesise(generator(server.url), "what is fog", PATIENCE)
     assert found.text == ""
-    assert found.note.startswith("Searched without a hypothetical answer. ")
+    assert found.note.startswith("Searched without a generated answer (HyDE). ")
     assert re.search(why, found.note)
 
 

@@ -161,7 +161,7 @@ def test_a_stream_that_is_cut_in_the_middle(library: Library, chat: Chat) -> Non
     ("reply", "why"),
     [
         (HANG, "did not answer"),
-        (Reply({}, 401), "asks for a key"),
+        (Reply({}, 401), "requires a key"),
         (Reply({}, 500), "fails"),
         (Reply(b"<html>"), "middle"),
     ],

@@ -270,7 +270,7 @@ def test_what_nobody_read_is_no_answer(library: Library, chat: Chat) -> None:
         (Reply(events({"choices": [{"delta": {"content": "A har"}}]}, done=False), then="close"),
          "stopped in the middle"),
         (calling(("search", '{"queries": ["la')), "aren't valid JSON"),
-        (RESET, "no connection"),
+        (RESET, "Couldn't connect"),
         (HANG, "did not answer"),
         (Reply({}, 500), "fails"),
         (Reply(events({"error": {"message": "out of memory"}}), then="close"), "out of memory"),

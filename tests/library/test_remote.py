@@ -106,13 +106,13 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
     with opened(tmp_path / "l", down) as library:
         [note] = add(library, LANTERN, BREAD).notes
         assert note.startswith(
-            "Added without vectors: you can search by words and spelling only. There is no conn"
+            "Added without vectors: you can search by words and spelling only. Couldn't conn"
         )
         assert "embed.url" in note
         results = library.search("lantern")
         assert [r.found.chunk.text for r in results] == [LANTERN]
-        assert results.notes[0].startswith("Searched by words and spelling only. There is no conn")
-        with pytest.raises(ModelUnavailable, match="no connection"):
+        assert results.notes[0].startswith("Searched by words and spelling only. Couldn't conn")
+        with pytest.raises(ModelUnavailable, match="Couldn't connect"):
             library.search("lantern", options=SearchOptions(mode="semantic"))
     with ScriptedEndpoint(toy) as server, opened(tmp_path / "l", remote(server.url)) as library:
         assert add(library, LANTERN).notes == ("Added 2 missing vectors.",)
@@ -138,13 +138,13 @@ def test_an_endpoint_that_fails_every_third_call(tmp_path: Path) -> None:
 
 
 BAD = {
-    "did not answer within": HANG,
+    "didn't answer within": HANG,
     "TRIVIUM_EMBED_KEY": Reply({}, 401),
     "is busy": Reply({}, 503),
     "gives 2 dimensions, not 64": Reply({"data": [{"embedding": [1.0, 2.0]}]}),
     "3 embeddings for 1": Reply({"data": [{"embedding": [1.0] * 64}] * 3}),
-    "no lists of numbers": Reply({"data": [{"embedding": [float("nan")] * 64}]}),
-    "something else than JSON": Reply(b"<html>"),
+    "n't lists of numbers": Reply({"data": [{"embedding": [float("nan")] * 64}]}),
+    "something other than JSON": Reply(b"<html>"),
 }
 
 

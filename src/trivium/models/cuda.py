@@ -39,14 +39,14 @@ def check(device: str) -> None:
     if not _gpu():
         raise BadSetting(
             "`embed.device` is cuda, but this machine has no NVIDIA GPU.",
-            fix="Set `embed.device` to auto, which takes a GPU where there is one.",
+            fix="Set `embed.device` to auto, which uses a GPU only if you have one.",
         )
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise ExtraMissing(
             f"`embed.device` is cuda, which needs the package {missing[0]}.",
             fix="pip install 'trivium[cuda]'",
-            on_page="Whoever runs this server must install it.",
+            on_page="Ask the person who runs this server to install it.",
         )
 
 
@@ -70,7 +70,7 @@ class TorchEngine:
 
         if device == "cuda" and not torch.cuda.is_available():
             raise ModelUnavailable(
-                "torch finds no GPU that it can use.",
+                "torch found no GPU it can use.",
                 fix="Install a torch that fits your driver, or set `embed.device` to cpu.",
             )
         self._torch = torch

@@ -193,4 +193,4 @@ def test_a_file_that_neither_reads_fails_for_the_local_reason() -> None:
         reading = RemoteReading(refuse, service(endpoint.url.removesuffix("/v1")))
         (found,) = reading([PDF])
         assert isinstance(found, FileDamaged)
-        assert "could not analyse" in found.__notes__[0]
+        assert "couldn't analyse" in found.__notes__[0]

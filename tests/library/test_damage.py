@@ -180,7 +180,7 @@ def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_
     told = wrong(library)["passages"]
     assert told.startswith("3 passages are not as they were added, of documents #1, #2, #3.")
     assert "Nothing tells what stood in #3" in told
-    assert "Restored the text of 2 passages right." in library.upkeep.repair()
+    assert "Restored the text of 2 passages." in library.upkeep.repair()
     (told,) = wrong(library).values()
     assert told.startswith("1 passages are not as they were added, of documents #3.")
     assert "harvour" not in library.documents.text(1)

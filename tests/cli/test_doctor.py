@@ -124,7 +124,7 @@ def test_a_lost_original_is_told_and_comes_back_with_its_file(
     assert answer.code == 1
     (wrong,) = [check for check in answer.json["checks"] if not check["ok"]]
     assert wrong["name"] == "originals"
-    assert "2 originals are missing or damaged, of documents #" in wrong["message"]
+    assert "2 originals are missing or damaged, in documents #" in wrong["message"]
     assert "Add their files again" in wrong["message"]
     call("add", documents, "--library", place, "--set", "archive.keep=off")
     assert not first.exists()

@@ -68,6 +68,6 @@ def test_one_signal_and_what_came_afterwards(samples: Library) -> None:
     assert found.afterwards == ""
     options = SearchOptions(rerank=True, boosts={"type:markdown": 2})
     assert samples.search("crown", options=options).afterwards == (
-        "Then a reranker reorders the best, and then your preferences multiply the scores."
+        "Then the reranker reorders the top results, and then your preferences multiply the scores."
     )
     assert Signal.VECTOR not in found.analysis.weights

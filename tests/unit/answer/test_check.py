@@ -79,7 +79,7 @@ def test_rare_words_count_more() -> None:
         ("The trial of Beacon began on June 14, 2023 [1].", ""),
         ("The trial of Beacon began in June 2023 [1].", ""),
         ("The trial of Beacon began on 14 July 2023 [1].", "another date than 14 July 2023"),
-        ("The trial of Beacon began in Lisbon on 14 June 2023 [1].", "do not name Lisbon"),
+        ("The trial of Beacon began in Lisbon on 14 June 2023 [1].", "don't name Lisbon"),
         ("Beacon passed the salt test [1].", "say the opposite"),
         ("Beacon did not pass the salt test [1].", ""),
         ("Water never entered two of ten housings [1].", "say the opposite"),

@@ -90,7 +90,7 @@ def test_conversations(documents: Path, tmp_path: Path) -> None:
     nobody = call("conversations", "axes", "--audience", "player", "--json", *place)
     assert (nobody.code, nobody.error["code"]) == (2, "conversation.not_found")
     assert call("conversations", "--forget", *place).code == 2
-    assert call("conversations", "axes", "--forget", *place).out == "2 turns forgotten.\n"
+    assert call("conversations", "axes", "--forget", *place).out == "2 turns deleted.\n"
     assert call("conversations", "axes", "--forget", "--json", *place).code == 2
 
 

@@ -158,7 +158,7 @@ def test_synthetic_queries_never_mix_with_judgments(judge: Judge) -> None:
     [
         ((), "Give a query"),
         (("--synthetic", "3", "crown"), "generates its own queries"),
-        (("--queries", "none.tsv"), "cannot be read"),
+        (("--queries", "none.tsv"), "read none.tsv"),
         (("crown", "--to", "file/below"), "write file/below"),
         (("--synthetic", "3", "--to", "file/below"), "write file/below"),
     ],

@@ -229,6 +229,7 @@ def _search(server: Server, state: SearchState, within: Where) -> Results:
             prefer=RECENT if s.recent else None,
             every_word=s.every or None,
             boosts=boosts_written(filter(str.strip, s.boost.split(";"))) if s.boost else None,
+            as_of=s.as_of or None,
         ),
         filters=Filters(source=s.source or None, where=_condition(state)),
         within=within,

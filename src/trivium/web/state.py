@@ -43,6 +43,7 @@ class SearchState:
     type: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
     where: str = ""
+    as_of: str = ""  # a day: search documents as they were then
     explain: int | None = None  # the result whose drawer is open; 0: of all together
     fields: int = 1  # boxes for queries, at least
 
@@ -69,6 +70,7 @@ class SearchState:
             type=tuple(given.getlist("type")),
             source=tuple(given.getlist("source")),
             where=given.get("where", "").strip(),
+            as_of=given.get("as_of", "").strip(),
             explain=explain,
             fields=min(MOST_QUERIES, max(1, len(queries) + (given.get("add") == "1"))),
         )
@@ -86,15 +88,16 @@ class SearchState:
     def chosen(self) -> int:
         """How many filters and options differ from their defaults."""
         filters = sum(len(getattr(self, name)) for name in _FILTERS) + bool(self.where)
-        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every, bool(self.boost))
-        options = (*switched, not self.is_hybrid, self.by is not None)
+        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every)
+        typed = (bool(self.boost), bool(self.as_of))
+        options = (*switched, *typed, not self.is_hybrid, self.by is not None)
         return filters + sum(options) + (self.weights is not None and self.is_hybrid)
 
     @property
     def is_advanced(self) -> bool:
         """Whether an option under Advanced is in use."""
         switched = (self.rerank, self.hyde, self.expand, self.recent, self.every)
-        typed = (self.boost, self.where)
+        typed = (self.boost, self.where, self.as_of)
         return any(switched) or any(typed) or not self.is_hybrid or self.weights is not None
 
     @property
@@ -115,6 +118,7 @@ class SearchState:
             ("recent", "1", self.recent),
             ("every", "1", self.every),
             ("boost", self.boost, bool(self.boost)),
+            ("as_of", self.as_of, bool(self.as_of)),
         ]
         pairs += [(name, value) for name, value, differs in told if differs]
         if self.weights is not None:
@@ -156,6 +160,9 @@ class SearchState:
 
     def all_three(self) -> str:
         return replace(self, mode=Mode.HYBRID, explain=None).address
+
+    def current(self) -> str:
+        return replace(self, as_of="", explain=None).address
 
     def any_of(self) -> str:
         return replace(self, combine=Combine.MAXIMUM, explain=None).address

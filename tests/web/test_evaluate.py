@@ -53,7 +53,7 @@ def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
     now, before = (str(answer.url).partition("run=")[2] for answer in (second, first))
     both = owner.get("/evaluate/mine", params={"run": now, "against": before}).text
     assert "compare-title" in both
-    assert "Losses of all three" in both
+    assert "Losses: all three" in both
     missing = owner.get("/evaluate/mine", params={"run": "nothing"})
     assert missing.status_code == 404
 

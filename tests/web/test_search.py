@@ -51,7 +51,7 @@ def test_nothing_found_names_the_query_and_leads_on(
 def test_what_is_chosen_is_counted(owner: TestClient) -> None:
     """A phone hides the options: their number says that some are at work."""
     chosen = re.compile(r'id="chosen"[^>]*>(.*?)</span>')
-    for asked, told in (("q=axe", ""), ("q=axe&rerank=1&collection=rules", "2 chosen")):
+    for asked, told in (("q=axe", ""), ("q=axe&rerank=1&collection=rules", "2 active")):
         found = chosen.search(owner.get(f"/?{asked}").text)
         assert found is not None
         assert found[1] == told

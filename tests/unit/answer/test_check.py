@@ -27,12 +27,12 @@ def checked(text: str, embedder: object = None) -> list[Statement]:
 @pytest.mark.parametrize(
     ("text", "supported", "why"),
     [
-        ("Fog is a cloud touching the ground [1].", True, "bear it out"),
+        ("Fog is a cloud touching the ground [1].", True, "support it"),
         ("Fog is a cloud touching the ground.", False, "cites no source"),
         ("Fog is a cloud touching the ground [2].", False, "don't say so"),
-        ("The harbour has 12 cranes of 1904 [2].", True, "bear it out"),
+        ("The harbour has 12 cranes of 1904 [2].", True, "support it"),
         ("The harbour has 13 cranes [2].", False, "number 13"),
-        ("Fog in 2026 is a cloud that touches the ground [1].", True, "bear it out"),
+        ("Fog in 2026 is a cloud that touches the ground [1].", True, "support it"),
         ("Dragons guard treasure inside mountains [1].", False, "don't say so"),
     ],
 )

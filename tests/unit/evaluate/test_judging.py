@@ -91,7 +91,7 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "qrels.tsv").write_text("mine")
     with pytest.raises(DatasetInvalid, match="from somewhere else"):
         Judgments(tmp_path)
-    with pytest.raises(DatasetInvalid, match="is no folder"):
+    with pytest.raises(DatasetInvalid, match="isn't a folder"):
         Judgments(tmp_path / "qrels.tsv")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / LOG).write_text('{"query": "q", "text": "x"}\n[]\n')

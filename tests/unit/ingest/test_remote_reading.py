@@ -181,7 +181,7 @@ def test_a_service_that_fails_leaves_the_file_to_us_with_a_remark() -> None:
         (found,) = reading([PDF])
         assert isinstance(found, Extraction)
         assert found.text == "Local words on a page."
-        assert "is not there (404)" in str(found.metadata["not_read_by"])
+        assert "was not found (404)" in str(found.metadata["not_read_by"])
         assert found.reader.endswith("+fallback")  # so that it is read again
 
 

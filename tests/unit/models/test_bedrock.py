@@ -149,7 +149,7 @@ def test_embeddings_that_cannot_be_used(answer: object) -> None:
 
 
 def test_other_dimensions_and_no_json() -> None:
-    with scripted(titan), pytest.raises(DimensionMismatch, match="gives 2 dimensions, not 256"):
+    with scripted(titan), pytest.raises(DimensionMismatch, match="returned 2 dimensions, not 256"):
         BedrockEmbedder(client("embed", TITAN), 256).embed_documents(["x"])
     with scripted(lambda seen: Reply(b"<html>")), pytest.raises(ModelNonsense, match="JSON"):
         BedrockEmbedder(client("embed", TITAN)).embed_documents(["x"])
@@ -261,7 +261,7 @@ def test_whoever_has_enough_closes_it() -> None:
         ((START, piece("Bl"), failure("throttlingException", "slow")), ModelBusy, "slow"),
         ((START, piece("Bl"), failure("modelStreamErrorException", "x")), ModelFailing, "fails"),
         ((START, piece("Bl"), failure("validationException", "x")), ModelRefused, "refuses"),
-        ((START, piece("Bl")[:-1] + b"\0"), ModelNonsense, "cannot be read"),
+        ((START, piece("Bl")[:-1] + b"\0"), ModelNonsense, "unreadable"),
         ((START, piece("Bl")[:30]), ModelFailing, "stopped in the middle"),
     ],
 )

@@ -301,7 +301,7 @@ def test_an_address_in_full_with_a_query_and_a_header_of_its_own() -> None:
     "url", ["", "localhost:80", "ftp://x/", "http://", "http://x:port/", "http://[::1/", "//x/v1"]
 )
 def test_what_is_no_address(url: str) -> None:
-    with pytest.raises(BadSetting, match=r"`embed.url` is no address"):
+    with pytest.raises(BadSetting, match=r"`embed.url` isn't the address"):
         Endpoint("embed", url, "m")
 
 

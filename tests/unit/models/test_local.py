@@ -354,7 +354,7 @@ def test_damaged_files_of_a_folder_are_named(
 
 def test_a_graph_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(ModelUnavailable, match="could not be kept"):
+    with pytest.raises(ModelUnavailable, match="Couldn't save the model"):
         LocalEmbedder(None, tmp_path / "cache").embed_query("cats")
 
 

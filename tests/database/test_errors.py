@@ -76,7 +76,7 @@ def test_no_server_no_host_and_no_database() -> None:
     failing(f"postgresql://me:{SECRET}@no-such-host.invalid/team", DatabaseAway)
     server = postgres.address().rpartition("/")[0]
     missing = failing(f"{server}/no_such_database", LibraryNotFound)
-    assert missing.fix == "Make it: createdb no_such_database."
+    assert missing.fix == "Create it: createdb no_such_database."
 
 
 def test_no_library_there(place: DatabaseAddress) -> None:

@@ -83,8 +83,8 @@ def test_what_is_not_borne_out_is_flagged(library: Library, chat: Chat) -> None:
     answer = library.ask(QUESTION)
     told = [(one.supported, one.why) for one in answer.statements]
     assert [supported for supported, _ in told] == [True, False, False, False, False]
-    assert "do not say so" in told[1][1]
-    assert "cites no passage" in told[2][1]
+    assert "don't say so" in told[1][1]
+    assert "cites no source" in told[2][1]
     assert "99" in told[3][1]
     assert answer.unsupported == answer.statements[1:]
     assert "[8], [77]" in answer.notes[-1]
@@ -112,7 +112,7 @@ def test_nothing_relevant_and_the_model_is_not_even_asked(library: Library, chat
     chat.answer = "Andromeda has no quasars."
     answer = library.ask("Which quasars orbit Andromeda?")
     assert answer.refused
-    assert answer.text == "Nothing in the library comes near an answer to this."
+    assert answer.text == "I found nothing in your documents that answers this."
     assert len(chat.prompts) == 1
     with pytest.raises(EmptyQuery):
         library.ask("?!")
@@ -161,7 +161,7 @@ def test_a_stream_that_is_cut_in_the_middle(library: Library, chat: Chat) -> Non
     ("reply", "why"),
     [
         (HANG, "did not answer"),
-        (Reply({}, 401), "asks for a key"),
+        (Reply({}, 401), "requires a key"),
         (Reply({}, 500), "fails"),
         (Reply(b"<html>"), "middle"),
     ],
@@ -207,7 +207,7 @@ def test_a_follow_up_is_searched_for_as_it_was_meant(library: Library, chat: Cha
     chat.rewrite = Reply({}, 400)
     answer = library.ask("And how many cranes has it?", history=said)
     assert answer.asked == "How many cranes has the harbour of Port Amble?"
-    assert any("Rules completed" in note for note in answer.notes)
+    assert any("Rewrote the question with rules" in note for note in answer.notes)
 
 
 def test_a_conversation_is_kept_where_it_is_asked_for(library: Library, chat: Chat) -> None:

@@ -149,15 +149,15 @@ def test_what_documents_say_stays_data(tmp_path: Path, chat: Chat) -> None:
         (("search", "{not json"), "aren't valid JSON"),
         (("search", "[1]"), "aren't an object"),
         (("search", {}), "needs `queries`"),
-        (("search", {"queries": "fog"}), "It takes a array"),
+        (("search", {"queries": "fog"}), "Give a array"),
         (("search", {"queries": ["fog"], "audience": "dm-only"}), "takes no `audience`"),
-        (("search", {"queries": ["fog"], "mode": "psychic"}), "It takes one of: hybrid"),
+        (("search", {"queries": ["fog"], "mode": "psychic"}), "Choose one of hybrid"),
         (("search", {"queries": ["fog"], "where": "((("}), "Error: "),
         (("search", {"queries": [" "]}), "is empty"),
         (("get_passage", {"document": 99, "index": 0}), "There is no document"),
         (("get_passage", {"document": 1, "index": 99}), "has no passage"),
         (("rm", {"path": "/"}), "There is no tool 'rm'"),
-        (("calculate", {"expression": "__import__('os')"}), "can't be calculated"),
+        (("calculate", {"expression": "__import__('os')"}), "Couldn't calculate"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_told_so_and_the_loop_goes_on(
@@ -270,7 +270,7 @@ def test_what_nobody_read_is_no_answer(library: Library, chat: Chat) -> None:
         (Reply(events({"choices": [{"delta": {"content": "A har"}}]}, done=False), then="close"),
          "stopped in the middle"),
         (calling(("search", '{"queries": ["la')), "aren't valid JSON"),
-        (RESET, "no connection"),
+        (RESET, "Couldn't connect"),
         (HANG, "did not answer"),
         (Reply({}, 500), "fails"),
         (Reply(events({"error": {"message": "out of memory"}}), then="close"), "out of memory"),
@@ -319,7 +319,7 @@ def test_without_a_model_rules_take_the_question_apart(tmp_path: Path, chat: Cha
     assert "40 €" in answer.text
     assert "55 €" in answer.text
     assert "Together 95 €." in answer.text
-    assert steps[0].startswith("plan: Took the question apart: How much does a harbour lamp cost?")
+    assert steps[0].startswith("plan: Split the question: How much does a harbour lamp cost?")
     assert again.text == answer.text  # by itself, because one search answers only a part
     assert "40 €" in plain.text
     assert [step.name for step in plain.steps] == ["search", "extract"]

@@ -25,9 +25,23 @@ def test_preferences_are_parts_of_the_score_in_the_drawer(owner: TestClient) -> 
 def test_every_word_can_be_required(owner: TestClient) -> None:
     text = owner.get("/", params={"q": "crown axe", "every": "1", "mode": "keyword"}).text
     assert 'name="every" value="1" checked' in text
-    assert "No passage holds every word" in text
+    assert "No passage has every word" in text
 
 
 def test_a_boost_that_makes_no_sense_is_told(owner: TestClient) -> None:
     answer = owner.get("/", params={"q": "crown", "boost": "rules"})
     assert answer.status_code == 422 or "Write it like" in answer.text
+
+
+def test_documents_can_be_searched_as_they_were(owner: TestClient) -> None:
+    before = owner.get("/", params={"q": "crown", "as_of": "1980-01-01"}).text
+    assert "No results for" in before
+    assert "Search current documents" in before
+    today = owner.get("/", params={"q": "crown", "as_of": "2999-12-31"}).text
+    assert 'name="as_of" form="search" value="2999-12-31"' in today
+    assert "Documents as they were on 2999-12-31." in today
+    assert "result-link" in today
+    assert "as_of=2999-12-31&amp;explain=1" in today  # links keep it
+    wrong = owner.get("/", params={"q": "crown", "as_of": "yesterday"})
+    assert "a date (2026-11-01)" in wrong.text
+    assert 'value="crown"' in wrong.text

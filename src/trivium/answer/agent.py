@@ -169,7 +169,7 @@ class _Loop:
     def _stopped(self, why: str) -> bool:
         self._gathered.ended = False
         self._gathered.notes.append(
-            f"Stopped looking further after {why}; the answer rests on what was read until then."
+            f"Stopped searching after {why}; the answer uses what was read until then."
         )
         return True
 
@@ -229,7 +229,7 @@ class _Loop:
             self._made[key] = self._made.get(key, 0) + 1
             if self._made[key] > 1:
                 self._repeated += 1
-                return name, f"Asked again for the same: {_short(given)}", AGAIN
+                return name, f"Repeated an earlier search: {_short(given)}", AGAIN
             if call.name == "calculate":
                 return (name, *self._calculated(str(given["expression"])))
             found = use(self._box, call.name, given)

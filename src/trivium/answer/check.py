@@ -71,29 +71,29 @@ class Checker:
     ) -> Statement:
         cited = [by_number[n] for n in one.citations if n in by_number]
         if not cited:
-            return Statement(one.text, one.citations, False, "it cites no passage")
+            return Statement(one.text, one.citations, False, "it cites no source")
         texts = [f"{' '.join(p.citation.headings)}\n{p.text}" for p in cited]
         strange = strange_numbers(one.text, [*texts, question])
         if strange:
             numbers = ", ".join(strange)
-            why = f"the passages it cites do not hold the number {numbers}"
+            why = f"its sources don't have the number {numbers}"
             return Statement(one.text, one.citations, False, why)
         dates = strange_dates(one.text, [*texts, question])
         if dates:
-            why = f"the passages it cites hold another date than {', '.join(dates)}"
+            why = f"its sources have another date than {', '.join(dates)}"
             return Statement(one.text, one.citations, False, why)
         names = (
             [] if language == "de" else strange_names(one.text, [*texts, *_titles(cited), question])
         )
         if names:
-            why = f"the passages it cites do not name {', '.join(names)}"
+            why = f"its sources don't name {', '.join(names)}"
             return Statement(one.text, one.citations, False, why)
         foreign = all(language and p.language and p.language != language for p in cited)
         if foreign:
-            why = "the passages it cites are in another language: only its numbers were compared"
+            why = "its sources are in another language, so only numbers were compared"
             return Statement(one.text, one.citations, True, why)
         if is_opposite(one.text, texts, language or "en"):
-            why = "the passages it cites say the opposite"
+            why = "its sources say the opposite"
             return Statement(one.text, one.citations, False, why)
         reads = [Read(text, p.language) for text, p in zip(texts, cited, strict=True)]
         support, least = self._measure.share(one.text, reads), LEAST_BY_WORDS
@@ -101,11 +101,7 @@ class Checker:
             meaning = max(near[one.text, p.number] for p in cited)
             support, least = BY_WORDS * support + (1 - BY_WORDS) * max(0.0, meaning), LEAST
         supported = support >= least
-        why = (
-            "the passages it cites bear it out"
-            if supported
-            else "the passages it cites do not say so"
-        )
+        why = "its sources support it" if supported else "its sources don't say so"
         return Statement(one.text, one.citations, supported, why, round(support, 3))
 
 

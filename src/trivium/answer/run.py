@@ -47,11 +47,11 @@ from trivium.text.normalise import words
 from trivium.types import StoredChunk
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, as long as a model says that it was too much
-NOTHING_FOUND = "Nothing in the library comes near an answer to this."
-NOTHING_HELD = "The passages that were found do not hold the answer to this."
-CALCULATED = "it follows from what the passages say"
+NOTHING_FOUND = "I found nothing in your documents that answers this."
+NOTHING_HELD = "The passages I found don't answer this."
+CALCULATED = "it follows from its sources"
 _ARTICLES = frozenset({"The", "A", "An", "Der", "Die", "Das", "It", "In"})
-QUOTED = "it stands so in the passage"
+QUOTED = "quoted from the passage"
 DIFFERS = "Another source says:"
 NO_MODEL = (
     "No language model is set up (`generate.url`), so the answer is quoted from your documents."
@@ -122,7 +122,7 @@ class Answerer:
         if len(inquiry.question) > LONGEST_QUERY:
             raise QueryTooLong(
                 f"The question has {len(inquiry.question):,} characters;"
-                f" {LONGEST_QUERY:,} are the most."
+                f" the limit is {LONGEST_QUERY:,}."
             )
         where = inquiry.request.where
         measure = Words(partial(self._backend.signals.rarities, where=where))
@@ -174,7 +174,7 @@ class Answerer:
         draft.computed = tuple(gathered.computed)
         draft.complete = gathered.ended
         if gathered.failure is not None:
-            why = f"{gathered.failure} The answer is quoted from the documents."
+            why = f"{gathered.failure} The answer is quoted from your documents."
             picked = self._picked(inquiry, draft) if draft.passages else []
             yield from self._extracted(draft, picked, why)
         elif not draft.passages:  # whatever a model says then, no document says it
@@ -193,7 +193,7 @@ class Answerer:
         plan = decompose(draft.asked) or Plan((draft.asked,), Join.EACH)
         if len(plan.parts) > 1:
             parts = "; ".join(part for part in plan.parts if "{}" not in part)
-            yield draft.step("plan", f"Took the question apart: {parts}", since)
+            yield draft.step("plan", f"Split the question: {parts}", since)
         found: list[Picked] = []
         passages: list[Passage] = []
         last = ""
@@ -244,7 +244,7 @@ class Answerer:
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
         documents = len({passage.citation.document for passage in draft.passages})
-        found = f"{len(draft.passages)} passages of {documents} documents"
+        found = f"{len(draft.passages)} passages in {documents} documents"
         yield draft.step("search", found, since)
 
     def _write(
@@ -261,7 +261,7 @@ class Answerer:
                 break
             except ModelError as reason:
                 if not _is_too_long(reason) or share == SHARES[-1]:
-                    why = f"{reason} The answer is quoted from the documents."
+                    why = f"{reason} The answer is quoted from your documents."
                     yield from self._extracted(draft, self._picked(inquiry, draft), why)
                     return
         draft.notes += prompt.notes
@@ -328,7 +328,7 @@ class Answerer:
         known = "\n".join((inquiry.question, *draft.computed))
         draft.statements = checker.check(draft.text, known, draft.read)
         borne_out = sum(one.supported for one in draft.statements)
-        detail = f"{borne_out} of {len(draft.statements)} statements borne out"
+        detail = f"{borne_out} of {len(draft.statements)} statements supported"
         return draft.step("check", detail, since)
 
 

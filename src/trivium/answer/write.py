@@ -74,7 +74,7 @@ def _written(reader: _Reader, usage: Usage, failure: ModelError | None) -> Writt
         numbers = ", ".join(f"[{number}]" for number in sorted(reader.marks.unknown))
         notes.append(f"The model cited passages that don't exist: {numbers}.")
     if failure is not None:
-        notes.append(f"The answer was cut off. {failure}")
+        notes.append(f"The answer stopped early. {failure}")
     cited = tuple(sorted(reader.marks.cited))
     refused = reader.refusal.refused or is_excuse(reader.text, cited)
     return Written(reader.text, cited, refused, usage, failure, tuple(notes))

@@ -133,11 +133,11 @@ class Answering:
         if conversation is None:
             return answerer.answer(Inquiry(question, tuple(history), request, chosen, box, limits))
         if history:
-            raise BadSetting("`history` and `conversation` are both given.", fix="Leave one out.")
+            raise BadSetting("You gave both `history` and `conversation`.", fix="Leave one out.")
         if not conversation.strip() or len(conversation) > LONGEST_NAME:
             raise BadSetting(
-                f"`conversation` is {conversation[:LONGEST_NAME]!r}.",
-                fix=f"It takes a name of 1 to {LONGEST_NAME} characters.",
+                f"`conversation` can't be {conversation[:LONGEST_NAME]!r}.",
+                fix=f"Give a name of 1 to {LONGEST_NAME} characters.",
             )
         turns = tuple(
             kept.turn for kept in self._backend.conversations.turns(conversation, within.access)
@@ -177,7 +177,7 @@ class Conversations:
         check_text("conversation", name)
         turns = tuple(kept.turn for kept in self._kept.turns(name, within))
         if not turns:
-            raise ConversationNotFound(f"The library keeps no conversation {name}.")
+            raise ConversationNotFound(f"No saved conversation {name}.")
         return turns
 
     def forget(self, name: str, within: Where = OWNER) -> int:

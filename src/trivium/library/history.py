@@ -42,7 +42,7 @@ class History:
         number = found.interpretation if interpretation is None else interpretation
         address = _numbered(past, number, found).original
         if not address:
-            raise OriginalMissing(f"The bytes of {found.title} were not kept.")
+            raise OriginalMissing(f"The library didn't keep the original of {found.title}.")
         return self._backend.originals.get(address)
 
     def diff(
@@ -60,7 +60,8 @@ class History:
         first = max((n for n in past if n < last), default=0) if old is None else old
         if old is None and not first:
             raise DocumentNotFound(
-                f"{found.title} has no interpretation before {last}.", fix="There is none to show."
+                f"{found.title} has no interpretation before {last}.",
+                fix="The document has only one version.",
             )
         a, b = (_numbered(past, number, found) for number in (first, last))
         texts = (self._backend.documents.text(found.id, within, one.number) or "" for one in (a, b))
@@ -105,9 +106,11 @@ class History:
         only what was retired longer ago than `older_than`. The active ones stay."""
         check_scalar("keep", keep or 0)
         if keep is None and older_than is None:
-            raise BadSetting("Nothing says what to prune.", fix="Give `keep` or `older_than`.")
+            raise BadSetting("You didn't say what to prune.", fix="Give `keep` or `older_than`.")
         if keep is not None and keep < 1:
-            raise BadSetting(f"`keep` is {keep}.", fix="It takes 1 or more: the active one stays.")
+            raise BadSetting(
+                f"`keep` can't be {keep}.", fix="Give 1 or more: the active one stays."
+            )
         where = OWNER
         if document is not None:
             named = Compare("source", "eq", f"#{self._documents.get(document, OWNER).id}")
@@ -120,7 +123,7 @@ def _numbered(past: dict[int, Interpretation], number: int, document: Document) 
     if number not in past:
         known = ", ".join(map(str, past))
         raise DocumentNotFound(
-            f"{document.title} has no interpretation {number}.", fix=f"There are: {known}."
+            f"{document.title} has no interpretation {number}.", fix=f"It has: {known}."
         )
     return past[number]
 

@@ -155,7 +155,7 @@ def seconds_of(every: str) -> int:
     """`10m`, `1h`, `90` (seconds); nothing or 0: only when asked. Raises BadSetting."""
     found = _EVERY.fullmatch(every.strip().lower() or "0")
     if found is None:
-        raise BadSetting(f"{every!r} is no length of time.", fix="Write 90s, 10m, 1h or 1d.")
+        raise BadSetting(f"{every!r} isn't a period.", fix="Write 90s, 10m, 1h or 1d.")
     return int(found[1]) * _SECONDS[found[2]]
 
 
@@ -177,14 +177,14 @@ class Sync:
         """Keep a source in step from now on. Its first run reads everything."""
         if not _NAME.fullmatch(source.name):
             raise BadSetting(
-                f"{source.name[:80]!r} is no name of a source.",
+                f"A source can't be named {source.name[:80]!r}.",
                 fix="Use small letters, digits, dots, dashes and underscores.",
             )
         check_labels(Labels(source.collection, source.category, source.audience))
         for name, value in {**source.options, **source.secrets}.items():
             check_text(name, value)
         if self._backend.sources.get(source.name) is not None:
-            raise SourceExists(f"There is a source called {source.name} already.")
+            raise SourceExists(f"You already have a source named {source.name}.")
         self._make(source)  # raises now what its first run would meet
         kept = replace(source, added_at=now(), cursor="", run=SyncRun(), paused=False)
         self._backend.sources.keep(kept)
@@ -197,9 +197,9 @@ class Sync:
         found = self._backend.sources.get(name)
         if found is None:
             raise SourceNotFound(
-                f"There is no source called {name!r}.",
+                f"You have no source named {name!r}.",
                 fix="`trivium sync status` lists them.",
-                on_page="It may have been removed. Load the page again.",
+                on_page="It may have been removed. Reload the page.",
             )
         return found
 
@@ -278,7 +278,7 @@ class Sync:
                 held.enter_context(lease)
             except LibraryBusy as reason:
                 raise LibraryBusy(
-                    f"{name} is being synced already.", fix="Wait for it."
+                    f"{name} is already syncing.", fix="Wait for it to finish."
                 ) from reason
             run = _Run(self, self._backend, source, opened, options, on_event, on_wait, stop)
             try:
@@ -320,7 +320,7 @@ class Sync:
         prefix = uri_prefix(source)
         for uri in self._held(source) if opened.deletions != "kept" else ():
             if (id_ := uri.removeprefix(prefix)) not in seen:
-                found.append(Difference(id_, "extra", "The source doesn't have it any more."))
+                found.append(Difference(id_, "extra", "The source no longer has it."))
         return Verified(name, len(seen), tuple(sorted(found, key=lambda one: one.item)))
 
     def _compared(
@@ -332,11 +332,11 @@ class Sync:
         document = self._backend.documents.find(uri_prefix(source) + item.id, source.collection)
         if document is None:
             if item.id in failed:
-                why = f"It couldn't be added: {failed[item.id].message}"
+                why = f"Couldn't add it: {failed[item.id].message}"
             elif not source.run.ended_at:
-                why = "No run has ended yet."
+                why = "No run has finished yet."
             else:
-                why = f"It came after the last run ({source.run.ended_at}), or was removed here."
+                why = f"It is newer than the last run ({source.run.ended_at}), or was removed here."
             yield Difference(item.id, "missing", why)
         elif not ids:
             yield from self._differences(source, item, document)
@@ -359,9 +359,9 @@ class Sync:
                     n for n, value in item.metadata.items() if document.metadata.get(n) != value
                 )
                 names = ", ".join(said) or "one of its fields"
-                yield Difference(put.id, "metadata", f"The source now says otherwise of: {names}.")
+                yield Difference(put.id, "metadata", f"The source has other values for: {names}.")
             else:
-                yield Difference(put.id, "text", "It changed at the source after the last run.")
+                yield Difference(put.id, "text", "The source changed it after the last run.")
         label = item.metadata["audience"]
         if label != document.audience:
             why = f"The source shows it to `{label}`, the library to `{document.audience}`."
@@ -562,7 +562,7 @@ class _Run:
         if kept is None or kept.paused:
             self._ends = "Paused."
         elif self._stop.is_set():
-            self._ends = "Stopped; the next run goes on from here."
+            self._ends = "Stopped. The next run continues from here."
         return not self._ends
 
     def _wait(self, wait: Wait, rest: Callable[[], None]) -> bool:
@@ -669,8 +669,8 @@ class _Run:
         extra = [uri for uri in held if uri.removeprefix(prefix) not in listed]
         if extra and not listed and not self._options.force:
             raise SourceEmpty(
-                f"{self._source.name} lists nothing at all, and the library holds"
-                f" {len(held):,} of its items. None was removed."
+                f"{self._source.name} lists nothing at all, but the library has"
+                f" {len(held):,} of its items. Trivium removed none."
             )
         self._forget(extra)
         stale = [one.item for one in self._backend.sources.failures(self._source.name)]
@@ -754,7 +754,7 @@ def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
     for name in source.secrets:
         if name not in kind.secrets:
             known = ", ".join(kind.secrets) or "none"
-            raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"It takes: {known}.")
+            raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}.")
     secrets = {name: config.secret(name, place) for name, place in source.secrets.items()}
     return kinds.make(kind, SourceAsked(source.options, secrets, own))
 
@@ -766,7 +766,7 @@ def _job(options: Mapping[str, object]) -> Job:
 
 def _told(error: BaseException) -> dict[str, str]:
     if isinstance(error, KeyboardInterrupt | GeneratorExit | SystemExit):
-        return {"message": "Interrupted; the next run goes on from here."}
+        return {"message": "Interrupted. The next run continues from here."}
     if isinstance(error, TriviumError):
         return {"code": error.code, "message": clean_text(str(error))}
     said = f"Something went wrong inside Trivium: {type(error).__name__}: {error}"

@@ -61,7 +61,7 @@ class Upkeep:
         """The library in one file, of one instant, while searching and adding go on."""
         path = Path(target).expanduser()
         if path.is_dir() or (path.exists() and not force):
-            raise TargetExists(f"{path} is there already.")
+            raise TargetExists(f"{path} already exists.")
         path.parent.mkdir(parents=True, exist_ok=True)
         return self._backend.upkeep.backup(path, on_progress)
 
@@ -109,5 +109,5 @@ def repaired(
         )
     done += [f"Embedded {embedded:,} passages."] if embedded else []
     if embedding.failed is not None:
-        done.append(f"Some passages stay without vectors: {embedding.failed.message}")
+        done.append(f"Some passages still have no vectors: {embedding.failed.message}")
     return done

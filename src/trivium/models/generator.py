@@ -64,7 +64,7 @@ class RemoteGenerator:
             for event in events:
                 if isinstance(event, dict) and (told := event.get("error")):
                     said = told.get("message", told) if isinstance(told, dict) else told
-                    raise self._client.endpoint.failing(f"broke off: {said}")
+                    raise self._client.endpoint.failing(f"stopped: {said}")
                 usage = _usage(event) if _usage(event) != (0, 0) else usage
                 if piece := self._written(event, "delta"):
                     text += piece
@@ -108,11 +108,11 @@ class RemoteGenerator:
     def _written(self, answer: Any, part: str) -> str:
         """The text in the first choice of an answer, or of an event; an event may have none."""
         if not isinstance(answer, dict) or (part == "message" and not _choice(answer)):
-            raise self._client.endpoint.nonsense("answers without a choice")
+            raise self._client.endpoint.nonsense("returned no answer")
         inner = _choice(answer).get(part)
         text = (inner.get("content") if isinstance(inner, dict) else None) or ""
         if not isinstance(text, str):
-            raise self._client.endpoint.nonsense("writes something else than text")
+            raise self._client.endpoint.nonsense("returned something other than text")
         return text
 
 

@@ -134,7 +134,7 @@ class LocalEmbedder:
         engine = self.load()
         if not engine.gives_tokens:
             raise ModelUnavailable(
-                "The embedding model gives vectors of whole texts, none of their tokens.",
+                "The embedding model returns vectors of whole texts, not of tokens.",
                 fix="Choose another reranker, or export the model with `last_hidden_state`.",
             )
         row, belonging = engine.tokeniser.encode_words(self._query_prefix + text)
@@ -271,7 +271,7 @@ def _cut(layout: Layout, dimensions: int) -> Layout:
     if not 0 < dimensions <= layout.dimensions:
         raise BadSetting(
             f"`embed.dimensions` is {dimensions}.",
-            fix=f"The model gives {layout.dimensions}: choose that or less.",
+            fix=f"The model has {layout.dimensions}: choose that or fewer.",
         )
     return replace(layout, cut=dimensions)
 
@@ -291,8 +291,8 @@ class _Engine:
         unknown = self._inputs - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown:
             raise ModelUnsupported(
-                f"The model {graph.name} asks for {', '.join(sorted(unknown))}.",
-                fix="Export it so that it takes input_ids and attention_mask.",
+                f"The model {graph.name} needs the inputs {', '.join(sorted(unknown))}.",
+                fix="Export it with input_ids and attention_mask as its inputs.",
             )
         outputs = {given.name: len(given.shape) for given in self._session.get_outputs()}
         wanted = ("tokens", "token_embeddings", "last_hidden_state", next(iter(outputs)))
@@ -301,7 +301,7 @@ class _Engine:
         self._whole = next((n for n in ("sentence_embedding", *outputs) if outputs.get(n) == 2), "")
         if not (self._tokens or self._whole) or not (self._tokens or layout.pools_prompt):
             raise ModelUnsupported(
-                f"The model {graph.name} gives no vectors of tokens.",
+                f"The model {graph.name} returns no token vectors.",
                 fix="Export it with `last_hidden_state`.",
             )
 
@@ -358,7 +358,7 @@ def open_session(graph: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
-        raise ModelDamaged(f"The model {graph} cannot be loaded: {reason}.") from reason
+        raise ModelDamaged(f"Couldn't load the model {graph}: {reason}.") from reason
 
 
 def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:

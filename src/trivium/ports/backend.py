@@ -571,11 +571,11 @@ class Spool(Protocol):
         ...
 
     def size(self, name: str) -> int:
-        """In bytes; 0 where it is not there any more."""
+        """In bytes; 0 where it no longer exists."""
         ...
 
     def read(self, name: str) -> bytes:
-        """Raises FileUnreadable where it is not there any more."""
+        """Raises FileUnreadable where it no longer exists."""
         ...
 
     def drop(self, name: str) -> None:

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-_NOT_EVERY_WORD = (
-    "No passage holds every word of “{query}”, so the keyword signal looked for any of them."
-)
+_NOT_EVERY_WORD = "No passage has every word of “{query}”, so keyword search accepted any of them."
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,9 +242,7 @@ class ZoteroFile:
             try:
                 return _entries(copy)
             except sqlite3.Error as reason:
-                raise SourceNonsense(
-                    f"{self._path} is no database of Zotero: {reason}."
-                ) from reason
+                raise SourceNonsense(f"{self._path} isn't a Zotero database: {reason}.") from reason
             finally:
                 copy.close()
 
@@ -444,7 +442,7 @@ def _make(asked: SourceAsked) -> ZoteroSource:
         return ZoteroSource(ZoteroFile(existing(path)))
     library = asked.option("library", "users/0")
     if not re.fullmatch(r"(users|groups)/\d+", library):
-        raise BadSetting("`library` is users/ID or groups/ID.", fix="Correct it.")
+        raise BadSetting("`library` must be users/ID or groups/ID.", fix="Correct it.")
     headers = {"Zotero-API-Version": "3"}
     if key := asked.secrets.get("key", ""):
         headers["Authorization"] = f"Bearer {key}"
@@ -463,10 +461,10 @@ KIND = SourceKind(
     "a Zotero library: entries with their PDFs, notes and annotations",
     _make,
     {
-        "path": "Zotero's folder or its zotero.sqlite; empty: ask the API",
-        "url": "address of the API; the program's own if not set",
-        "library": "users/ID or groups/ID, users/0 (your own) if not set",
-        "storage": "the folder `storage` of Zotero, if the API is to read files from there",
+        "path": "Zotero's folder or its zotero.sqlite; empty: use the API",
+        "url": "address of the API; default: the program on this machine",
+        "library": "users/ID or groups/ID; default: users/0 (your own)",
+        "storage": "Zotero's folder `storage`, to read files from with the API",
     },
     secrets=("key",),
 )

@@ -49,9 +49,9 @@ class FolderBlobs:
         except FileNotFoundError:
             data = None
         if data is None:
-            raise OriginalMissing(f"The archive {self._folder} does not hold {address}.")
+            raise OriginalMissing(f"The archive {self._folder} doesn't have {address}.")
         if hashlib.sha256(data).hexdigest() != digest:
-            raise OriginalDamaged(f"The archive's bytes of {address} are not what they were.")
+            raise OriginalDamaged(f"The file {address} in the archive has changed.")
         return data
 
     def size(self, address: str) -> int | None:

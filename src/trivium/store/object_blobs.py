@@ -71,7 +71,7 @@ class ObjectBlobs:
         import obstore
         from obstore.exceptions import NotFoundError
 
-        missing = OriginalMissing(f"The archive {self._place} does not hold {address}.")
+        missing = OriginalMissing(f"The archive {self._place} doesn't have {address}.")
         if not _path(address):
             raise missing
         try:
@@ -79,7 +79,7 @@ class ObjectBlobs:
         except (NotFoundError, FileNotFoundError):
             raise missing from None
         if self.address(data) != address:
-            raise OriginalDamaged(f"The archive's bytes of {address} are not what they were.")
+            raise OriginalDamaged(f"The file {address} in the archive has changed.")
         return data
 
     def size(self, address: str) -> int | None:
@@ -134,9 +134,9 @@ class ObjectBlobs:
                 raise ArchiveRefused(f"The archive {self._place} refused the key.") from reason
             if any(one in said for one in _MISSING):
                 raise ArchiveRefused(
-                    f"There is no bucket for {self._place}.", fix="Make it, or name another."
+                    f"{self._place} has no bucket.", fix="Create it, or name another."
                 ) from reason
-            raise ArchiveAway(f"The archive {self._place} does not answer.") from reason
+            raise ArchiveAway(f"The archive {self._place} doesn't answer.") from reason
 
 
 def _store(place: str) -> ObjectStore:
@@ -145,9 +145,9 @@ def _store(place: str) -> ObjectStore:
         from obstore.store import from_url
     except ImportError as reason:
         raise ExtraMissing(
-            "An archive in an object store needs obstore.",
+            "To keep the archive in an object store, install obstore.",
             fix="pip install 'trivium[objects]'",
-            on_page="Whoever runs this server must install it.",
+            on_page="Ask the person who runs this server to install it.",
         ) from reason
     try:
         return from_url(
@@ -157,7 +157,7 @@ def _store(place: str) -> ObjectStore:
         )
     except (BaseError, ValueError) as reason:
         raise BadSetting(
-            f"{place} names no object store.",
+            f"{place} isn't the address of an object store.",
             fix="Write s3://BUCKET/FOLDER, az://CONTAINER/FOLDER or gs://BUCKET/FOLDER.",
         ) from reason
 

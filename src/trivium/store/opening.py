@@ -60,9 +60,9 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         from trivium.store.postgres.backend import PATIENCE, open_postgres
     except ImportError as reason:
         raise ExtraMissing(
-            "A library in PostgreSQL needs psycopg.",
+            "To keep a library in PostgreSQL, install psycopg.",
             fix="pip install 'trivium[postgres]'",
-            on_page="Whoever runs this server must install trivium[postgres].",
+            on_page="Ask the person who runs this server to install trivium[postgres].",
         ) from reason
     from trivium.store.postgres.address import parse
 
@@ -114,9 +114,9 @@ def engine_versions() -> dict[str, str]:
 def _folder(where: LibraryPlace) -> Path:
     if isinstance(where, DatabaseAddress):
         raise BadSetting(
-            "A backup is brought back into a folder.",
+            "You can only restore a backup into a folder.",
             fix="`trivium recover FILE --library FOLDER`, then `trivium copy FOLDER ADDRESS`.",
-            on_page="Whoever runs this server can do this in a terminal.",
+            on_page="Ask the person who runs this server to do this in a terminal.",
         )
     return where
 
@@ -135,7 +135,7 @@ def rescue_of(place: LibraryPlace) -> Rescue:
     from trivium.store.embedded import salvage
 
     if isinstance(place, DatabaseAddress):  # the server's own tools mend its files
-        raise BadSetting("A database is repaired by its own server.")
+        raise BadSetting("Only the database server can repair a database.")
     where = place
 
     return Rescue(

@@ -93,7 +93,7 @@ def disagreement(one: Claim, other: Claim) -> str:
     if len(shared) < _FEWEST_SHARED or len(shared) / smaller < SAME_TOPIC:
         return ""
     if one.negated != other.negated:
-        return "one denies what the other says"
+        return "one says the opposite of the other"
     for told, mine, theirs in (
         ("numbers", one.numbers, other.numbers),
         ("dates", one.months, other.months),

@@ -38,7 +38,7 @@ def why(one: str, other: str) -> str:
         (
             "The lighthouse keeper sleeps during the winter storms.",
             "The lighthouse keeper never sleeps during the winter storms.",
-            "one denies what the other says",
+            "one says the opposite of the other",
         ),
     ],
 )

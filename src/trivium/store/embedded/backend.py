@@ -67,7 +67,7 @@ def open_embedded(
     of the library does. `incoming`: bytes that files that were sent in may take together."""
     check_not_lost(folder / DATABASE)
     if not (folder / DATABASE).exists() and not create:
-        raise LibraryNotFound(f"There is no library in {folder}.")
+        raise LibraryNotFound(f"No library in {folder}.")
     with translated(folder):
         folder.mkdir(parents=True, exist_ok=True)
         engine = open_database(folder / DATABASE)

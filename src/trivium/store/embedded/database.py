@@ -42,9 +42,9 @@ def check_not_lost(path: Path) -> None:
     is_there = any(part.exists() and part.stat().st_size for part in parts)
     if not is_there and (path.parent / "words").exists():
         raise LibraryDamaged(
-            f"{path} is gone or empty, and the rest of the library is there.",
-            fix="`trivium recover` makes a library of a backup; to begin anew, delete the folder.",
-            on_page="Whoever runs this server must make it anew from a backup.",
+            f"{path} is gone or empty, but the rest of the library is there.",
+            fix="Restore a backup with `trivium recover`; to start over, delete the folder.",
+            on_page="Ask the person who runs this server to restore a backup.",
         )
 
 
@@ -100,9 +100,9 @@ def _read_json(text: str, folder: Path) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise LibraryDamaged(
-            f"The library {folder} holds a value that can't be read: {error}.",
+            f"The library {folder} has a value that can't be read: {error}.",
             fix="`trivium doctor --deep` names the documents.",
-            on_page="Whoever runs this server can find out which documents are damaged.",
+            on_page="Ask the person who runs this server which documents are damaged.",
         ) from error
 
 
@@ -138,5 +138,5 @@ def _of_sqlite(error: BaseException | None, folder: Path) -> StoreError:
         if kind.startswith("SQLITE_READONLY"):
             return read_only(folder)
     if kind.startswith("SQLITE_CANTOPEN") or not isinstance(error, sqlite3.DatabaseError):
-        return StoreError(f"The library {folder} cannot be used: {said}.")
-    return LibraryDamaged(f"The library {folder} cannot be used: {said}.")
+        return StoreError(f"Couldn't use the library {folder}: {said}.")
+    return LibraryDamaged(f"Couldn't use the library {folder}: {said}.")

@@ -151,8 +151,8 @@ class _FolderPostings:
             return []
         if probe.model != model:
             raise ModelChanged(
-                f"The vectors of this library are of {model}, the one it was asked for"
-                f" of {probe.model or 'an unnamed model'}."
+                f"This library's vectors come from {model}, but the query's"
+                f" from {probe.model or 'an unnamed model'}."
             )
         passing = self.snapshots.positions(self.snapshot, self.where)
         holding = self.snapshot.words.holding

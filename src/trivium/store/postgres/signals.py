@@ -102,8 +102,8 @@ class _RowPostings:
             return []
         if probe.model != serving.model:
             raise ModelChanged(
-                f"The vectors of this library are of {serving.model}, the one it was asked for"
-                f" of {probe.model or 'an unnamed model'}."
+                f"This library's vectors come from {serving.model}, but the query's"
+                f" from {probe.model or 'an unnamed model'}."
             )
         passing = self._allowed.chunks
         for runs in words.required:
@@ -114,9 +114,7 @@ class _RowPostings:
             total = self._allowed.total
             hits = self.tables.nearest(serving.model, probe.vector, k, passing, total)
         except LibraryNotFound as reason:  # dropped this instant: those of another model serve
-            raise ModelChanged(
-                "The vectors of this library are of another model by now."
-            ) from reason
+            raise ModelChanged("This library now uses another model.") from reason
         return [hit for hit in hits if hit.score >= probe.threshold]
 
     def _holders(self, runs: Sequence[Run], size: int) -> NDArray[np.bool_]:

@@ -60,7 +60,7 @@ class PostgresUpkeep:
     def check_there(self) -> None:
         with self._engine.connect() as connection:
             if not connection.scalar(text("SELECT to_regclass('settings')")):
-                raise LibraryNotFound("The library's tables are gone from the database.")
+                raise LibraryNotFound("The database no longer has the library's tables.")
 
     def health(self) -> dict[str, int]:
         snapshot = self._snapshots.current()
@@ -98,15 +98,15 @@ class PostgresUpkeep:
         if hash_of:
             mended = self._checks.mend_rows(self._checks.unsound(), {})
             if mended:
-                yield f"Mended {len(mended):,} rows that had changed on the disk."
+                yield f"Repaired {len(mended):,} rows that had changed on disk."
             rotten = [one for one in self._checks.rotten(hash_of) if one.text is not None]
             if rotten:
                 self._checks.mend(rotten)
                 self.rebuild()
-                yield f"Put the text of {len(rotten):,} passages right."
+                yield f"Restored the text of {len(rotten):,} passages."
         if not all(finding.ok for finding in self._examination.indexes(self.health())):
             self.rebuild()
-            yield "Made the search indexes anew."
+            yield "Rebuilt the search indexes."
 
     def rebuild(self) -> None:
         with self._alone():

@@ -211,7 +211,7 @@ class VectorTables:
             return table
         if dimensions > _LONGEST:
             raise StoreError(
-                f"Vectors of {dimensions:,} dimensions have no index in PostgreSQL.",
+                f"PostgreSQL can't index vectors of {dimensions:,} dimensions.",
                 fix=f"Choose a model with at most {_LONGEST:,}, or set `embed.dimensions`.",
             )
         _alone(connection)

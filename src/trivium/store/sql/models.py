@@ -171,7 +171,7 @@ class SqlModels:
         with self._embedding():
             serving = self.manifest().model
             if model and serving not in ("", model):
-                raise ModelChanged(f"The vectors of this library are of {serving}.")
+                raise ModelChanged(f"This library's vectors come from {serving}.")
             if self._index.holds_all():
                 return 0
             held = self._index.held()
@@ -250,7 +250,7 @@ class SqlModels:
                 if values:
                     connection.execute(_insert_wanted(table), values)
             if setting(connection, NEXT_MODEL) != model:
-                raise ReembedStopped("Another process has stopped it.")
+                raise ReembedStopped("Another process stopped the change of the model.")
 
     def prepare(self, model: str) -> None:
         dimensions = self._dimensions(model)
@@ -263,7 +263,7 @@ class SqlModels:
         with self._switching():
             lacking = self.count_unembedded(model)
             if lacking:
-                raise NotEmbedded(f"{lacking:,} passages have no vector of {model}.", fix="")
+                raise NotEmbedded(f"{lacking:,} passages have no vector from {model}.", fix="")
             dimensions = self._dimensions(model)
             upto = self._index.finish(model, dimensions) if dimensions else 0
             self._serve(model, dimensions, upto)
@@ -274,7 +274,7 @@ class SqlModels:
         with self._engine.begin() as connection:
             take(connection, "sequence", 1)  # so that readers look again
             if setting(connection, NEXT_MODEL) != model:
-                raise ReembedStopped("Another process has stopped it.")
+                raise ReembedStopped("Another process stopped the change of the model.")
             set_setting(connection, "model", model)
             set_setting(connection, "dimensions", str(dimensions))
             set_setting(connection, EMBEDDED_UPTO, str(upto))

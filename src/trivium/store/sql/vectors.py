@@ -52,7 +52,7 @@ def _refuse_other_model(connection: Connection, model: str) -> None:
     """Vectors of two models must not serve side by side."""
     serving = setting(connection, "model")
     if serving and serving != model:
-        raise ModelChanged(f"The vectors of this library are of {serving}, not of {model}.")
+        raise ModelChanged(f"This library's vectors come from {serving}, not {model}.")
 
 
 def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> None:

@@ -117,12 +117,11 @@ def pairs(judged: Judged) -> Iterator[tuple[str, str, str]]:
 
 
 def borne_out(library: Library, judged: Judged, language: str) -> None:
-    checker = Checker(
-        Words(partial(library.backend.signals.rarities, where=OWNER)), library.embedder
-    )
+    measure = Words(partial(library.backend.signals.rarities, where=OWNER))
     told: dict[str, list[bool]] = {}
     for kind, sentence, text in pairs(judged):
-        checked = checker.check(f"{sentence.rstrip('.')} [1].", "", [passage(text, language)])
+        checker = Checker(measure, library.embedder, [passage(text, language)])
+        checked = checker.check(f"{sentence.rstrip('.')} [1].")
         told.setdefault(kind, []).append(all(one.supported for one in checked))
     for kind, found in told.items():
         print(f"{judged.name:10} borne out, {kind}: {sum(found)} of {len(found)}")

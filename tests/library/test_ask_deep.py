@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.endpoint import HANG, RESET, Reply, Seen, events
-from tests.library.chat import USED, Chat, asked, call_delta, calling, streamed
+from tests.library.chat import Chat, asked, call_delta, calling, streamed
 
 from trivium.answer.agent import AGAIN, LEFT_OUT, PLAN
 from trivium.answers import Answer, AnswerKind, Depth, Done, Step
@@ -294,8 +294,7 @@ def test_a_model_that_cannot_call_tools_plans_its_searches(library: Library, cha
         if "tools" in seen.body:
             return Reply({"error": {"message": "writer does not support tools"}}, 400)
         if seen.body["messages"][0]["content"] == PLAN:
-            said = "1. harbour lamp price\n- ship lamp price\n\n"
-            return Reply({"choices": [{"message": {"content": said}}], "usage": USED})
+            return streamed("1. harbour lamp price\n- ship lamp price\n\n")
         return streamed("They cost 40 € and 55 € [1].")
 
     chat.answer = script = Script(turn)

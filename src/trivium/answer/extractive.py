@@ -8,19 +8,18 @@ nothing is picked. Knows nothing of how passages were found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from trivium.answer.cells import Found, Read
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
 from trivium.answer.question import Asks, Bag, Question, figures
 from trivium.answer.question import read as read_question
+from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, listings, sentences, tables
-from trivium.answer.support import Words, denies, nearest
+from trivium.answer.support import Nearness, Words, denies
 from trivium.ports import Embedder
-from trivium.text import boundaries
 from trivium.text.languages import detect_language
 from trivium.text.normalise import fold, words
 
@@ -52,6 +51,7 @@ _ORDINAL_DAY = re.compile(
 _CLAUSE = re.compile(
     r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
 )
+_VERDICT = re.compile(r"(Yes|No): ")
 _MONEY_WORDS = frozenset(("cost", "price", "kosten", "preis"))
 _MONEY = re.compile(r"[$€£]\s?\d|\d\s?(?:[€$£]|(?:euros?|dollars?|gp|sp|cp|EUR|USD|tallies)\b)")
 _PLACE = re.compile(
@@ -92,15 +92,14 @@ class Extractor:
         self._measure = measure
 
     def pick(
-        self, question: str, passages: Sequence[Passage], said: Iterable[str] = ()
+        self, question: str, passages: Sequence[Passage], before: Before = NOTHING_SAID
     ) -> list[Picked]:
-        """Nothing where no passage holds an answer. `said`: answers given before, no sentence of
+        """Nothing where no passage holds an answer. `before`: answers given before, no sentence of
         which is given again."""
         language = detect_language(question) or (passages[0].language if passages else "")
         asked = read_question(question, language, self._measure.rarities)
         if not asked.terms:
             return []
-        before = _sentences_of(said)
         likeness = Likeness(self._embedder)
         reads = [
             Read(table, asked, passage, likeness)
@@ -109,7 +108,7 @@ class Extractor:
         ]
         likeness.learn(self._vocabulary(asked, passages, reads))
         found = _from_tables(asked, reads)
-        found = [one for one in found if not _was_said(one.text, before)]
+        found = [one for one in found if not before.says(one.text)]
         best = self._sentences(asked, passages, likeness, before)
         lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
         return [
@@ -138,7 +137,7 @@ class Extractor:
         asked: Question,
         passages: Sequence[Passage],
         likeness: Likeness,
-        before: frozenset[str],
+        before: Before,
     ) -> list[_Candidate]:
         """Those that answer, the best first."""
         first: dict[str, _Candidate] = {}
@@ -158,7 +157,7 @@ class Extractor:
             return []
         likeness.learn(w for one in best[:MOST_LIKE] for w in words(one.text))
         told = {at: [_in_place(one)] for at, one in enumerate(best)}
-        meaning = nearest(self._embedder, [asked.text], told)
+        meaning = Nearness(self._embedder).nearest([asked.text], told)
         found = []
         for at, one in enumerate(best):
             held = _said(asked, one.sentence, one.passage, likeness)
@@ -166,31 +165,21 @@ class Extractor:
             kind, value = _answers(asked, one.text)
             score = (WORDS * held + MEANING * max(0.0, near)) / (WORDS + MEANING)
             score += RANK / one.passage.number / 4
-            score *= AGAIN if _was_said(one.text, before) else 1
+            score *= AGAIN if before.says(one.text) else 1
             if kind and held >= LEAST_SAID and score * kind >= LEAST_SCORE:
                 found.append(_Candidate(one.sentence, one.passage, held, score * kind, value))
         return sorted(found, key=lambda one: -one.score)
 
 
-def _sentences_of(said: Iterable[str]) -> frozenset[str]:
-    """The sentences of answers that were given before, and each answer as a whole."""
-    found = set()
-    for text in said:
-        cuts = [0, *boundaries.sentences(text), len(text)]
-        found |= {text[a:b].strip() for a, b in pairwise(cuts)} | {text.strip()}
-    return frozenset(found)
-
-
-def _was_said(text: str, before: frozenset[str]) -> bool:
-    """Whether an answer held it as it is. An item of a list is more than its list said."""
-    return text in before or any(text in one for one in before if "; " not in one)
-
-
-def _not_again(asked: Question, picked: Picked, before: frozenset[str]) -> Picked | None:
-    """What was said before is not said again: of such a sentence only the part that answers."""
-    if not _was_said(picked.text, before):
+def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None:
+    """What was said before is not said again: of such a sentence only the part that answers. To a
+    question for yes or no, `Yes` alone does."""
+    verdict, body = _VERDICT.match(picked.text), picked.text
+    if verdict:
+        body = picked.text[verdict.end() :]
+    if not before.says(body):
         return picked
-    parts = [part.strip(" ,;:.") for part in _CLAUSE.split(picked.text)]
+    parts = [part.strip(" ,;:.") for part in _CLAUSE.split(body)]
     bags = [Bag(part, "") for part in parts]
     focus = (asked.focus,) if asked.focus else ()
 
@@ -198,6 +187,8 @@ def _not_again(asked: Question, picked: Picked, before: frozenset[str]) -> Picke
         return sum(map(bags[at].says, focus)), sum(map(bags[at].says, asked.terms)), -at
 
     most = max(range(len(parts)), key=says)
+    if verdict:
+        return replace(picked, text=f"{verdict[1]}.")
     shorter = len(parts) > 1 and any(map(bags[most].says, asked.terms))
     return replace(picked, text=parts[most]) if shorter else None
 

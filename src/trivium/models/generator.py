@@ -66,10 +66,10 @@ class RemoteGenerator:
                     said = told.get("message", told) if isinstance(told, dict) else told
                     raise self._client.endpoint.failing(f"stopped: {said}")
                 usage = _usage(event) if _usage(event) != (0, 0) else usage
-                if piece := self._written(event, "delta"):
-                    text += piece
-                    yield piece
-                calls.take(_choice(event).get("delta"))
+                piece = self._written(event, "delta")
+                text += piece
+                if calls.take(_choice(event).get("delta")) or piece:
+                    yield piece  # empty while it writes a call, so that whoever waits can stop
                 ended = ended or bool(_choice(event).get("finish_reason"))
         if not ended:
             raise self._client.endpoint.failing("stopped in the middle of its answer")
@@ -122,7 +122,8 @@ class _Calls:
     def __init__(self) -> None:
         self._parts: dict[object, dict[str, str]] = {}
 
-    def take(self, delta: Any) -> None:
+    def take(self, delta: Any) -> bool:
+        """Whether the delta is a part of a call."""
         told = delta.get("tool_calls") if isinstance(delta, dict) else None
         for at, call in enumerate(told if isinstance(told, list) else ()):
             if not isinstance(call, dict):
@@ -136,6 +137,7 @@ class _Calls:
             part["name"] += _text(function.get("name"))
             given = function.get("arguments")
             part["arguments"] += json.dumps(given) if isinstance(given, dict) else _text(given)
+        return bool(told)
 
     def made(self) -> tuple[ToolCall, ...]:
         parts = self._parts.values()

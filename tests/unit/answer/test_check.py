@@ -19,8 +19,8 @@ FOUND = [
 
 
 def checked(text: str, embedder: object = None) -> list[Statement]:
-    checker = Checker(EVEN, embedder)  # type: ignore[arg-type]
-    return list(checker.check(text, "What is fog in 2026?", FOUND))
+    checker = Checker(EVEN, embedder, FOUND, "What is fog in 2026?")  # type: ignore[arg-type]
+    return list(checker.check(text))
 
 
 @pytest.mark.parametrize("embedder", [None, TOY, MissingEmbedder(ModelUnavailable("none"))])
@@ -90,7 +90,5 @@ def test_dates_names_and_negation_are_compared(said: str, why: str) -> None:
         "The trial of Beacon began on 2023-06-14. Beacon did not pass the salt test."
         " Water entered two of ten housings."
     )
-    (one,) = Checker(Words(lambda words: [1.0] * len(words)), None).check(
-        said, "", [passage(1, text, title="Trials")]
-    )
+    (one,) = Checker(EVEN, None, [passage(1, text, title="Trials")]).check(said)
     assert (why in one.why) if why else one.supported, one

@@ -5,6 +5,7 @@ from tests.unit.answer.making import passage
 
 from trivium.answer.extractive import Extractor, Picked
 from trivium.answer.passages import Passage
+from trivium.answer.statements import Before
 from trivium.answer.support import Words
 from trivium.errors import ModelUnavailable
 from trivium.models.missing import MissingEmbedder
@@ -60,7 +61,7 @@ def pick(
     embedder: Embedder = TOY,
     said: Sequence[str] = (),
 ) -> list[Picked]:
-    return Extractor(embedder, EVEN).pick(question, passages, said)
+    return Extractor(embedder, EVEN).pick(question, passages, Before(said))
 
 
 def texts(question: str, *passages: Passage) -> list[str]:

@@ -195,8 +195,55 @@ def test_the_same_call_again_and_again_ends_it(library: Library, chat: Chat) -> 
     chat.answer = script = Script(SEARCH)
     answer, _ = deep(library)
     assert script.told.count(AGAIN) == 2  # the third ends it
-    assert any("the same calls again and again" in note for note in answer.notes)
+    assert any("3 calls that were repeated or invalid" in note for note in answer.notes)
     assert not answer.complete
+
+
+def test_a_model_that_never_learns_to_call_a_tool_is_stopped(library: Library, chat: Chat) -> None:
+    chat.answer = script = Script(SEARCH, calling(("search", "{")))
+    answer, steps = deep(library, "What does a harbour lamp cost?")
+    assert sum("failed" in step for step in steps) == 3
+    assert len([seen for seen in script.seen if "tools" in seen.body]) == 4
+    assert any("3 calls that were repeated or invalid" in note for note in answer.notes)
+
+
+def trickling(told: object) -> Iterator[bytes]:
+    """A stream that never ends."""
+    while True:
+        yield events(told, done=False)
+
+
+def test_a_stream_that_never_ends_is_stopped_in_time(tmp_path: Path, chat: Chat) -> None:
+    """Also while it writes the arguments of a call, of which nothing is shown."""
+    told = call_delta({"index": 0, "function": {"arguments": "[1, "}})
+
+    def turn(seen: Seen) -> Reply:
+        if len(script.seen) == 1:
+            return SEARCH
+        return Reply(trickling(told), then="close") if "tools" in seen.body else HANG
+
+    chat.answer = script = Script(turn)
+    with asked(tmp_path, chat, DOCUMENTS, ask_seconds="2", generate_seconds="0.3") as library:
+        answer, _ = deep(library, "What does a harbour lamp cost?")
+    assert any("after 2 seconds" in note for note in answer.notes), answer.notes
+    assert not answer.complete
+    assert "40 €" in answer.text, "quoted from what was read"
+
+
+def test_a_plan_ends_in_time_too(tmp_path: Path, chat: Chat) -> None:
+    def turn(seen: Seen) -> Reply:
+        if "tools" in seen.body:
+            return Reply({"error": {"message": "writer does not support tools"}}, 400)
+        if seen.body["messages"][0]["content"] == PLAN:
+            told = {"choices": [{"delta": {"content": "harbour lamp price\n"}}]}
+            return Reply(trickling(told), then="close")
+        return streamed("The harbour lamp costs 40 € [1].")
+
+    chat.answer = Script(turn)
+    with asked(tmp_path, chat, DOCUMENTS, ask_seconds="0.5") as library:
+        answer, steps = deep(library, "What does a harbour lamp cost?")
+    assert [step.partition(":")[0] for step in steps] == ["plan", "search", "write", "check"]
+    assert answer.text.startswith("The harbour lamp costs 40 € [")
 
 
 def endless() -> Callable[[Seen], Reply]:
@@ -274,6 +321,11 @@ def test_what_nobody_read_is_no_answer(library: Library, chat: Chat) -> None:
         (HANG, "did not answer"),
         (Reply({}, 500), "fails"),
         (Reply(events({"error": {"message": "out of memory"}}), then="close"), "out of memory"),
+        (Reply(events({"choices": [{"delta": {"refusal": "I can't help with that."}}]},
+                      {"choices": [{"delta": {}, "finish_reason": "stop"}]}), then="close"),
+         "declined to answer: I can't help with that."),
+        (Reply(events({"choices": [{"delta": {}, "finish_reason": "content_filter"}]}),
+               then="close"), "declined to answer: content_filter"),
     ],
 )  # fmt: skip
 def test_streams_that_are_cut_slow_or_broken(
@@ -287,6 +339,23 @@ def test_streams_that_are_cut_slow_or_broken(
     assert any(why in one for one in said), said
     assert answer.kind is AnswerKind.EXTRACTED or not answer.complete
     assert "40 €" in answer.text
+
+
+def test_an_answer_that_is_longer_than_it_may_be(library: Library, chat: Chat) -> None:
+    said = {"choices": [{"delta": {"content": "The harbour lamp costs 40 € [1]. The sh"}}]}
+    cut = {"choices": [{"delta": {}, "finish_reason": "length"}]}
+    chat.answer = Script(SEARCH, Reply(events(said, cut), then="close"))
+    answer, _ = deep(library, "What does a harbour lamp cost?")
+    assert answer.text.startswith("The harbour lamp costs 40 € [1].")
+    assert not answer.complete
+    assert any("cut off after 1,024 tokens" in note for note in answer.notes)
+    chat.answer = Reply(events(said, cut), then="close")
+    answer = library.ask("What does a harbour lamp cost?", depth="once")
+    assert not answer.complete
+    assert any("cut off after 1,024 tokens" in note for note in answer.notes)
+    chat.answer = lambda seen: Reply(trickling(said), then="close")  # it ignores its limit
+    answer = library.ask("What does a harbour lamp cost?", depth="once")
+    assert not answer.complete
 
 
 def test_a_model_that_cannot_call_tools_plans_its_searches(library: Library, chat: Chat) -> None:

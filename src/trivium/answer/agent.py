@@ -170,11 +170,14 @@ class _Loop:
             gathered.usage += Usage(generated.prompt_tokens, generated.completion_tokens)
             if not generated.calls:
                 gathered.text = generated.text
+                if generated.cut:
+                    gathered.ended = False
+                    gathered.notes.append(f"The answer was cut off after {self._most:,} tokens.")
                 return True
             self._messages.append(Message("assistant", generated.text, calls=generated.calls))
             yield from self._answer(generated.calls)
             if self._repeated >= MOST_REPEATED:
-                return self._stopped("the same calls again and again")
+                return self._stopped(f"{self._repeated} calls that were repeated or invalid")
         return self._stopped(f"{self._limits.steps} steps")
 
     def _stopped(self, why: str) -> bool:

@@ -298,7 +298,7 @@ class Answerer:
     ) -> Iterator[AnswerEvent]:
         """What the model wrote becomes the answer, unless no passage bears out any of it."""
         model = self._generator.name if self._generator is not None else ""
-        draft.complete = draft.complete and written.failure is None
+        draft.complete = draft.complete and written.whole
         draft.usage += written.usage
         draft.read = tuple(read)
         draft.notes += written.notes
@@ -352,12 +352,13 @@ class Answerer:
         """Where two sources say different things to the question and the answer says only one of
         them, both are quoted below it."""
         picked = self._extractor(draft).pick(draft.asked, draft.read)
-        others = [one for one in picked if one.differs and one.text not in draft.text]
+        others = [one for one in picked if one.differs]
         said = set(figures(draft.text))
-        if not others or all(set(figures(one.value or one.text)) <= said for one in others):
+        sides = [picked[0], *others] if others else []
+        if all(set(figures(one.value or one.text)) <= said for one in sides):
             return
         told = []
-        for one in (picked[0], *others):
+        for one in sides:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
             told.append(f"“{text}” [{one.number}]")

@@ -71,9 +71,8 @@ class Words:
         if not content:
             return 1.0
         if known:
-            stems = {language: set(stem(words(known), language)) for language in languages}
-            new = [w for w in content if all(stem([w], la)[0] not in stems[la] for la in languages)]
-            content = new or content
+            said = {one for language in languages for one in stem(words(known), language)}
+            content = [w for w in content if said.isdisjoint(_stems(w, languages))] or content
         weights = dict(zip(content, self.rarities(content), strict=True))
         held = dict.fromkeys(content, False)
         for read in among:
@@ -82,6 +81,10 @@ class Words:
             held |= {w: True for w, s in zip(content, stems, strict=True) if s in there}
         whole = sum(weights.values())
         return sum(weights[word] for word, found in held.items() if found) / whole if whole else 1.0
+
+
+def _stems(word: str, languages: Sequence[str]) -> set[str]:
+    return {one for language in languages for one in stem([word], language)}
 
 
 def strange_numbers(text: str, among: Sequence[str]) -> list[str]:

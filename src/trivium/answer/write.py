@@ -27,6 +27,8 @@ from trivium.text.languages import detect_language
 
 MOST_REPEATED = 3  # sentences that the answer holds already, until a model is stopped: small ones
 # go round in circles until their window is full
+LONGEST_TOKEN = 20  # characters, on average: a server that ignores its limit is stopped
+_NOTHING = Sentence("", (), False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Written:
     unsupported: bool  # it says something, and no passage bears any of it out
     again: bool  # all that it says was said in an earlier answer
     usage: Usage
-    failure: ModelError | None  # in the middle of it
+    whole: bool  # the model came to an end by itself
     notes: tuple[str, ...]
 
 
@@ -53,10 +55,13 @@ def write(
     failure: ModelError | None = None
     generated: Generated | None = None
     stream = generator.stream(prompt.messages, prompt.most_tokens)
+    heard = 0
     try:
         with closing(stream):
-            while not reader.circles:
-                yield from reader.take(next(stream))
+            while not reader.circles and heard <= prompt.most_tokens * LONGEST_TOKEN:
+                piece = next(stream)
+                heard += len(piece)
+                yield from reader.take(piece)
     except StopIteration as end:
         generated = end.value
     except ModelError as reason:
@@ -64,10 +69,14 @@ def write(
     yield from reader.end()
     if failure is not None and not reader.text:
         raise failure
-    usage = Usage()
+    usage, why = Usage(), ""
     if generated is not None:
         usage = Usage(generated.prompt_tokens, generated.completion_tokens)
-    return reader.written(usage, failure)
+    if failure is not None:
+        why = f"The answer stopped early. {failure}"
+    elif not reader.circles and (generated is None or generated.cut):
+        why = f"The answer stopped early: it reached {prompt.most_tokens:,} tokens."
+    return reader.written(usage, why)
 
 
 def read_off(
@@ -80,7 +89,7 @@ def read_off(
         if not reader.circles:
             yield from reader.take(text[start:end])
     yield from reader.end()
-    return reader.written(Usage(), None)
+    return reader.written(Usage())
 
 
 class _Reader:
@@ -112,10 +121,9 @@ class _Reader:
         if self._refusal.refused:
             yield from self._show()
             return
-        *ended, last = pieces(self._open) or [(self._open, None)]
+        *ended, (self._open, _) = pieces(self._open) or [(self._open, _NOTHING)]
         for part, sentence in ended:
             yield from self._ended(part, sentence)
-        self._open = last[0]
 
     def end(self) -> Iterator[AnswerEvent]:
         self._open += self._marks.feed(self._refusal.end()) + self._marks.end()
@@ -132,8 +140,8 @@ class _Reader:
             self._excused = True
             yield from self._show()
 
-    def _ended(self, part: str, said: Sentence | None) -> Iterator[AnswerEvent]:
-        if said is not None and said.states:
+    def _ended(self, part: str, said: Sentence) -> Iterator[AnswerEvent]:
+        if said.states:
             if said.text in self._heard:
                 self._repeated += 1
                 return
@@ -173,15 +181,15 @@ class _Reader:
             self.text += text
             yield Token(text)
 
-    def written(self, usage: Usage, failure: ModelError | None) -> Written:
+    def written(self, usage: Usage, cut: str = "") -> Written:
+        """`cut`: why the model didn't come to an end."""
         notes = []
         if self._marks.unknown:
             numbers = ", ".join(f"[{number}]" for number in sorted(self._marks.unknown))
             notes.append(f"The model cited passages that don't exist: {numbers}.")
         if self.circles:
             notes.append("The model repeated itself, so Trivium stopped it.")
-        if failure is not None:
-            notes.append(f"The answer stopped early. {failure}")
+        notes += [cut] if cut else []
         refused = self._refusal.refused or self._excused
         return Written(
             text=self.text,
@@ -191,6 +199,6 @@ class _Reader:
             unsupported=not self.text and not refused and bool(self._statements),
             again=not self.text and not refused and self._again and not self._statements,
             usage=usage,
-            failure=failure,
+            whole=not cut and not self.circles,
             notes=tuple(notes),
         )

@@ -58,7 +58,7 @@ class RemoteGenerator:
         self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
     ) -> Pieces[str, None, Generated]:
         """The same, but the model may call tools; the return value holds its calls."""
-        text, usage, ended = "", (0, 0), False
+        text, declined, usage, ended = "", "", (0, 0), ""
         calls = _Calls()
         with closing(self._events(messages, tools, most_tokens)) as events:
             for event in events:
@@ -68,15 +68,19 @@ class RemoteGenerator:
                 usage = _usage(event) if _usage(event) != (0, 0) else usage
                 piece = self._written(event, "delta")
                 text += piece
-                if calls.take(_choice(event).get("delta")) or piece:
+                delta = _choice(event).get("delta")
+                declined += _text(delta.get("refusal")) if isinstance(delta, dict) else ""
+                if calls.take(delta) or piece:
                     yield piece  # empty while it writes a call, so that whoever waits can stop
-                ended = ended or bool(_choice(event).get("finish_reason"))
+                ended = ended or str(_choice(event).get("finish_reason") or "")
         if not ended:
             raise self._client.endpoint.failing("stopped in the middle of its answer")
         made = calls.made()
+        if not text and not made and (declined or ended == "content_filter"):
+            raise self._client.endpoint.failing(f"declined to answer: {declined or ended}")
         if not text and not made and tools:
             raise self._client.endpoint.nonsense("wrote nothing")
-        return Generated(text, *usage, made)
+        return Generated(text, *usage, made, cut=ended == "length")
 
     def _events(
         self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int

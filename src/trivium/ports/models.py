@@ -116,6 +116,7 @@ class Generated:
     prompt_tokens: int
     completion_tokens: int
     calls: tuple[ToolCall, ...] = ()  # the tools that it wants used before it goes on
+    cut: bool = False  # it had more to say than the tokens it was given
 
 
 class Generator(Protocol):

@@ -13,10 +13,9 @@ from starlette.testclient import TestClient
 from tests.library.chat import Chat, asked, calling, streamed
 from tests.serving.shelf import client
 
-from trivium.answers import Answer, AnswerKind, Citation
 from trivium.library import Library
 from trivium.testing.samples import sample
-from trivium.web.ask import bearing, counted
+from trivium.web.ask import bearing
 from trivium.web.site import furnish
 
 FOG = sample(
@@ -74,21 +73,6 @@ def test_a_citation_opens_its_sentence(page: TestClient, chat: Chat) -> None:
     assert "<mark>It lifts by noon.</mark>" in passage
     beside = page.get(unescape(address), headers={"X-Part": "reading"}).text
     assert beside.lstrip().startswith('<div class="reading"'), "the part that opens beside"
-
-
-def test_citations_count_from_1() -> None:
-    def passage(number: int) -> Citation:
-        return Citation(number, number, number, 0, f"T{number}", "", "", (), (), None, "", "Text.")
-
-    every = tuple(passage(number) for number in range(1, 6))
-    answer = Answer(
-        "q", "q", AnswerKind.WRITTEN, "One [4]. Two [2][4]. Three [9].", every[1:4:2], every, ()
-    )
-    told = counted(answer)
-    assert told.text == "One [1]. Two [2][1]. Three [9]."
-    assert [(one.number, one.title) for one in told.citations] == [(1, "T4"), (2, "T2")]
-    assert sorted(one.number for one in told.passages) == [1, 2, 3, 4, 5]
-    assert counted(told) == told
 
 
 def test_the_sentence_that_bears_a_statement_out_is_found() -> None:

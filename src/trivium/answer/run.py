@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Events
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
@@ -18,6 +19,7 @@ from trivium.answer.agent import Limits, explore
 from trivium.answer.check import Checker
 from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.numbering import Numbering
 from trivium.answer.passages import Passage, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
 from trivium.answer.question import figures
@@ -124,6 +126,12 @@ class Answerer:
         self._judge = embedder if fitted else None
 
     def answer(self, inquiry: Inquiry) -> Events[AnswerEvent, None, None]:
+        numbering = Numbering()
+        with closing(self._answer(inquiry)) as events:
+            for event in events:
+                yield numbering.told(event)
+
+    def _answer(self, inquiry: Inquiry) -> Events[AnswerEvent, None, None]:
         if len(inquiry.question) > LONGEST_QUERY:
             raise QueryTooLong(
                 f"The question has {len(inquiry.question):,} characters;"
@@ -396,10 +404,11 @@ def _entity(picked: Picked, question: str) -> str:
 
 
 def _cite(draft: _Draft, numbers: Sequence[int]) -> Iterator[AnswerEvent]:
-    for passage in draft.passages:
-        if passage.number in numbers and passage.number not in draft.cited:
-            draft.cited.append(passage.number)
-            yield passage.citation
+    by_number = {passage.number: passage.citation for passage in draft.passages}
+    for number in numbers:
+        if number not in draft.cited:
+            draft.cited.append(number)
+            yield by_number[number]
 
 
 def _say(draft: _Draft, text: str) -> Token:

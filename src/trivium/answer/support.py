@@ -64,21 +64,24 @@ class Words:
         self.rarities = rarities
 
     def share(self, text: str, among: Sequence[Read], known: str = "") -> float:
-        """0..1, of the text's content words by their rarity; 1 where it has none. What `known` says
-        needs no other text, unless it says all of it: "It costs 40 €" to "What does it cost?"."""
+        """0..1, of the text's content words by their rarity; 1 where it has none. A word that only
+        `known`, the question, says counts half as much as the others: "It costs 40 €"."""
         languages = sorted({read.language for read in among})
         content = list(dict.fromkeys(content_words(words(text), languages or [""])))
         if not content:
             return 1.0
-        if known:
-            said = {one for language in languages for one in stem(words(known), language)}
-            content = [w for w in content if said.isdisjoint(_stems(w, languages))] or content
         weights = dict(zip(content, self.rarities(content), strict=True))
         held = dict.fromkeys(content, False)
         for read in among:
             there = set(stem(words(read.text), read.language))
             stems = stem(content, read.language)
             held |= {w: True for w, s in zip(content, stems, strict=True) if s in there}
+        said = {one for language in languages for one in stem(words(known), language)}
+        asked = {word for word in content if not said.isdisjoint(_stems(word, languages))}
+        others = [weights[word] for word in content if held[word] or word not in asked]
+        if len(asked) < len(content):  # something new is said
+            half = sum(others) / len(others) / 2
+            weights |= {word: min(weights[word], half) for word in asked if not held[word]}
         whole = sum(weights.values())
         return sum(weights[word] for word, found in held.items() if found) / whole if whole else 1.0
 

@@ -230,32 +230,7 @@ def _carry(turn: Turn) -> str:
     return TurnSaid(question=turn.question, answer=turn.answer).model_dump_json()
 
 
-def counted(answer: Answer) -> Answer:
-    """The same answer with its citations numbered from 1 in order of use. A model numbers them by
-    the passages it read: [3], then [7]."""
-    named = dict.fromkeys(int(number) for number in MARK.findall(answer.text))
-    known = {one.number for one in answer.citations}
-    new = {old: at for at, old in enumerate((n for n in named if n in known), 1)}
-    if all(old == at for old, at in new.items()):
-        return answer
-    taken = len(new)
-    others = (one.number for one in answer.passages if one.number not in new)
-    new |= {old: taken + at for at, old in enumerate(others, 1)}
-
-    def again(citations: tuple[Citation, ...]) -> tuple[Citation, ...]:
-        told = [replace(one, number=new.get(one.number, one.number)) for one in citations]
-        return tuple(sorted(told, key=lambda one: one.number))
-
-    return replace(
-        answer,
-        text=MARK.sub(lambda m: f"[{new.get(int(m[1]), int(m[1]))}]", answer.text),
-        citations=again(answer.citations),
-        passages=again(answer.passages),
-    )
-
-
 def _said(answer: Answer, asked: AskForm) -> Said:
-    answer = counted(answer)
     answer = replace(answer, notes=tuple(note for note in answer.notes if note != NO_MODEL))
     carried = "" if asked.conversation else _carry(answer.turn)
     cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)

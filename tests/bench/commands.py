@@ -48,6 +48,9 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.answers": (
         *("--only", "made", "--kind", "contradicted", "--failures", "--data", "DATA"),
     ),
+    "bench.answer_limits": (
+        *("--sets", "scifact", "--questions", "3", "--documents", "8", "--data", "DATA"),
+    ),
     "bench.corrections": ("--sets", "scifact", "--show", "--data", "DATA/retrieval"),
     "bench.chunking": (
         *("--only", "recursive 400/80"),

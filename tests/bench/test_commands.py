@@ -29,6 +29,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 # What the command shows where it measured something.
 SHOWN = {
     "bench.answers": "| contradicted | 5",
+    "bench.answer_limits": "a part of its sentence",
     "bench.chat": "group, author and time",
     "bench.sync": "2 histories, 0 in which",
     "bench.corrections": "clean queries changed",

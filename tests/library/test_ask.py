@@ -198,7 +198,7 @@ def test_the_model_says_that_the_passages_do_not_hold_it(library: Library, chat:
     assert answer.text == "The passages say nothing of its price."
     assert (answer.citations, answer.statements) == ((), ())
     chat.answer = "NOT_IN_PASSAGES"
-    assert "do not hold" in library.ask("What does fog on the ground cost?").text
+    assert "don't answer this" in library.ask("What does fog on the ground cost?").text
     chat.answer = "I'm sorry, the passages do not mention the price."
     assert library.ask("What does fog on the ground cost?").refused
 
@@ -252,7 +252,7 @@ def test_a_stream_that_is_cut_in_the_middle(library: Library, chat: Chat) -> Non
     answer = library.ask(QUESTION)
     assert answer.text.startswith("Fog is a cloud")
     assert not answer.complete
-    assert any("cut off" in note for note in answer.notes)
+    assert any("stopped early" in note for note in answer.notes)
     assert answer.statements[0].supported
     assert not answer.statements[-1].supported
 
@@ -260,7 +260,7 @@ def test_a_stream_that_is_cut_in_the_middle(library: Library, chat: Chat) -> Non
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (HANG, "did not answer"),
+        (HANG, "didn't answer"),
         (Reply({}, 401), "requires a key"),
         (Reply({}, 500), "fails"),
         (Reply(b"<html>"), "middle"),

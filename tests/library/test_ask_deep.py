@@ -318,7 +318,7 @@ def test_what_nobody_read_is_no_answer(library: Library, chat: Chat) -> None:
          "stopped in the middle"),
         (calling(("search", '{"queries": ["la')), "aren't valid JSON"),
         (RESET, "Couldn't connect"),
-        (HANG, "did not answer"),
+        (HANG, "didn't answer"),
         (Reply({}, 500), "fails"),
         (Reply(events({"error": {"message": "out of memory"}}), then="close"), "out of memory"),
         (Reply(events({"choices": [{"delta": {"refusal": "I can't help with that."}}]},
@@ -348,11 +348,11 @@ def test_an_answer_that_is_longer_than_it_may_be(library: Library, chat: Chat) -
     answer, _ = deep(library, "What does a harbour lamp cost?")
     assert answer.text.startswith("The harbour lamp costs 40 € [1].")
     assert not answer.complete
-    assert any("cut off after 1,024 tokens" in note for note in answer.notes)
+    assert any("stopped early: it reached 1,024 tokens" in note for note in answer.notes)
     chat.answer = Reply(events(said, cut), then="close")
     answer = library.ask("What does a harbour lamp cost?", depth="once")
     assert not answer.complete
-    assert any("cut off after 1,024 tokens" in note for note in answer.notes)
+    assert any("stopped early: it reached 1,024 tokens" in note for note in answer.notes)
     chat.answer = lambda seen: Reply(trickling(said), then="close")  # it ignores its limit
     answer = library.ask("What does a harbour lamp cost?", depth="once")
     assert not answer.complete

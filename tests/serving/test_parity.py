@@ -163,5 +163,7 @@ def test_every_way_gives_the_same_written_answer(tmp_path: Path) -> None:
         answer = same_everywhere(library, {"question": "Where does the crown lie?"}, "channel")
         assert answer.kind is AnswerKind.EXTRACTED
         chat.answer = "NOT_IN_PASSAGES No passage names a price."
-        answer = same_everywhere(library, {"question": "What does the crown cost?"}, "channel")
+        answer = same_everywhere(
+            library, {"question": "What does the crown in the harbour cost?"}, "channel"
+        )
         assert answer.text == "No passage names a price."

@@ -172,7 +172,9 @@ class _Loop:
                 gathered.text = generated.text
                 if generated.cut:
                     gathered.ended = False
-                    gathered.notes.append(f"The answer was cut off after {self._most:,} tokens.")
+                    gathered.notes.append(
+                        f"The answer stopped early: it reached {self._most:,} tokens."
+                    )
                 return True
             self._messages.append(Message("assistant", generated.text, calls=generated.calls))
             yield from self._answer(generated.calls)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answer.cells import Found, Read
-from trivium.answer.likeness import Likeness
+from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
-from trivium.answer.question import Asks, Bag, Question, figures
+from trivium.answer.question import Asks, Question, bag, figures, function_words
 from trivium.answer.question import read as read_question
 from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, listings, sentences, tables
@@ -87,9 +87,10 @@ class _Candidate:
 class Extractor:
     """Picks answers for one caller."""
 
-    def __init__(self, embedder: Embedder, measure: Words) -> None:
+    def __init__(self, embedder: Embedder, measure: Words, kept: WordVectors) -> None:
         self._embedder = embedder
         self._measure = measure
+        self._kept = kept
 
     def pick(
         self, question: str, passages: Sequence[Passage], before: Before = NOTHING_SAID
@@ -100,7 +101,7 @@ class Extractor:
         asked = read_question(question, language, self._measure.rarities)
         if not asked.terms:
             return []
-        likeness = Likeness(self._embedder)
+        likeness = Likeness(self._embedder, self._kept)
         reads = [
             Read(table, asked, passage, likeness)
             for passage in passages
@@ -155,19 +156,26 @@ class Extractor:
         best = sorted(first.values(), key=lambda one: -one.score)[:MOST_COMPARED]
         if not best:
             return []
-        likeness.learn(w for one in best[:MOST_LIKE] for w in words(one.text))
-        told = {at: [_in_place(one)] for at, one in enumerate(best)}
-        meaning = Nearness(self._embedder).nearest([asked.text], told)
-        found = []
-        for at, one in enumerate(best):
+        empty = function_words(asked.language)
+        unsure = [one for one in best[:MOST_LIKE] if not _says_all(asked, one)]
+        likeness.learn(w for one in unsure for w in words(one.text) if w not in empty)
+        # Only what may be the answer is compared by meaning, which takes the most time.
+        able = []
+        for one in best:
             held = _said(asked, one.sentence, one.passage, likeness)
-            near = meaning[asked.text, at] if meaning else held
-            kind, value = _answers(asked, one.text)
-            score = (WORDS * held + MEANING * max(0.0, near)) / (WORDS + MEANING)
+            kind, value = _answers(asked, one.text) if held >= LEAST_SAID else (0.0, "")
+            if kind:
+                able.append((kind, replace(one, said=held, value=value)))
+        told = {at: [_in_place(one)] for at, (_, one) in enumerate(able)}
+        meaning = Nearness(self._embedder).nearest([asked.text], told) if able else None
+        found = []
+        for at, (kind, one) in enumerate(able):
+            near = meaning[asked.text, at] if meaning else one.said
+            score = (WORDS * one.said + MEANING * max(0.0, near)) / (WORDS + MEANING)
             score += RANK / one.passage.number / 4
             score *= AGAIN if before.says(one.text) else 1
-            if kind and held >= LEAST_SAID and score * kind >= LEAST_SCORE:
-                found.append(_Candidate(one.sentence, one.passage, held, score * kind, value))
+            if score * kind >= LEAST_SCORE:
+                found.append(replace(one, score=score * kind))
         return sorted(found, key=lambda one: -one.score)
 
 
@@ -180,7 +188,7 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
     if not before.says(body):
         return picked
     parts = [part.strip(" ,;:.") for part in _CLAUSE.split(body)]
-    bags = [Bag(part, "") for part in parts]
+    bags = [bag(part, "") for part in parts]
     focus = (asked.focus,) if asked.focus else ()
 
     def says(at: int) -> tuple[int, int, int]:
@@ -191,6 +199,12 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
         return replace(picked, text=f"{verdict[1]}.")
     shorter = len(parts) > 1 and any(map(bags[most].says, asked.terms))
     return replace(picked, text=parts[most]) if shorter else None
+
+
+def _says_all(asked: Question, one: _Candidate) -> bool:
+    """Whether a sentence says every term in the same word, so that none needs to be alike."""
+    own = bag(f"{one.sentence.question} {one.text}", one.passage.language)
+    return all(own.says(term) for term in asked.terms if not term.firm)
 
 
 def _says_more(asked: Question, text: str) -> bool:
@@ -209,11 +223,11 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     the passage. 0 where a name or a figure of the question is missing from all of them, and where
     the sentence itself doesn't say the first thing that was asked about."""
     language = passage.language
-    own = Bag(f"{one.question} {one.text}", language)
-    near = Bag(one.paragraph, language)
+    own = bag(f"{one.question} {one.text}", language)
+    near = bag(one.paragraph, language)
     place = passage.citation
-    above = Bag("\n".join((place.title, *place.headings)), language)
-    rest = Bag(passage.text, language)
+    above = bag("\n".join((place.title, *place.headings)), language)
+    rest = bag(passage.text, language)
     covered = 0.0
     for term in asked.terms:
         like = 0.0
@@ -311,10 +325,10 @@ def _from_lists(
     best: tuple[Listing, Passage, float] | None = None
     for passage in passages:
         place = passage.citation
-        above = Bag("\n".join((place.title, *place.headings)), passage.language)
+        above = bag("\n".join((place.title, *place.headings)), passage.language)
         for listing in listings(passage):
-            lead = Bag(listing.lead, passage.language)
-            within = Bag("\n".join(listing.items), passage.language)
+            lead = bag(listing.lead, passage.language)
+            within = bag("\n".join(listing.items), passage.language)
             led = covered = 0.0
             missing = False
             for term in asked.terms:

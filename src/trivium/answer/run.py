@@ -19,6 +19,7 @@ from trivium.answer.agent import Limits, explore
 from trivium.answer.check import Checker
 from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.likeness import WordVectors
 from trivium.answer.numbering import Numbering
 from trivium.answer.passages import Passage, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
@@ -113,15 +114,18 @@ class Answerer:
         embedder: Embedder,
         generator: Generator | None,
         count: Callable[[str], int],
+        kept: WordVectors,
         *,
         fitted: bool,
     ) -> None:
-        """`count`: tokens of a text. `fitted`: the embedder's similarities are those that the
-        limits for support were measured with; else words alone decide."""
+        """`count`: tokens of a text. `kept`: vectors of words from earlier answers. `fitted`: the
+        embedder's similarities are those that the limits for support were measured with; else
+        words alone decide."""
         self._find = search
         self._embedder = embedder
         self._generator = generator
         self._count = count
+        self._kept = kept
         self._backend = backend
         self._judge = embedder if fitted else None
 
@@ -332,7 +336,7 @@ class Answerer:
         return Checker(draft.measure, self._judge, read, known)
 
     def _extractor(self, draft: _Draft) -> Extractor:
-        return Extractor(self._embedder, draft.measure)
+        return Extractor(self._embedder, draft.measure, self._kept)
 
     def _picked(self, inquiry: Inquiry, draft: _Draft) -> list[Picked]:
         before = _before(inquiry, draft)

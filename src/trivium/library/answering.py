@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from trivium.answer.agent import Limits
+from trivium.answer.likeness import WordVectors
 from trivium.answer.run import Answerer, Inquiry
 from trivium.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
 from trivium.errors import BadSetting, ConversationNotFound
@@ -44,6 +45,7 @@ class Answering:
         self._searching = searching
         self._documents = documents
         self._history = history
+        self._words = WordVectors()
 
     def ask(
         self,
@@ -128,6 +130,7 @@ class Answering:
             self._model.embedder,
             self._model.generator,
             _tokens().count,
+            self._words,
             fitted=model.startswith(NAME),
         )
         if conversation is None:

@@ -4,6 +4,7 @@ import pytest
 from tests.unit.answer.making import passage
 
 from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.likeness import WordVectors
 from trivium.answer.passages import Passage
 from trivium.answer.statements import Before
 from trivium.answer.support import Words
@@ -61,7 +62,7 @@ def pick(
     embedder: Embedder = TOY,
     said: Sequence[str] = (),
 ) -> list[Picked]:
-    return Extractor(embedder, EVEN).pick(question, passages, Before(said))
+    return Extractor(embedder, EVEN, WordVectors()).pick(question, passages, Before(said))
 
 
 def texts(question: str, *passages: Passage) -> list[str]:

@@ -120,6 +120,12 @@ class Extractor:
             if one is not None
         ]
 
+    def keywords(self, question: str) -> str:
+        """What a question is about, as words to search for: `longsword weight` finds the table that
+        "How much does a longsword weigh?" misses."""
+        asked = read_question(question, detect_language(question), self._measure.rarities)
+        return " ".join(term.word for term in asked.terms)
+
     def _vocabulary(
         self, asked: Question, passages: Sequence[Passage], reads: Sequence[Read]
     ) -> list[str]:
@@ -424,7 +430,7 @@ def _quoted(asked: Question, best: Sequence[_Candidate], found: Sequence[Found])
             if elsewhere and near and one.value != first.value:
                 return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]
         return picked
-    for one in best[1:]:
+    for one in best[1:] if asked.asks in (Asks.OTHER, Asks.LIST) else ():
         if len(picked) == MOST or one.score < NEAR * first.score:
             break
         if not any(_alike(one.text, other.text) for other in chosen):

@@ -69,6 +69,7 @@ _KINDS: tuple[tuple[Asks, re.Pattern[str]], ...] = tuple(
             r"|expensive|thick|hot|cold|strong)\b",
             r"\bwie (?:viele?|lange|alt|weit|schnell|schwer|hoch|groß|tief|breit|oft|teuer)\b",
             r"\bwhat (?:percentage|share) of\b",
+            r"\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b",
         ),
         (Asks.MOST, rf"\b(?:{'|'.join(sorted(_SUPERLATIVE))})\b"),
         (

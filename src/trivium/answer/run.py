@@ -159,7 +159,7 @@ class Answerer:
         # By the best alone: a passage that holds the answer may rank below one that doesn't.
         weak = not draft.results or draft.results.best < draft.results.floor
         further = inquiry.depth is Depth.AUTO and inquiry.box is not None
-        if weak and further and (self._generator is not None or decompose(draft.asked)):
+        if weak and further:
             yield from self._look_further(inquiry, draft)
         elif weak:
             draft.passages = ()
@@ -168,7 +168,7 @@ class Answerer:
             yield from self._write(self._generator, inquiry, draft)
         else:
             picked = self._picked(inquiry, draft)
-            if not picked and further and decompose(draft.asked):
+            if not picked and further:
                 yield from self._look_further(inquiry, draft)
             else:
                 yield from self._extracted(inquiry, draft, picked, NO_MODEL)
@@ -216,25 +216,17 @@ class Answerer:
         found: list[Picked] = []
         passages: list[Passage] = []
         last = ""
+        # A figure that was told before is still needed to compare or to go on from it.
+        said = before if plan.join is Join.EACH else NOTHING_SAID
         for part in plan.parts:
-            since = perf_counter()
             question = part.replace("{}", last) if last else part
             if "{}" in question:
                 break
-            results = self._find(replace(inquiry.request, queries=(question,)))
-            fresh = [one for one in results if not _is_among(one.found, passages)]
-            start = len(passages)
-            passages += [
-                passage_of(start + at, r.found, r.before, r.after) for at, r in enumerate(fresh, 1)
-            ]
-            yield draft.step("search", f"Searched for “{question}”: {len(results)} passages", since)
-            if not results or results.best < results.floor:
-                continue
-            places = {(r.found.document.id, r.found.id) for r in results}
-            near = [p for p in passages if (p.citation.document, p.citation.chunk) in places]
-            # A figure that was told before is still needed to compare or to go on from it.
-            said = before if plan.join is Join.EACH else NOTHING_SAID
-            picked = self._extractor(draft).pick(question, near, said)
+            picked: list[Picked] = []
+            for query in (question, self._extractor(draft).keywords(question)):
+                if not picked and query:
+                    near = yield from self._searched(inquiry, draft, query, passages)
+                    picked = self._extractor(draft).pick(question, near, said)
             last = _entity(picked[0], question) if picked else ""
             found += picked[:1] if plan.join is not Join.EACH else picked
         draft.passages = tuple(passages)
@@ -251,6 +243,24 @@ class Answerer:
             draft.notes.append(NO_MODEL)
         if conclusion:
             yield from self._concluded(draft, conclusion, found)
+
+    def _searched(
+        self, inquiry: Inquiry, draft: _Draft, query: str, passages: list[Passage]
+    ) -> Events[AnswerEvent, None, list[Passage]]:
+        """What a search finds, as passages; those that are new are added under their numbers.
+        Nothing where every match is weak."""
+        since = perf_counter()
+        results = self._find(replace(inquiry.request, queries=(query,)))
+        fresh = [one for one in results if not _is_among(one.found, passages)]
+        start = len(passages)
+        passages += [
+            passage_of(start + at, r.found, r.before, r.after) for at, r in enumerate(fresh, 1)
+        ]
+        yield draft.step("search", f"Searched for “{query}”: {len(results)} passages", since)
+        if not results or results.best < results.floor:
+            return []
+        places = {(r.found.document.id, r.found.id) for r in results}
+        return [p for p in passages if (p.citation.document, p.citation.chunk) in places]
 
     def _concluded(
         self, draft: _Draft, conclusion: str, found: Sequence[Picked]

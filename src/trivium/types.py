@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 from trivium.conditions import OWNER as OWNER
 from trivium.conditions import AllOf as AllOf
@@ -415,9 +415,9 @@ class Probe:
     model: str = ""  # fingerprint of what made the vector: a store refuses those of another
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One answer of one signal. Lists of them are ordered by score descending, then chunk id."""
+class Hit(NamedTuple):
+    """One answer of one signal. Lists of them are ordered by score descending, then chunk id. A
+    tuple: a search makes 150 of them, in a third of the time that a frozen dataclass takes."""
 
     chunk_id: ChunkId
     score: float

@@ -16,6 +16,7 @@ from trivium.text.completing import LOOKED_AT, complete
 from trivium.text.keywords import KeywordPlan, Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import PlannedWord, plan_spellings
+from trivium.text.stems import content_words
 from trivium.text.trigrams import WordList
 from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, Where
 
@@ -39,6 +40,11 @@ class Postings(Protocol):
     @property
     def languages(self) -> Sequence[str]:
         """Of the documents that the caller may see."""
+        ...
+
+    @property
+    def plans(self) -> dict[str, PlannedWord]:
+        """Of single words, kept for as long as their rarities hold."""
         ...
 
     def rarity(self, run: Run) -> float:
@@ -81,11 +87,13 @@ class PlannedSignals:
             return seen.nearest(probe, words, k)
         if signal is Signal.KEYWORD:
             return seen.keyword(words, k)
-        likeliest = (seen.vocabulary.similar(word)[:1] for word in probe.query.words)
+        typed = probe.query.words
+        content = content_words(typed, seen.languages)
+        likeliest = (seen.vocabulary.similar(word)[:1] for word in content)
         seen.expect([word for similar in likeliest for one in similar for word in one.words])
         common = seen.rarity_of(COMMON)
         plan = plan_spellings(
-            probe.query.words, seen.vocabulary, seen.languages, seen.rarity, common
+            typed, seen.vocabulary, seen.languages, seen.rarity, common, seen.plans
         )
         return seen.trigram(plan, words, k)
 

@@ -7,7 +7,7 @@ caller may see. Nothing that a hidden document holds changes a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -64,6 +64,7 @@ class Visible:
     vocabulary: Vocabulary
     seen: Allowed  # all that the caller may see, whatever is asked for
     languages: tuple[str, ...]  # of those documents
+    plans: dict[str, PlannedWord] = field(default_factory=dict)
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
 
@@ -167,9 +168,4 @@ def _best(scores: NDArray[np.float64], fits: NDArray[np.bool_], k: int) -> list[
         last = np.partition(found, -k)[-k]
         ids, found = ids[found >= last], found[found >= last]
     order = np.lexsort((ids, -found))[:k]
-    return list(_hits(ids[order], found[order]))
-
-
-def _hits(ids: NDArray[np.int64], scores: NDArray[np.float64]) -> Iterator[Hit]:
-    for i, score in zip(ids.tolist(), scores.tolist(), strict=True):
-        yield Hit(i, score)
+    return [*map(Hit._make, zip(ids[order].tolist(), found[order].tolist(), strict=True))]

@@ -132,6 +132,10 @@ class _FolderPostings:
         words = self._words
         return words.languages if isinstance(words, Visible) else self.snapshot.census.languages
 
+    @property
+    def plans(self) -> dict[str, PlannedWord]:
+        return self._words.plans
+
     def rarity(self, run: Run) -> float:
         return self._words.rarity(run)
 
@@ -162,8 +166,9 @@ class _FolderPostings:
         for mask in masks:  # rows may have been added since the other mask was made
             passing = mask if passing is None else passing & mask[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
-        found = zip(ids, scores, strict=True)
-        return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]
+        enough = int(np.count_nonzero(scores >= probe.threshold))  # they fall
+        found = zip(ids[:enough].tolist(), scores[:enough].tolist(), strict=True)
+        return [*map(Hit._make, found)]
 
     def holding(self, run: Run, most: int) -> int:
         allowed = self.snapshots.allowed(self.snapshot, self.where)

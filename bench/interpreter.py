@@ -85,7 +85,7 @@ def native_time() -> Iterator[Native]:
     def timed_connect(*given: Any, **named: Any) -> Any:
         return connect(*given, **{"factory": TimedConnection} | named)
 
-    WordIndex.view = timed_view  # type: ignore[method-assign]
+    WordIndex.view = timed_view  # type: ignore[method-assign, assignment]
     Generation.search = native.timed(compare)  # type: ignore[method-assign]
     LocalEmbedder.embed_query = native.timed(embed)  # type: ignore[method-assign]
     sqlite3.connect = timed_connect

@@ -388,12 +388,14 @@ class Query:
     @property
     def words(self) -> tuple[str, ...]:
         """Every word asked for, in order, phrases taken apart."""
-        return tuple(
-            word
-            for clause in self.clauses
-            for part in clause
-            for word in (part.words if isinstance(part, Phrase) else (part.text,))
-        )
+        found: list[str] = []
+        for clause in self.clauses:
+            for part in clause:
+                if isinstance(part, Phrase):
+                    found += part.words
+                else:
+                    found.append(part.text)
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,10 @@ def _planned(
     joined: Iterable[str] = (),
 ) -> PlannedWord | None:
     """None where nothing in the index resembles the word. `joined`: it and a neighbour as one."""
-    similar = vocabulary.similar(word)
     if word in vocabulary and rarity((word,)) <= common:
-        similar = similar[:1]
+        similar = [Similar((word,), 1.0, 1.0)]
+    else:
+        similar = vocabulary.similar(word)
     best = similar[0].likeness if similar else 0.0
     spellings = {s.words: _factor(s, best) for s in similar}
     # "short sword" in the query, "shortsword" in the text: as good as the word itself.

@@ -116,13 +116,15 @@ class Snapshots:
 
     def positions(self, snapshot: Snapshot, where: Where) -> NDArray[np.bool_] | None:
         """Which rows of the vector index may be found; None: all of them."""
-        if where not in snapshot.positions:
+        try:
+            return snapshot.positions[where]
+        except KeyError:
             vectors = snapshot.indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self.allowed(snapshot, where).chunks
             passing = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
-            snapshot.positions[where] = None if passing.all() else passing
-        return snapshot.positions[where]
+            found = snapshot.positions[where] = None if passing.all() else passing
+            return found
 
     def active_vectors(self, snapshot: Snapshot) -> int:
         positions = self.positions(snapshot, OWNER)

@@ -32,7 +32,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "bench.scaling": (
         *("--chunks", CHUNKS, "--seconds", "0.2", "--data", "DATA", "--given"),
-        *("--workers", "1,2"),
+        *("--workers", "2"),
     ),
     "bench.page": ("--chunks", CHUNKS, "--queries", "2", "--data", "DATA"),
     "bench.compare": (

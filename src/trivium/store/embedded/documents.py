@@ -17,7 +17,7 @@ from sqlalchemy import Dialect, Engine
 from trivium.store.embedded.database import read_rows
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
 from trivium.store.sql.rows import chunk_of, document_of
-from trivium.types import ChunkId, Document, StoredChunk, Where
+from trivium.types import OWNER, ChunkId, Document, StoredChunk, Where
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -70,7 +70,7 @@ class _Reading:
     """Makes passages of rows. Threads may share it."""
 
     def __init__(self, dialect: Dialect) -> None:
-        columns = list(chunks_by_id(Where(None)).selected_columns)
+        columns = list(chunks_by_id(OWNER).selected_columns)
         names = [column.name for column in columns]
         kinds = [column.type.dialect_impl(dialect) for column in columns]
         readers = [kind.result_processor(dialect, None) for kind in kinds]

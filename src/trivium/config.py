@@ -51,7 +51,9 @@ class Settings:
     embed_folder: Path | None = _setting(
         "embed.folder", None, "folder of a sentence-transformers model; empty: all-MiniLM-L6-v2"
     )
-    embed_threads: int = _setting("embed.threads", 0, "processor threads for embedding; 0: all")
+    embed_threads: int = _setting(
+        "embed.threads", 0, "processor threads for embedding; 0: all, and two for one query"
+    )
     embed_device: str = _setting(
         "embed.device",
         "auto",

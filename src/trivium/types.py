@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 from trivium.conditions import OWNER as OWNER
@@ -423,3 +424,12 @@ class Hit(NamedTuple):
 
     chunk_id: ChunkId
     score: float
+
+
+def hits_of(ids: NDArray[np.int64], scores: NDArray[np.floating]) -> list[Hit]:
+    """The answer of a signal that has it as arrays."""
+    pairs = zip(ids.tolist(), scores.tolist(), strict=True)
+    return [*map(_new_hit, pairs)]
+
+
+_new_hit = partial(tuple.__new__, Hit)  # `Hit._make` without the call of a Python function

@@ -214,6 +214,7 @@ class _Spelling:
 
     def __init__(self, word: str) -> None:
         self._wanted = _grams(word)
+        self._in_order = tuple(self._wanted)
         self._shared: dict[str, int] = {}  # trigrams that each word met so far has in common
 
     def likeness(self, read: Sequence[str]) -> float:
@@ -221,12 +222,16 @@ class _Spelling:
         shared, wanted = self._shared, self._wanted
         there = set(read)
         for word in there - shared.keys():
-            shared[word] = len(wanted & _grams(word))
+            # Looked for in the word: its own trigrams would take ten times as long to make.
+            shared[word] = sum(map(f"  {word} ".__contains__, self._in_order))
         least = _ALIKE * len(wanted)
         alike = {word for word in there if shared[word] >= least}
-        for a, b in pairwise(read):
+        # Two trigrams more lie where two words meet; of the others one word has half.
+        half = (least - 2) / 2
+        near = None if half <= 0 else {word for word in there if shared[word] >= half}
+        for a, b in _neighbours(read, near):
             both = shared[a] + shared[b]
-            if both + 2 >= least:  # two trigrams more lie where the words meet
+            if both + 2 >= least:
                 both += f" {a}"[-2:] + b[0] in wanted
                 both += a[-1] + f"{b} "[:2] in wanted
                 if both >= least:
@@ -238,6 +243,20 @@ class _Spelling:
         found = _grams(word)
         common = len(self._wanted & found)
         return common / (len(self._wanted) + len(found) - common)
+
+
+def _neighbours(read: Sequence[str], near: Set[str] | None) -> Iterator[tuple[str, str]]:
+    """Words next to each other, of which one is near; None: all."""
+    if near is None:
+        yield from pairwise(read)
+        return
+    last = len(read) - 1
+    for at, word in enumerate(read):
+        if word in near:
+            if at and read[at - 1] not in near:
+                yield read[at - 1], word
+            if at < last:
+                yield word, read[at + 1]
 
 
 def _words(part: Term | Phrase) -> Sequence[str]:

@@ -50,9 +50,9 @@ def fuse(
         if not weight or not hits:
             continue
         by_rank = fusion is Fusion.RANKS
-        values = _reciprocal_ranks(hits, k) if by_rank else _scaled(signal, hits)
+        found, scores = zip(*hits, strict=True)
+        values = _reciprocal_ranks(len(hits), k) if by_rank else _scaled(signal, scores)
         given = shares[signal] = [weight * value for value in values]
-        found = [hit[0] for hit in hits]
         places[signal] = dict(zip(found, range(len(found)), strict=True))
         if not totals:
             totals = dict(zip(found, given, strict=True))
@@ -95,21 +95,21 @@ def by_document(
     return ranked
 
 
-def _reciprocal_ranks(hits: Sequence[Hit], k: float) -> list[float]:
-    return [1 / (k + rank) for rank in range(1, len(hits) + 1)]
+def _reciprocal_ranks(count: int, k: float) -> list[float]:
+    return [1 / (k + rank) for rank in range(1, count + 1)]
 
 
-def _scaled(signal: Signal, hits: Sequence[Hit]) -> list[float]:
+def _scaled(signal: Signal, scores: Sequence[float]) -> list[float]:
     """1 for the best hit, a trace for the fiftieth, and from there on less and less by rank. Where
     words found fewer, 0 stands for no match; a cosine has no such zero, so there it is the last."""
-    best = hits[0].score
-    if len(hits) >= DEPTH:
-        least = hits[DEPTH - 1].score
+    best = scores[0]
+    if len(scores) >= DEPTH:
+        least = scores[DEPTH - 1]
     else:
-        least = hits[-1].score if signal is Signal.VECTOR else 0.0
+        least = scores[-1] if signal is Signal.VECTOR else 0.0
     span = (best - least) / (1 - TRACE)
     if span > 0:
-        scaled = [TRACE + (hit[1] - least) / span for hit in hits[:DEPTH]]
+        scaled = [TRACE + (score - least) / span for score in scores[:DEPTH]]
     else:
-        scaled = [1.0] * min(len(hits), DEPTH)
-    return scaled + [TRACE * DEPTH / rank for rank in range(DEPTH + 1, len(hits) + 1)]
+        scaled = [1.0] * min(len(scores), DEPTH)
+    return scaled + [TRACE * DEPTH / rank for rank in range(DEPTH + 1, len(scores) + 1)]

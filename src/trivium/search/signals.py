@@ -40,6 +40,8 @@ class ReadyQuery:
     @property
     def typed(self) -> Query:
         """As typed, with what the words require as corrected."""
+        if self.query.required == self.words.required:
+            return self.query
         return replace(self.query, required=self.words.required)
 
     def without_required(self) -> ReadyQuery:

@@ -19,7 +19,7 @@ from trivium.store.sql.census import Allowed
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import VisibleWords, Vocabulary
-from trivium.types import Hit
+from trivium.types import Hit, hits_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -168,4 +168,4 @@ def _best(scores: NDArray[np.float64], fits: NDArray[np.bool_], k: int) -> list[
         last = np.partition(found, -k)[-k]
         ids, found = ids[found >= last], found[found >= last]
     order = np.lexsort((ids, -found))[:k]
-    return [*map(Hit._make, zip(ids[order].tolist(), found[order].tolist(), strict=True))]
+    return hits_of(ids[order], found[order])

@@ -26,7 +26,7 @@ from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import WordList
-from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where
+from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where, hits_of
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -172,8 +172,7 @@ class _FolderPostings:
             passing = mask if passing is None else passing & mask[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
         enough = int(np.count_nonzero(scores >= probe.threshold))  # they fall
-        found = zip(ids[:enough].tolist(), scores[:enough].tolist(), strict=True)
-        return [*map(Hit._make, found)]
+        return hits_of(ids[:enough], scores[:enough])
 
     def holding(self, run: Run, most: int) -> int:
         return self.snapshot.words.count_holding(run, self._allowed, most)

@@ -30,7 +30,7 @@ from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.normalise import words
 from trivium.text.spelling import PlannedWord
 from trivium.text.stems import stem
-from trivium.types import ChunkId, Hit
+from trivium.types import ChunkId, Hit, hits_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -449,9 +449,7 @@ class WordView:
             order = np.lexsort((ids, -scores))[: k + 1]
             complete = len(passing) < depth or depth == count
             if complete or (len(order) > k and scores[order[k - 1]] > last):
-                best = order[:k]
-                found = zip(ids[best].tolist(), scores[best].tolist(), strict=True)
-                return [*map(Hit._make, found)]
+                return hits_of(ids[order[:k]], scores[order[:k]])
             depth = min(count, depth * _DEEPER)
         return []
 

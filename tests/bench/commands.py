@@ -30,6 +30,10 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--chunks", CHUNKS, "--seconds", "0.4", "--data", "DATA"),
         *("--clients", "2", "--workers", "1"),
     ),
+    "bench.scaling": (
+        *("--chunks", CHUNKS, "--seconds", "0.2", "--data", "DATA", "--given"),
+        *("--workers", "2"),
+    ),
     "bench.page": ("--chunks", CHUNKS, "--queries", "2", "--data", "DATA"),
     "bench.compare": (
         *("--chunks", CHUNKS, "--systems", "trivium", "--sets", "scifact", "--data", "DATA"),

@@ -36,6 +36,7 @@ SHOWN = {
     "bench.search": "300",
     "bench.options": "two queries, AND",
     "bench.serving": "2 clients, room for 10",
+    "bench.scaling": "served, 2 workers",
     "bench.page": "from the last key",
     "bench.compare": "",  # into a folder: bench.report reads it
     "bench.report": "Trivium",

@@ -38,8 +38,9 @@ VECTORS_VERSION = 1
 # with runs of 1024, 27.7 of 512, 27.8 of 256; of 40 words 56, 58, 65, 66, 67. What is computed
 # stays in the cache, and no thread waits for another that something else keeps from its core.
 BATCH_TOKENS = 512
-
-
+# For one text at a time. A query of 12 tokens takes 5.0 ms of processor time with one thread, 5.3
+# with two, and 13.5 instead of 7.4 on a machine where sixteen shared it (docs/log.md).
+QUERY_THREADS = 2
 USUAL_TOKENS = 512  # chunks are made for 400; longer ones cost time and dilute the vector
 
 
@@ -59,8 +60,9 @@ class LocalEmbedder:
         device: str = "cpu",
         quantised: bool = True,
     ) -> None:
-        """`threads` 0 takes every core. Longer texts are cut at `max_tokens`, vectors behind the
-        first `dimensions` numbers; 0 is what the model was made for, and no prefix its own prompt.
+        """`threads` 0 takes every core for several texts, and two for one. Longer texts are cut at
+        `max_tokens`, vectors behind the first `dimensions` numbers; 0 is what the model was made
+        for, and no prefix its own prompt.
         `device`: where documents are embedded; `auto` takes a GPU for many where there is one.
         `quantised`: in the graphs that are made here, not in those that a folder brings along."""
         cuda.check(device)
@@ -89,6 +91,7 @@ class LocalEmbedder:
         self._gpu: TorchEngine | None = None
         self._layout = layout
         self._threads = threads or os.cpu_count() or 2
+        self._for_one = threads or min(QUERY_THREADS, self._threads)
         self._counted = Counted()
         self._lock = Lock()
         self._loaded: _Engine | None = None
@@ -154,7 +157,7 @@ class LocalEmbedder:
         texts: Sequence[str],
         embed: Callable[[_Engine, list[int], list[list[int]], int], None],
     ) -> None:
-        """One batch takes all cores, of several each core takes its own."""
+        """One batch takes the threads of a query, of several each core takes its own."""
         if not texts:
             return
         engine, prefix = self.load(), self._document_prefix
@@ -224,7 +227,7 @@ class LocalEmbedder:
         graph, tokenizer = self._files()
         tokeniser = Tokeniser(tokenizer, self.max_tokens, lower=self._layout.lower)
         head = Head(self._folder or Path(), self._layout)
-        return _Engine(graph, tokeniser, head, self._layout, self._threads)
+        return _Engine(graph, tokeniser, head, self._layout, self._for_one)
 
     def tokens(self) -> LocalTokens:
         """Counts as this model does."""

@@ -70,7 +70,7 @@ def join(
     """One list, of the `most` best or of all, and the weights that the answers led to."""
     before = analysis.weights
     if request.evidence is not None:
-        weights, why = weigh(analysis.weights, lists, request.evidence)
+        weights, why = weigh(before, lists, request.evidence)
         notes = (*analysis.notes, why) if why else analysis.notes
         analysis = replace(analysis, weights=weights, notes=notes, by_answers=bool(why))
     analysis = replace(analysis, decided=_decided(analysis, before))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from trivium.store.bm25 import K1, B
-from trivium.types import Hit
+from trivium.types import Hit, hits_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -165,4 +165,4 @@ def _hits(scores: NDArray[np.float64], ids: NDArray[np.int64], k: int) -> list[H
         last = np.partition(found, -k)[-k]
         ids, found = ids[found >= last], found[found >= last]
     order = np.lexsort((ids, -found))[:k]
-    return [Hit(i, s) for i, s in zip(ids[order].tolist(), found[order].tolist(), strict=True)]
+    return hits_of(ids[order], found[order])

@@ -51,6 +51,7 @@ class Visible:
     vocabulary: Vocabulary
     seen: Allowed  # all that the caller may see, whatever is asked for
     languages: tuple[str, ...]  # of those documents
+    plans: dict[str, PlannedWord] = field(default_factory=dict)
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
 

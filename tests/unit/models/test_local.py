@@ -380,3 +380,12 @@ def test_no_half_written_files_stay(
     with pytest.raises(ModelUnavailable, match="No space left"):
         graph.make(installed, weights.PINNED_LAYOUT, tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_takes_two_threads_however_many_cores_there_are(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 16)
+    for threads, taken in ((0, 2), (1, 1), (4, 4)):
+        session = LocalEmbedder(None, cache, threads=threads).load()._session
+        assert session.get_session_options().intra_op_num_threads == taken

@@ -22,6 +22,7 @@ from trivium.ports import Backend, Blobs
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
 from trivium.store.embedded.database import check_not_lost, open_database, translated
+from trivium.store.embedded.documents import FolderDocuments
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.leases import FileLeases
 from trivium.store.embedded.shelf import FolderShelf
@@ -36,7 +37,6 @@ from trivium.store.embedded.writing import DOING, WRITER, Writing
 from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.conversations import SqlConversations
-from trivium.store.sql.documents import SqlDocuments
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
@@ -89,7 +89,7 @@ def open_embedded(
         engine.dispose()
 
     return Backend(
-        documents=SqlDocuments(engine),
+        documents=FolderDocuments(engine),
         writer=EmbeddedWriter(
             folder, writing, staging, Names(engine), Removal(engine), indexes, originals
         ),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -62,7 +63,7 @@ def open_database(path: Path) -> Engine:
         pool_size=8,
         max_overflow=24,
         hide_parameters=True,
-        json_deserializer=lambda text: _read_json(text, path.parent),
+        json_deserializer=partial(_read_json, folder=path.parent),
     )
 
     @event.listens_for(engine, "handle_error")
@@ -77,6 +78,15 @@ def open_database(path: Path) -> Engine:
             record.invalidate()
 
     return engine
+
+
+def read_rows(engine: Engine, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """What a statement gives that only reads, past SQLAlchemy, which takes .1 ms and more for each:
+    for what every search asks. Raises sqlite3.Error."""
+    with closing(engine.raw_connection()) as connection:
+        cursor = connection.cursor()
+        cursor.execute(text, values)
+        return list(cursor.fetchall())
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -80,6 +80,10 @@ class _RowPostings:
     def expect(self, words: Sequence[str]) -> None:
         self.snapshot.occurrences.expect("spellings", words)
 
+    @property
+    def plans(self) -> dict[str, PlannedWord]:
+        return self._visible.plans
+
     def rarity(self, run: Run) -> float:
         return self._visible.rarity(run)
 

@@ -207,7 +207,7 @@ class SqlDocuments:
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
         for some in slices(ids):
-            found |= {c.id: c for c in self._chunks(_chunks_by_id(where), {"ids": some})}
+            found |= {c.id: c for c in self._chunks(chunks_by_id(where), {"ids": some})}
         return [found[i] for i in ids if i in found]
 
     def _chunks(
@@ -228,7 +228,8 @@ class SqlDocuments:
 
 
 @lru_cache(maxsize=256)  # building the query takes as long as running it
-def _chunks_by_id(where: Where) -> Select[Any]:
+def chunks_by_id(where: Where) -> Select[Any]:
+    """Chunks and their documents, of those `ids` that the caller may see."""
     return _visible_chunks(where).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
 
 

@@ -102,6 +102,7 @@ def _arguments() -> argparse.Namespace:
     asked.add_argument("--seconds", type=float, default=60.0, help="the most a measurement takes")
     asked.add_argument("--data", type=Path, default=DATA)
     asked.add_argument("--no-folder", action="store_true")
+    asked.add_argument("--drop", action="store_true", help="remove what was made, at the end")
     asked.add_argument("--json", action="store_true")
     return asked.parse_args()
 
@@ -131,6 +132,10 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
     found["by_hand"] = _by_hand(engine, at, corpus, ask)
     found["megabytes"] = sizes(engine, f"bench_{asked.chunks}")
+    if asked.drop:
+        with engine.begin() as connection:
+            connection.execute(text(f"DROP SCHEMA bench_{asked.chunks} CASCADE"))
+            connection.execute(text(f"DROP TABLE by_hand_{asked.chunks}"))
     engine.dispose()
     return found
 

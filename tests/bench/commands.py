@@ -76,6 +76,8 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--model", "DATA/model"),
     ),
     "bench.large": (*("--chunks", CHUNKS, "--processes", "1", "--data", "DATA", "--drop"),),
+    "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
+    "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),
     "bench.quick": ("--rows", "400", "--rounds", "1"),
 }
 _WORDS = (

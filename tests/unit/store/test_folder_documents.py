@@ -90,3 +90,19 @@ def test_a_table_that_is_gone_is_told_as_damage(tmp_path: Path) -> None:
         connection.exec_driver_sql("ALTER TABLE chunks RENAME TO elsewhere")
     with pytest.raises(LibraryDamaged):
         FolderDocuments(engine).chunks([3], OWNER)
+
+
+def test_labels_are_counted_anew_after_every_change(tmp_path: Path) -> None:
+    store = filled(tmp_path, 20)
+    for where in (OWNER, PUBLIC):
+        for _ in range(2):
+            assert store.documents.counts("language", where) == plain(store).counts(
+                "language", where
+            )
+    counted = store.documents.counts("language", OWNER)
+    counted["xx"] = 1
+    assert "xx" not in store.documents.counts("language", OWNER)
+    with store.writer.writing():
+        store.writer.put([sample("new.md", "bonjour", language="fr")], TOY.fingerprint)
+    assert store.documents.counts("language", OWNER)["fr"] == 1
+    assert store.documents.counts("language", PUBLIC) == plain(store).counts("language", PUBLIC)

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import Dialect, Engine
 
-from trivium.store.embedded.database import read_rows
+from trivium.store.embedded.database import read_rows, sequence_of
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
 from trivium.store.sql.rows import chunk_of, document_of
-from trivium.types import OWNER, ChunkId, Document, StoredChunk, Where
+from trivium.types import OWNER, ChunkId, Document, Label, StoredChunk, Where
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -33,6 +33,21 @@ class FolderDocuments(SqlDocuments):
         super().__init__(engine)
         self._reading = _Reading(engine.dialect)
         self._statement = lru_cache(maxsize=_STATEMENTS)(self._made)
+        # With the sequence number that they are of; for each label and filter.
+        self._counted: dict[tuple[Label, Where], tuple[int, dict[str, int]]] = {}
+
+    def counts(self, label: Label, where: Where) -> dict[str, int]:
+        """Counted once until something changes: a search with a word that no document holds asks
+        for languages, and to look at 100,000 documents takes as long as the search."""
+        sequence = sequence_of(self._engine)
+        of, known = self._counted.get((label, where), (None, {}))
+        if of is None or of != sequence:
+            known = super().counts(label, where)
+            if len(self._counted) >= _STATEMENTS:
+                self._counted.clear()
+            if sequence is not None:
+                self._counted[label, where] = (sequence, known)
+        return dict(known)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         if not 0 < len(ids) <= _MOST:

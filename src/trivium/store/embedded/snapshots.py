@@ -6,7 +6,6 @@ refresh the indexes, look again. Knows nothing of words or of what a search asks
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.errors import IndexDamaged
-from trivium.store.embedded.database import read_rows
+from trivium.store.embedded.database import sequence_of
 from trivium.store.embedded.indexes import Indexes, IndexView
 from trivium.store.embedded.occurrences import Remembered, WordOccurrences
 from trivium.store.embedded.words import WordView
 from trivium.store.sql.census import Allowed, Census, Passing
-from trivium.store.sql.feed import SEQUENCE, Feed
+from trivium.store.sql.feed import Feed
 from trivium.store.visible import Visible
 from trivium.types import OWNER, Where
 
@@ -79,10 +78,9 @@ class Snapshots:
 
     def _sequence(self) -> int:
         """Every search asks for it."""
-        try:
-            return int(read_rows(self._feed.engine, SEQUENCE)[0][0])
-        except (sqlite3.Error, LookupError):
-            return self._feed.sequence()  # says what is wrong in our words, if anything is
+        found = sequence_of(self._feed.engine)
+        # Else the feed says what is wrong in our words, if anything is.
+        return self._feed.sequence() if found is None else found
 
     def forget(self) -> None:
         """The indexes are about to change, or have, without a change in SQLite."""

@@ -21,7 +21,7 @@ LONGEST_LEAD = 240  # characters of a line above a list or a table that says wha
 LONGEST_ITEM = 240
 MOST_ITEMS = 40
 LONGEST = 400  # characters of a sentence that are compared
-MOST_CAPITALS = 6  # words in capitals alone: a heading that nobody marked
+MOST_IN_HEADING = 6  # words: in capitals, or each with a capital, they are one that nobody marked
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
@@ -206,9 +206,10 @@ def _is_heading(part: str, headings: set[str]) -> bool:
     """Also captions. But a heading that holds a value says something: `TOTAL $821.14`."""
     if _NUMBERED.match(part):
         return True
-    if any(character.isdigit() for character in part[1:]) and not part[0].isdigit():
+    if not part or (any(map(str.isdigit, part[1:])) and not part[0].isdigit()):
         return False
-    return part in headings or (part.isupper() and len(words(part)) <= MOST_CAPITALS)
+    named = part[-1] not in ".!?:…" and all(w[0].isupper() for w in part.split() if len(w) > 3)
+    return part in headings or (len(part.split()) <= MOST_IN_HEADING and (named or part.isupper()))
 
 
 def _short(part: str) -> str:

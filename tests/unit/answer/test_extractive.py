@@ -191,7 +191,8 @@ def test_what_was_said_before_is_not_said_again() -> None:
 
 def test_headings_captions_and_broken_sentences_are_no_answers() -> None:
     text = (
-        "ends of a market sentence.\n\nMARKET INFORMATION\n\n2.1 Market Stops\n\n"
+        "ends of a market sentence.\n\nMARKET INFORMATION\n\nThe Market of Old\n\n"
+        "2.1 Market Stops\n\n"
         "Figure 3: Market stops of the year.\n\nTOTAL OF THE MARKET $821.14\n\n"
         "The market stops at noon.[12][13]: 20 It opens at dawn."
     )

@@ -166,6 +166,18 @@ def test_sources_that_differ_are_both_quoted(tmp_path: Path, chat: Chat) -> None
     assert all(one in answer.text for one in both)
 
 
+def test_the_figure_that_was_asked_for_is_quoted_where_the_model_gives_none(
+    library: Library, chat: Chat
+) -> None:
+    chat.answer = "The harbour of Port Amble has some cranes [1]."
+    answer = library.ask("How many cranes has the harbour of Port Amble?")
+    assert answer.kind is AnswerKind.WRITTEN
+    number = number_of(answer, "Harbour")
+    assert answer.text.endswith(
+        f"\n\nYour documents say: “The harbour of Port Amble has twelve cranes.” [{number}]."
+    )
+
+
 def test_a_model_that_goes_round_in_circles_is_stopped(library: Library, chat: Chat) -> None:
     chat.answer = "Fog is a cloud that touches the ground [1]. It lifts by noon [1]. " * 50
     answer = library.ask(QUESTION)

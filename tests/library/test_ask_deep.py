@@ -393,6 +393,21 @@ def test_without_a_model_rules_take_the_question_apart(tmp_path: Path, chat: Cha
     assert [step.name for step in plain.steps] == ["search", "extract"]
 
 
+def test_without_a_model_it_searches_by_keywords_before_it_refuses(
+    tmp_path: Path, chat: Chat
+) -> None:
+    advice = sample("advice.md", "How heavy is it? A heavy harbour lamp is for a heavy hand.")
+    with asked(tmp_path, chat, [advice, PRICES], generate_url="") as library:
+        question = "How heavy is a harbour lamp?"
+        once = library.ask(question, limit=1, depth="once")
+        answer = library.ask(question, limit=1)
+    assert once.refused
+    assert "3 kg" in answer.text, answer.steps
+    assert [step.detail for step in answer.steps if step.name == "search"][-1] == (
+        "Searched for “weight harbour lamp”: 1 passages"
+    )
+
+
 def test_depth_is_one_of_three(library: Library) -> None:
     with pytest.raises(BadSetting, match="depth"):
         library.ask(QUESTION, depth="bottomless")

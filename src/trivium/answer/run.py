@@ -17,6 +17,7 @@ from time import perf_counter
 
 from trivium.answer.agent import Limits, explore
 from trivium.answer.check import Checker
+from trivium.answer.cite import MARK
 from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
 from trivium.answer.likeness import WordVectors
@@ -59,6 +60,7 @@ _ARTICLES = frozenset({"The", "A", "An", "Der", "Die", "Das", "It", "In"})
 QUOTED = "quoted from the passage"
 DIFFERS = "Another source says:"
 DIFFER = "Sources differ:"
+FIGURE_SAYS = "Your documents say:"
 QUOTED_INSTEAD = "so Trivium quotes your documents instead."
 NO_MODEL = (
     "No language model is set up, so this answer quotes your documents. To get written answers, set"
@@ -150,7 +152,7 @@ class Answerer:
         else:
             yield from self._look_once(inquiry, draft)
         if draft.kind is AnswerKind.WRITTEN:
-            yield from self._differences(draft)
+            yield from self._beside(draft)
         yield draft.usage
         yield Done(_finished(inquiry, draft))
 
@@ -370,22 +372,26 @@ class Answerer:
             yield _say(draft, NOTHING_NEW if known else NOTHING_HELD)
         yield draft.step("extract", f"from {len(draft.passages)} passages", since)
 
-    def _differences(self, draft: _Draft) -> Iterator[AnswerEvent]:
-        """Where two sources say different things to the question and the answer says only one of
-        them, both are quoted below it."""
+    def _beside(self, draft: _Draft) -> Iterator[AnswerEvent]:
+        """What is quoted below a written answer: two sources that say different things, where it
+        gives only one of them, and the figure that was asked for, where it gives none."""
         picked = self._extractor(draft).pick(draft.asked, draft.read)
+        said = set(figures(MARK.sub("", draft.text)))
         others = [one for one in picked if one.differs]
-        said = set(figures(draft.text))
         sides = [picked[0], *others] if others else []
-        if all(set(figures(one.value or one.text)) <= said for one in sides):
-            return
+        if not all(set(figures(one.value or one.text)) <= said for one in sides):
+            yield from self._quoted(draft, DIFFER, sides)
+        elif picked and figures(picked[0].value) and not said - set(figures(draft.asked)):
+            yield from self._quoted(draft, FIGURE_SAYS, picked[:1])
+
+    def _quoted(self, draft: _Draft, lead: str, picked: Sequence[Picked]) -> Iterator[AnswerEvent]:
         told = []
-        for one in sides:
+        for one in picked:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
             told.append(f"“{text}” [{one.number}]")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
-        yield _say(draft, f"\n\n{DIFFER} {'; '.join(told)}.")
+        yield _say(draft, f"\n\n{lead} {'; '.join(told)}.")
 
 
 def _before(inquiry: Inquiry, draft: _Draft) -> Before:

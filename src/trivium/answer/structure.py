@@ -21,12 +21,16 @@ LONGEST_LEAD = 240  # characters of a line above a list or a table that says wha
 LONGEST_ITEM = 240
 MOST_ITEMS = 40
 LONGEST = 400  # characters of a sentence that are compared
-MOST_CAPITALS = 6  # words in capitals alone: a heading that nobody marked
+MOST_IN_HEADING = 6  # words: in capitals, or each with a capital, they are one that nobody marked
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
 _FOOTNOTE = re.compile(r"(?<=\S)(?:\[\d{1,3}\])+(?::\s?\d+(?:[–-]\d+)?)?")
 _CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
+# `2.1 Market Stops`, `Figure 3: Results`
+_NUMBERED = re.compile(
+    r"\d+(?:\.\d+)+\.?\s+[A-ZÄÖÜ][^\d.?!]{0,60}$|(?:Table|Tab\.|Figure|Fig\.|Tabelle|Abb(?:ildung|\.))\s*\d+[.:]"
+)
 _MEASURED = re.compile(
     r"\b(?:figures?|prices?|values?|amounts?|numbers?|sums?|costs?|weights?|Angaben|Werte|Preise)\b"
     r"[^.|\n]{0,30}?\b(?:in)\s+((?:thousands?|millions?|billions?|Tausend|Millionen)?\s?(?:of\s)?[^\W\d_]+)",
@@ -199,10 +203,13 @@ def sentences(passage: Passage) -> list[Sentence]:
 
 
 def _is_heading(part: str, headings: set[str]) -> bool:
-    """But one that holds a value says something: `TOTAL $821.14`."""
-    if any(character.isdigit() for character in part[1:]) and not part[0].isdigit():
+    """Also captions. But a heading that holds a value says something: `TOTAL $821.14`."""
+    if _NUMBERED.match(part):
+        return True
+    if not part or (any(map(str.isdigit, part[1:])) and not part[0].isdigit()):
         return False
-    return part in headings or (part.isupper() and len(words(part)) <= MOST_CAPITALS)
+    named = part[-1] not in ".!?:…" and all(w[0].isupper() for w in part.split() if len(w) > 3)
+    return part in headings or (len(part.split()) <= MOST_IN_HEADING and (named or part.isupper()))
 
 
 def _short(part: str) -> str:

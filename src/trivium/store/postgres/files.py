@@ -80,6 +80,9 @@ class RowBlobs:
             found = connection.scalar(query, {"address": address})
         return None if found is None else int(found)
 
+    def link(self, address: str, seconds: int) -> str | None:
+        return None
+
     def delete(self, address: str) -> None:
         with self._engine.begin() as connection:
             # Another process may have put a document with the same bytes just now.

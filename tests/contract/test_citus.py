@@ -74,7 +74,7 @@ def test_a_library_goes_to_the_nodes_and_back_with_all_it_holds() -> None:
         ):
             assert change().shards == shards
             for signal in Signal:
-                assert found(backend, signal, "candle") == ["A candle burns."]
+                assert found(backend, signal, "candle")[0] == "A candle burns."
             assert [
                 *(backend.documents.all(OWNER)),
                 *backend.documents.history(1, OWNER),

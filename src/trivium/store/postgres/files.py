@@ -58,7 +58,8 @@ class RowBlobs:
                 connection.execute(
                     text(
                         "INSERT INTO blobs (address, data) VALUES (:address, :data)"
-                        " ON CONFLICT (address) DO UPDATE SET data = excluded.data, put_at = now()"
+                        " ON CONFLICT (address) DO UPDATE SET data = excluded.data,"
+                        " put_at = excluded.put_at"
                     ),
                     {"address": address, "data": data},
                 )

@@ -140,9 +140,7 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     nodes = nodes_of(library)
     for shards in (0, *asked.shards):
         started = perf_counter()
-        nodes.gather()
-        if shards:
-            nodes.distribute(shards)
+        _ = nodes.distribute(shards) if shards else nodes.gather()
         moved = perf_counter() - started
         told: dict[str, Any] = {"move_seconds": round(moved, 1)}
         for name, (run, count) in runs.items():

@@ -69,7 +69,8 @@ def test_a_library_goes_to_the_nodes_and_back_with_all_it_holds() -> None:
         told = [*(backend.documents.all(OWNER)), *backend.documents.history(1, OWNER)]
         for change, shards in (
             (lambda: backend.nodes.distribute(2), 2),
-            (lambda: backend.nodes.distribute(2), 2),  # nothing to do
+            (backend.nodes.distribute, 2),  # nothing to do
+            (lambda: backend.nodes.distribute(3), 3),
             (backend.nodes.gather, 0),
         ):
             assert change().shards == shards

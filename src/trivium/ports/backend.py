@@ -667,9 +667,9 @@ class Nodes(Protocol):
     def spread(self) -> Spread: ...
 
     def distribute(self, shards: int | None = None) -> Spread:
-        """Lay what takes room on all nodes, in so many parts (None: by the number of nodes). Goes
-        on where it was broken off. Searches go on; changes of documents wait. Raises
-        DatabaseUnsuitable and LibraryBusy."""
+        """Lay what takes room on all nodes, in so many parts (None: as many as now, or by the
+        number of nodes). Goes on where it was broken off. Searches go on; changes of documents
+        wait. Raises DatabaseUnsuitable and LibraryBusy."""
         ...
 
     def gather(self) -> Spread:

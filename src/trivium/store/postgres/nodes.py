@@ -23,6 +23,7 @@ from trivium.store.postgres.shards import (
     has_citus,
     nodes_of,
     shards_of,
+    split_table,
     spread_table,
 )
 from trivium.store.postgres.vectors import VectorTables
@@ -74,13 +75,16 @@ class CitusNodes:
             return Spread(nodes_of(connection), shards_of(connection))
 
     def distribute(self, shards: int | None = None) -> Spread:
-        nodes = self._checked().nodes
-        wanted = shards or _PER_NODE * len(nodes)
+        found = self._checked()
+        wanted = shards or found.shards or _PER_NODE * len(found.nodes)
         with self._alone():
             self._run(*_CUT)
             for table, column, beside in _TABLES:
                 with self._engine.begin() as connection:
-                    if shards_of(connection, table):
+                    has = shards_of(connection, table)
+                    if has and has != wanted:  # with those that lie beside it
+                        split_table(connection, table, wanted)
+                    if has:
                         continue
                     spread_table(connection, table, column, wanted, beside)
                 with self._engine.begin() as connection:
@@ -88,7 +92,7 @@ class CitusNodes:
             with self._engine.begin() as connection:
                 if not _has_key(connection, "chunks", "chunks_interpretation_fkey"):
                     _change(connection, _JOIN_CHUNKS)
-            self._vectors.rebuild()  # in new tables, and searches use the old ones until then
+            self._vectors.follow_passages()
         return self.spread()
 
     def gather(self) -> Spread:
@@ -106,7 +110,7 @@ class CitusNodes:
                 ):
                     if not _has_key(connection, table, key):
                         _change(connection, statement)
-            self._vectors.rebuild()
+            self._vectors.follow_passages()
         return self.spread()
 
     def _checked(self) -> Spread:

@@ -29,6 +29,17 @@ def spread_table(
     connection.execute(text(f"SELECT create_distributed_table('{table}', '{column}', {how})"))
 
 
+def split_table(connection: Connection, table: str, shards: int) -> None:
+    """Lay rows that are on nodes in another number of parts, with the tables beside it."""
+    connection.execute(text("SET LOCAL statement_timeout = 0"))
+    connection.execute(
+        text(
+            f"SELECT alter_distributed_table('{table}', shard_count => {shards},"
+            " cascade_to_colocated => true)"
+        )
+    )
+
+
 def drop_hidden_rows(connection: Connection, table: str) -> None:
     """Those on the coordinator that were laid on nodes."""
     connection.execute(text("SET LOCAL statement_timeout = 0"))

@@ -106,6 +106,15 @@ class VectorTables:
         if serving.dimensions:
             self._fill(serving.model, serving.dimensions, anew=True)
 
+    def follow_passages(self) -> None:
+        """Where passages went to other nodes, or came back, go after them: into a new table, and
+        searches look at the old one until it is whole."""
+        with self._engine.connect() as connection:
+            table = self._table(connection, setting(connection, "model") or "")
+            lies = table is None or shards_of(connection, table) == shards_of(connection)
+        if not lies:
+            self.rebuild()
+
     def catch_up(self) -> None:
         serving = self._feed.serving()
         if serving.dimensions:

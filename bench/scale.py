@@ -1,0 +1,183 @@
+"""How many servers a library of so many passages needs: arithmetic over figures in one place.
+
+    python -m bench.scale
+    python -m bench.scale --chunks 250000000 --set node_memory_gb=256 --set queries_a_second=50
+
+Every figure is a field of `Assumptions` with where it comes from: measured here, derived from
+something that was, or chosen. Change one with --set NAME=VALUE. docs/scale.md explains the plans.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field, fields, replace
+from math import ceil, log2
+from typing import Any
+
+PLANS = (10_000_000, 100_000_000, 1_000_000_000)
+GB = 1e9
+
+
+def _measured(value: float, where: str) -> Any:
+    return field(default=value, metadata={"from": f"measured: {where}"})
+
+
+def _derived(value: float, how: str) -> Any:
+    return field(default=value, metadata={"from": f"derived: {how}"})
+
+
+def _chosen(value: float, why: str) -> Any:
+    return field(default=value, metadata={"from": f"chosen: {why}"})
+
+
+_ROWS = "100,000 chunks of about 240 words, PostgreSQL 15"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    # Bytes of a passage on the nodes, indexes included.
+    chunk_bytes: float = _measured(SIZE_CHUNKS, f"table chunks; {_ROWS}")
+    text_bytes: float = _measured(SIZE_INTERPRETATIONS, f"table interpretations; {_ROWS}")
+    embedding_bytes: float = _measured(SIZE_EMBEDDINGS, f"table embeddings; {_ROWS}")
+    vector_bytes: float = _measured(
+        SIZE_VECTORS, f"vectors_N and its graph, 384 dimensions; {_ROWS}"
+    )
+    token_bytes: float = _measured(
+        2_200, "token_vectors, xquad_en, decision 004; 0 without reranking"
+    )
+    # Bytes of a passage on the coordinator.
+    posting_bytes: float = _measured(SIZE_POSTINGS, f"postings and words; {_ROWS}")
+    document_bytes: float = _measured(
+        SIZE_DOCUMENTS, f"documents, names, fields; {_ROWS}, 100 to a document"
+    )
+    # Bytes of a passage in each process of Trivium.
+    process_bytes: float = _derived(
+        13, "census 4, lengths 4, masks 3, documents 20 for 10 passages"
+    )
+    process_base_gb: float = _measured(
+        0.6, "model, vocabulary and 192 MB of word lists; docs/performance.md"
+    )
+    # Processor time of one query.
+    words_ns: float = _measured(
+        WORDS_NS, "ns a passage: keyword and trigram p50 at two sizes, one process"
+    )
+    graph_ms: float = _measured(
+        GRAPH_MS, "one shard's graph to ef_search 400, 100,000 chunks in 1 shard"
+    )
+    other_ms: float = _measured(OTHER_MS, "the rest of a hybrid search: fusion, fetching, planning")
+    # How fast documents come in.
+    embedded_a_second: float = _measured(
+        30.8, "documents of 87 words on 2 cores, docs/performance.md"
+    )
+    graph_builds_a_second: float = _measured(
+        GRAPH_RATE, "chunks a second into a new graph, one core"
+    )
+    # What you buy and want.
+    node_memory_gb: float = _chosen(128, "a common server")
+    node_disk_gb: float = _chosen(4_000, "NVMe")
+    node_cores: float = _chosen(32, "a common server")
+    memory_share: float = _chosen(
+        0.75, "of a node's memory for vectors and graphs; the rest for PostgreSQL"
+    )
+    disk_share: float = _chosen(0.5, "of a disk filled: room to rebuild indexes and to move shards")
+    shards_a_node: float = _chosen(8, "to move load in eighths, and to use cores at once")
+    core_share: float = _chosen(0.5, "of cores busy at the peak")
+    queries_a_second: float = _chosen(20, "at the peak")
+    embedding_workers: float = _chosen(8, "machines of 2 cores that add documents")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    chunks: int
+    node_gb: float  # all nodes together
+    hot_gb: float  # of that what must stay in memory: vectors and graphs
+    coordinator_gb: float
+    nodes: int
+    by: str  # what decides their number
+    shards: int
+    process_gb: float
+    vector_ms: float
+    words_ms: float
+    servers: int  # of node_cores, that run Trivium
+    add_days: float
+    graph_hours: float
+
+
+def plan(chunks: int, a: Assumptions) -> Plan:
+    on_nodes = a.chunk_bytes + a.text_bytes + a.embedding_bytes + a.vector_bytes + a.token_bytes
+    node_gb, hot_gb = chunks * on_nodes / GB, chunks * a.vector_bytes / GB
+    wanted = {
+        "memory": hot_gb / (a.node_memory_gb * a.memory_share),
+        "disk": node_gb / (a.node_disk_gb * a.disk_share),
+    }
+    by = max(wanted, key=lambda name: wanted[name])
+    nodes = max(1, ceil(wanted[by]))
+    shards = nodes * int(a.shards_a_node)
+    # A graph is searched in steps that grow with the logarithm of its size.
+    grown = log2(max(2.0, chunks / shards)) / log2(100_000)
+    vector_ms = a.graph_ms * grown  # one shard; a node searches its shards at the same time
+    busy = vector_ms * a.shards_a_node * a.queries_a_second / 1000  # cores of each node
+    while busy > a.node_cores * a.core_share:
+        nodes, by = ceil(nodes * busy / (a.node_cores * a.core_share)), "processors"
+        shards = nodes * int(a.shards_a_node)
+        grown = log2(max(2.0, chunks / shards)) / log2(100_000)
+        vector_ms, busy = a.graph_ms * grown, 0.0
+    words_ms = chunks * a.words_ns / 1e6
+    cores = (words_ms + a.other_ms) * a.queries_a_second / 1000
+    return Plan(
+        chunks=chunks,
+        node_gb=node_gb,
+        hot_gb=hot_gb,
+        coordinator_gb=chunks * (a.posting_bytes + a.document_bytes) / GB,
+        nodes=nodes,
+        by=by,
+        shards=shards,
+        process_gb=a.process_base_gb + chunks * a.process_bytes / GB,
+        vector_ms=vector_ms,
+        words_ms=words_ms,
+        servers=max(1, ceil(cores / (a.node_cores * a.core_share))),
+        add_days=chunks / (a.embedded_a_second * a.embedding_workers) / 86_400,
+        graph_hours=chunks / nodes / (a.graph_builds_a_second * a.node_cores * a.core_share) / 3600,
+    )
+
+
+ROWS = (
+    ("on the nodes", lambda p: f"{p.node_gb:,.0f} GB"),
+    ("of that in memory (vectors, graphs)", lambda p: f"{p.hot_gb:,.0f} GB"),
+    ("on the coordinator", lambda p: f"{p.coordinator_gb:,.0f} GB"),
+    ("nodes", lambda p: f"{p.nodes} ({p.by})"),
+    ("shards", lambda p: f"{p.shards:,}"),
+    ("memory of each Trivium process", lambda p: f"{p.process_gb:,.1f} GB"),
+    ("vector signal, one shard", lambda p: f"{p.vector_ms:,.0f} ms"),
+    ("words and spelling, one query", lambda p: f"{p.words_ms:,.0f} ms"),
+    ("servers for Trivium", lambda p: f"{p.servers}"),
+    ("embedding everything", lambda p: f"{p.add_days:,.0f} days"),
+    ("building the graphs", lambda p: f"{p.graph_hours:,.1f} h"),
+)
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("--chunks", type=int, action="append", help="passages; may be repeated")
+    asked.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    told = asked.parse_args()
+    names = {one.name for one in fields(Assumptions)}
+    assumed = Assumptions()
+    for one in told.set:
+        name, _, value = one.partition("=")
+        if name not in names:
+            asked.error(f"There is no assumption {name!r}. They are: {', '.join(sorted(names))}.")
+        assumed = replace(assumed, **{name: float(value)})
+    print("Assumptions")
+    for one in fields(Assumptions):
+        value = getattr(assumed, one.name)
+        origin = one.metadata["from"] if value == one.default else "yours"
+        print(f"  {one.name:<22}{value:>10,.7g}  {origin}")
+    plans = [plan(chunks, assumed) for chunks in told.chunks or PLANS]
+    print(f"\n{'passages':<38}" + "".join(f"{p.chunks:>20,}" for p in plans))
+    for name, shown in ROWS:
+        print(f"{name:<38}" + "".join(f"{shown(p):>20}" for p in plans))
+
+
+if __name__ == "__main__":
+    main()

@@ -144,9 +144,7 @@ class Objects:
             raise ArchiveAway(f"The archive {self.place} doesn't answer.") from reason
 
     def _no_bucket(self) -> ArchiveRefused:
-        return ArchiveRefused(
-            f"{self.place} has no bucket.", fix="Create it, or name another."
-        )
+        return ArchiveRefused(f"{self.place} has no bucket.", fix="Create it, or name another.")
 
 
 def _store(place: str, patience: timedelta) -> ObjectStore:

@@ -187,5 +187,6 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
         return kind(told.format(said=said, user=url.username), fix=fix)
     gone = lost or state[:2] in ("08", "57")
     if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
-        return DatabaseAway(f"Couldn't reach the database: {said}.")
+        what = "a node of the database" if "remote node" in said else "the database"
+        return DatabaseAway(f"Couldn't reach {what}: {said}.")
     return None

@@ -6,7 +6,7 @@
 
 Quality: whether the ranking of every query of a judged set is the same, ids and order, on one
 server and on the nodes. Speed: each signal and hybrid search on one server, then with each number
-of shards; load the rows first (`python -m bench.large --server … --chunks … --load-only`). Watch:
+of shards; load the rows first (`python -m bench.large --server … --chunks …`). Watch:
 searches one after the other and prints, for each second, how many were answered and what the others
 said, while you stop and start a node or move shards. Without --server `TRIVIUM_TEST_CITUS` names
 the coordinator; without that there is nothing to measure, and it says so.
@@ -184,7 +184,7 @@ def _prepared(
     model = embedder.fingerprint
     pairs = zip(queries, vectors, strict=True)
     probes = [Probe(parse(query), vector, model=model) for query, vector in pairs]
-    there = DatabaseAddress(f"{address}?schema=size_{asked.chunks}")
+    there = DatabaseAddress(f"{address}?schema=bench_{asked.chunks}")
     library = open_backend(there, BackendOptions(create=False))
     searcher = Searcher(library, Precomputed(embedder, queries, vectors))
 

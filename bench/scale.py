@@ -36,17 +36,17 @@ _ROWS = "100,000 chunks of about 240 words, PostgreSQL 15"
 @dataclass(frozen=True, slots=True)
 class Assumptions:
     # Bytes of a passage on the nodes, indexes included.
-    chunk_bytes: float = _measured(SIZE_CHUNKS, f"table chunks; {_ROWS}")
-    text_bytes: float = _measured(SIZE_INTERPRETATIONS, f"table interpretations; {_ROWS}")
-    embedding_bytes: float = _measured(SIZE_EMBEDDINGS, f"table embeddings; {_ROWS}")
+    chunk_bytes: float = _measured(2_320, f"table chunks; {_ROWS}")
+    text_bytes: float = _measured(1_242, f"table interpretations; {_ROWS}")
+    embedding_bytes: float = _measured(1_036, f"table embeddings; {_ROWS}")
     vector_bytes: float = _measured(
-        SIZE_VECTORS, f"vectors_N and its graph, 384 dimensions; {_ROWS}"
+        2_013, f"vectors_N and its graph, 384 dimensions; {_ROWS}"
     )
     token_bytes: float = _measured(
         2_200, "token_vectors, xquad_en, decision 004; 0 without reranking"
     )
     # Bytes of a passage on the coordinator.
-    posting_bytes: float = _measured(SIZE_POSTINGS, f"postings and words; {_ROWS}")
+    posting_bytes: float = _measured(4_457, f"postings and words; {_ROWS}")
     document_bytes: float = _measured(
         SIZE_DOCUMENTS, f"documents, names, fields; {_ROWS}, 100 to a document"
     )
@@ -62,7 +62,7 @@ class Assumptions:
         WORDS_NS, "ns a passage: keyword and trigram p50 at two sizes, one process"
     )
     graph_ms: float = _measured(
-        GRAPH_MS, "one shard's graph to ef_search 400, 100,000 chunks in 1 shard"
+        12, "a graph of 100,000 to ef_search 400, its slowest, decision 009"
     )
     other_ms: float = _measured(OTHER_MS, "the rest of a hybrid search: fusion, fetching, planning")
     # How fast documents come in.
@@ -70,7 +70,7 @@ class Assumptions:
         30.8, "documents of 87 words on 2 cores, docs/performance.md"
     )
     graph_builds_a_second: float = _measured(
-        GRAPH_RATE, "chunks a second into a new graph, one core"
+        740, "chunks a second of one core's time, graph of 100,000"
     )
     # What you buy and want.
     node_memory_gb: float = _chosen(128, "a common server")
@@ -83,7 +83,7 @@ class Assumptions:
     shards_a_node: float = _chosen(8, "to move load in eighths, and to use cores at once")
     core_share: float = _chosen(0.5, "of cores busy at the peak")
     queries_a_second: float = _chosen(20, "at the peak")
-    embedding_workers: float = _chosen(8, "machines of 2 cores that add documents")
+    gpus: float = _chosen(1, "that embed; without: 30.8 short documents a second on 2 cores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ class Plan:
     vector_ms: float
     words_ms: float
     servers: int  # of node_cores, that run Trivium
-    add_days: float
+    embed_days: float
+    put_days: float
     graph_hours: float
 
 
@@ -128,7 +129,7 @@ def plan(chunks: int, a: Assumptions) -> Plan:
         chunks=chunks,
         node_gb=node_gb,
         hot_gb=hot_gb,
-        coordinator_gb=chunks * (a.posting_bytes + a.document_bytes) / GB,
+        coordinator_gb=chunks * (a.posting_bytes + a.document_bytes / a.document_chunks) / GB,
         nodes=nodes,
         by=by,
         shards=shards,
@@ -136,7 +137,8 @@ def plan(chunks: int, a: Assumptions) -> Plan:
         vector_ms=vector_ms,
         words_ms=words_ms,
         servers=max(1, ceil(cores / (a.node_cores * a.core_share))),
-        add_days=chunks / (a.embedded_a_second * a.embedding_workers) / 86_400,
+        embed_days=chunks / (a.embedded_a_second * a.gpus) / 86_400,
+        put_days=chunks / a.put_a_second / 86_400,
         graph_hours=chunks / nodes / (a.graph_builds_a_second * a.node_cores * a.core_share) / 3600,
     )
 
@@ -151,7 +153,8 @@ ROWS = (
     ("vector signal, one shard", lambda p: f"{p.vector_ms:,.0f} ms"),
     ("words and spelling, one query", lambda p: f"{p.words_ms:,.0f} ms"),
     ("servers for Trivium", lambda p: f"{p.servers}"),
-    ("embedding everything", lambda p: f"{p.add_days:,.0f} days"),
+    ("embedding everything", lambda p: f"{p.embed_days:,.1f} days"),
+    ("writing everything", lambda p: f"{p.put_days:,.1f} days"),
     ("building the graphs", lambda p: f"{p.graph_hours:,.1f} h"),
 )
 

@@ -39,17 +39,14 @@ class Assumptions:
     chunk_bytes: float = _measured(2_320, f"table chunks; {_ROWS}")
     text_bytes: float = _measured(1_242, f"table interpretations; {_ROWS}")
     embedding_bytes: float = _measured(1_036, f"table embeddings; {_ROWS}")
-    vector_bytes: float = _measured(
-        2_013, f"vectors_N and its graph, 384 dimensions; {_ROWS}"
-    )
+    vector_bytes: float = _measured(2_013, f"vectors_N and its graph, 384 dimensions; {_ROWS}")
     token_bytes: float = _measured(
         2_200, "token_vectors, xquad_en, decision 004; 0 without reranking"
     )
     # Bytes of a passage on the coordinator.
     posting_bytes: float = _measured(4_457, f"postings and words; {_ROWS}")
-    document_bytes: float = _measured(
-        SIZE_DOCUMENTS, f"documents, names, fields; {_ROWS}, 100 to a document"
-    )
+    document_bytes: float = _measured(1_909, f"of a document: documents, fields, shingles; {_ROWS}")
+    document_chunks: float = _chosen(10, "passages to a document")
     # Bytes of a passage in each process of Trivium.
     process_bytes: float = _derived(
         13, "census 4, lengths 4, masks 3, documents 20 for 10 passages"
@@ -59,15 +56,18 @@ class Assumptions:
     )
     # Processor time of one query.
     words_ns: float = _measured(
-        WORDS_NS, "ns a passage: keyword and trigram p50 at two sizes, one process"
+        177, "ns a passage: keyword and trigram p50 at two sizes, one process"
     )
     graph_ms: float = _measured(
         12, "a graph of 100,000 to ef_search 400, its slowest, decision 009"
     )
-    other_ms: float = _measured(OTHER_MS, "the rest of a hybrid search: fusion, fetching, planning")
+    other_ms: float = _measured(5.7, "the rest of a hybrid search: fusion, fetching, planning")
     # How fast documents come in.
     embedded_a_second: float = _measured(
-        30.8, "documents of 87 words on 2 cores, docs/performance.md"
+        6_366, "one H200, 256 tokens, token vectors too, docs/log.md"
+    )
+    put_a_second: float = _measured(
+        156, "2 processes into one PostgreSQL beside load 20: a low bound"
     )
     graph_builds_a_second: float = _measured(
         740, "chunks a second of one core's time, graph of 100,000"

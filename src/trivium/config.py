@@ -225,7 +225,7 @@ class Settings:
     archive_link_seconds: int = _setting(
         "archive.link_seconds",
         0,
-        "how long a download link to the object store works, in seconds; 0: the server sends the file",
+        "how long download links to the object store work, in seconds; 0: the server sends files",
     )
     search_limit: int = _setting("search.limit", 10, "number of results")
     search_by: str = _setting(

@@ -44,6 +44,24 @@ def schema(name: str) -> Iterator[DatabaseAddress]:
         owner.dispose()
 
 
+@contextmanager
+def node_away() -> Iterator[None]:
+    """The coordinator looks for one node where nobody listens."""
+    elsewhere = "UPDATE pg_dist_node SET nodeport = {to} WHERE nodeid = :node"
+    owner = engine()
+    with owner.begin() as connection:
+        node, port = connection.execute(
+            text("SELECT nodeid, nodeport FROM pg_dist_node WHERE shouldhaveshards ORDER BY 1")
+        ).first() or (0, 0)
+        connection.execute(text(elsewhere.format(to=9)), {"node": node})
+    try:
+        yield
+    finally:
+        with owner.begin() as connection:
+            connection.execute(text(elsewhere.format(to=port)), {"node": node})
+        owner.dispose()
+
+
 def empty(name: str) -> None:
     """Without its documents, and distributed as before."""
     owner = engine()

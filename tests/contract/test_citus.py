@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests import citus
 
+from trivium.errors import DatabaseAway
 from trivium.places import DatabaseAddress
 from trivium.ports import Backend
 from trivium.store.postgres.address import parse
@@ -55,6 +56,22 @@ TestCongruence.settings = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+
+
+def test_a_node_that_is_away_is_an_error_to_try_again(place: DatabaseAddress) -> None:
+    backend = open_postgres(parse(place))
+    put(backend, *(sample(f"{i}.md", f"Lantern {i} burns.") for i in range(8)))
+    with citus.node_away():
+        for signal in Signal:
+            with pytest.raises(DatabaseAway, match="node of the database"):
+                found(backend, signal, "lantern")
+        with pytest.raises(DatabaseAway):
+            put(backend, *(sample(f"new {i}.md", "A candle burns.") for i in range(8)))
+    for signal in Signal:
+        assert len(found(backend, signal, "lantern")) == 8
+    assert len(backend.documents.all(OWNER)) == 8
+    backend.close()
+    citus.empty(NAME)
 
 
 def test_a_library_goes_to_the_nodes_and_back_with_all_it_holds() -> None:

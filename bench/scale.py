@@ -10,6 +10,7 @@ something that was, or chosen. Change one with --set NAME=VALUE. docs/scale.md e
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from math import ceil, log2
 from typing import Any
@@ -143,7 +144,7 @@ def plan(chunks: int, a: Assumptions) -> Plan:
     )
 
 
-ROWS = (
+ROWS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
     ("on the nodes", lambda p: f"{p.node_gb:,.0f} GB"),
     ("of that in memory (vectors, graphs)", lambda p: f"{p.hot_gb:,.0f} GB"),
     ("on the coordinator", lambda p: f"{p.coordinator_gb:,.0f} GB"),

@@ -40,7 +40,9 @@ class Assumptions:
     chunk_bytes: float = _measured(2_320, f"table chunks; {_ROWS}")
     text_bytes: float = _measured(1_242, f"table interpretations; {_ROWS}")
     embedding_bytes: float = _measured(1_036, f"table embeddings; {_ROWS}")
-    vector_bytes: float = _measured(2_013, f"vectors_N and its graph, 384 dimensions; {_ROWS}")
+    vector_bytes: float = _derived(
+        2_113, f"2,013 measured with m 16 ({_ROWS}), and 16 links of 6 bytes more with m 24"
+    )
     token_bytes: float = _measured(
         2_200, "token_vectors, xquad_en, decision 004; 0 without reranking"
     )
@@ -56,19 +58,22 @@ class Assumptions:
         0.6, "model, vocabulary and 192 MB of word lists; docs/performance.md"
     )
     # Processor time of one query.
-    words_ns: float = _measured(
-        177, "ns a passage: keyword and trigram p50 at two sizes, one process"
+    words_ns: float = _derived(
+        20, "keyword and trigram: 5.3 ms at 100,000, 23 with the same lists ten times; docs/log.md"
     )
     graph_ms: float = _measured(
         12, "a graph of 100,000 to ef_search 400, its slowest, decision 009"
     )
-    other_ms: float = _measured(5.7, "the rest of a hybrid search: fusion, fetching, planning")
+    large_factor: float = _derived(
+        2.5, "of graph_ms above 200,000 in a shard: ef_search 1,000 to 400"
+    )
+    other_ms: float = _measured(10, "processor time of the rest of a hybrid search, 100,000 chunks")
     # How fast documents come in.
     embedded_a_second: float = _measured(
         6_366, "one H200, 256 tokens, token vectors too, docs/log.md"
     )
     put_a_second: float = _measured(
-        156, "2 processes into one PostgreSQL beside load 20: a low bound"
+        3_610, "9 processes into one PostgreSQL, x86_64, 16 cores, docs/log.md; 156 beside load 20"
     )
     graph_builds_a_second: float = _measured(
         740, "chunks a second of one core's time, graph of 100,000"
@@ -81,7 +86,7 @@ class Assumptions:
         0.75, "of a node's memory for vectors and graphs; the rest for PostgreSQL"
     )
     disk_share: float = _chosen(0.5, "of a disk filled: room to rebuild indexes and to move shards")
-    shards_a_node: float = _chosen(8, "to move load in eighths, and to use cores at once")
+    shards_a_node: float = _chosen(4, "the default: load moves in quarters; each costs a search")
     core_share: float = _chosen(0.5, "of cores busy at the peak")
     queries_a_second: float = _chosen(20, "at the peak")
     gpus: float = _chosen(1, "that embed; without: 30.8 short documents a second on 2 cores")
@@ -98,6 +103,7 @@ class Plan:
     shards: int
     process_gb: float
     vector_ms: float
+    node_cores: float  # of each node, busy with vectors
     words_ms: float
     servers: int  # of node_cores, that run Trivium
     embed_days: float
@@ -115,15 +121,8 @@ def plan(chunks: int, a: Assumptions) -> Plan:
     by = max(wanted, key=lambda name: wanted[name])
     nodes = max(1, ceil(wanted[by]))
     shards = nodes * int(a.shards_a_node)
-    # A graph is searched in steps that grow with the logarithm of its size.
-    grown = log2(max(2.0, chunks / shards)) / log2(100_000)
-    vector_ms = a.graph_ms * grown  # one shard; a node searches its shards at the same time
-    busy = vector_ms * a.shards_a_node * a.queries_a_second / 1000  # cores of each node
-    while busy > a.node_cores * a.core_share:
-        nodes, by = ceil(nodes * busy / (a.node_cores * a.core_share)), "processors"
-        shards = nodes * int(a.shards_a_node)
-        grown = log2(max(2.0, chunks / shards)) / log2(100_000)
-        vector_ms, busy = a.graph_ms * grown, 0.0
+    vector_ms = _graph_ms(chunks / shards, a)  # a node searches its shards at the same time
+    node_cores = vector_ms * a.shards_a_node * a.queries_a_second / 1000
     words_ms = chunks * a.words_ns / 1e6
     cores = (words_ms + a.other_ms) * a.queries_a_second / 1000
     return Plan(
@@ -136,12 +135,19 @@ def plan(chunks: int, a: Assumptions) -> Plan:
         shards=shards,
         process_gb=a.process_base_gb + chunks * a.process_bytes / GB,
         vector_ms=vector_ms,
+        node_cores=node_cores,
         words_ms=words_ms,
         servers=max(1, ceil(cores / (a.node_cores * a.core_share))),
         embed_days=chunks / (a.embedded_a_second * a.gpus) / 86_400,
         put_days=chunks / a.put_a_second / 86_400,
         graph_hours=chunks / nodes / (a.graph_builds_a_second * a.node_cores * a.core_share) / 3600,
     )
+
+
+def _graph_ms(chunks: float, a: Assumptions) -> float:
+    """A graph is searched in steps that grow with the logarithm of its size."""
+    grown = log2(max(2.0, chunks)) / log2(100_000)
+    return a.graph_ms * grown * (a.large_factor if chunks > 200_000 else 1.0)
 
 
 ROWS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
@@ -152,6 +158,7 @@ ROWS: tuple[tuple[str, Callable[[Plan], str]], ...] = (
     ("shards", lambda p: f"{p.shards:,}"),
     ("memory of each Trivium process", lambda p: f"{p.process_gb:,.1f} GB"),
     ("vector signal, one shard", lambda p: f"{p.vector_ms:,.0f} ms"),
+    ("cores of each node for that", lambda p: f"{p.node_cores:,.1f}"),
     ("words and spelling, one query", lambda p: f"{p.words_ms:,.0f} ms"),
     ("servers for Trivium", lambda p: f"{p.servers}"),
     ("embedding everything", lambda p: f"{p.embed_days:,.1f} days"),

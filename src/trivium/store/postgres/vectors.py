@@ -63,7 +63,7 @@ class VectorTables:
         self._engine = engine
         self._feed = feed
         self.switched = switched
-        self._spread: dict[str, bool] = {}  # by table: whether its rows lie on several nodes
+        self._known_shards: dict[str, int] = {}  # by table; 0: its rows lie on one server
 
     # --- changing
 
@@ -148,7 +148,8 @@ class VectorTables:
             table = self._table(connection, model)
             if table is None:
                 return []
-            if self._is_spread(connection, table):
+            shards = self._shards(connection, table)
+            if shards:
                 with direct(connection) as cursor:  # several statements, so as plain text
                     cursor.execute(_FOR_GRAPHS, prepare=False, binary=False)
             score = f"-(vector::vector({len(vector)}) <#> CAST(:q AS vector)) AS score"
@@ -157,8 +158,9 @@ class VectorTables:
                 f"SELECT chunk, {score} FROM {table}"
                 f" ORDER BY vector <#> CAST(:q AS halfvec({len(vector)})) LIMIT :depth"
             )
-            depth = max(int(k * total / len(ids)) + 16, total // _PROPOSED)
-            if total > _LARGE:
+            graph = total // (shards or 1)  # chunks in each
+            depth = max(int(k * total / len(ids)) + 16, graph // _PROPOSED)
+            if graph > _LARGE:
                 connection.execute(text(f"SET LOCAL hnsw.ef_search = {_LARGE_EF_SEARCH}"))
             # Chunks that pass may all be far from the query: then the graph proposes others only,
             # and comparing all that pass costs less than looking deeper.
@@ -263,11 +265,11 @@ class VectorTables:
         number = connection.scalar(query, {"model": model})
         return None if number is None else f"vectors_{number}"
 
-    def _is_spread(self, connection: Connection, table: str) -> bool:
+    def _shards(self, connection: Connection, table: str) -> int:
         """Asked once: a table stays what it is."""
-        if table not in self._spread:
-            self._spread[table] = bool(shards_of(connection, table))
-        return self._spread[table]
+        if table not in self._known_shards:
+            self._known_shards[table] = shards_of(connection, table)
+        return self._known_shards[table]
 
     @staticmethod
     def _tables(connection: Connection) -> list[str]:

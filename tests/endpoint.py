@@ -90,6 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
+    def do_PUT(self) -> None:
+        self._reply(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
     def do_GET(self) -> None:
         self._reply(None)
 

@@ -222,6 +222,11 @@ class Settings:
         None,
         "folder for those copies, or s3://, az:// or gs://; empty: inside the library",
     )
+    archive_link_seconds: int = _setting(
+        "archive.link_seconds",
+        0,
+        "how long download links to the object store work, in seconds; 0: the server sends files",
+    )
     search_limit: int = _setting("search.limit", 10, "number of results")
     search_by: str = _setting(
         "search.by",
@@ -383,6 +388,11 @@ class Settings:
         "open connections per process; one more closes the oldest idle one",
     )
     serve_seconds: float = _setting("serve.seconds", 10.0, "time limit for a request, in seconds")
+    serve_incoming_folder: str = _setting(
+        "serve.incoming_folder",
+        "",
+        "where uploads wait: s3://, az:// or gs://; empty: inside the library",
+    )
     serve_incoming_bytes: int = _setting(
         "serve.incoming_bytes", 10 << 30, "total size of uploads that wait or failed, in bytes"
     )

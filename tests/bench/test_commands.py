@@ -51,6 +51,8 @@ SHOWN = {
     "bench.large": "graph_seconds",
     "bench.postgres": "three legs",
     "bench.postgres #quality": "scifact",
+    "bench.citus": "Citus",  # where none is named, it says so
+    "bench.scale": "words and spelling, one query",
     "bench.quick": "hybrid / FTS5 + faiss",
     "bench.embedding": "from text to vectors, cpu",
     "bench.stall": "| small",

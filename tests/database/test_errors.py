@@ -57,6 +57,14 @@ def failing(url: str, kind: type[StoreError]) -> StoreError:
     return failed.value
 
 
+def test_a_database_without_citus_stays_on_one_server(backend: Backend) -> None:
+    assert backend.nodes is not None
+    assert (backend.nodes.spread().nodes, backend.nodes.spread().shards) == ((), 0)
+    for change in (backend.nodes.distribute, backend.nodes.gather):
+        with pytest.raises(DatabaseUnsuitable, match="Citus"):
+            change()
+
+
 # --- opening --------------------------------------------------------------------------------------
 
 

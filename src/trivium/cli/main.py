@@ -62,6 +62,7 @@ GROUPS = {
         "reembed": ("reembed", "Change the embedding model while the library stays in use."),
         "backup": ("care", "Write the library to one file."),
         "recover": ("care", "Restore a library from a backup."),
+        "library": ("library", "Spread a library over the nodes of a database, or bring it back."),
         "copy": ("care", "Copy a library between folders and databases."),
         "compact": ("care", "Rewrite the library without removed documents."),
     },

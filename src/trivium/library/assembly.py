@@ -293,7 +293,10 @@ def sandbox_for(settings: Settings) -> Sandbox:
 def backend_options(settings: Settings, *, create: bool = True) -> BackendOptions:
     """What a backend is told beside its address."""
     return BackendOptions(
-        create=create, archive=settings.archive_folder, incoming=settings.serve_incoming_bytes
+        create=create,
+        archive=settings.archive_folder,
+        incoming=settings.serve_incoming_bytes,
+        incoming_folder=settings.serve_incoming_folder,
     )
 
 

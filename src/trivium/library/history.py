@@ -37,13 +37,33 @@ class History:
         interpretation: int | None = None,
     ) -> bytes:
         """The bytes that an interpretation was read from; without a number, the active one."""
+        return self._backend.originals.get(self._address(document, within, interpretation))
+
+    def link(
+        self,
+        document: DocumentId | str,
+        seconds: int,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> str | None:
+        """A URL at which anyone can read the same bytes for so long; None where the archive is no
+        object store."""
+        return self._backend.originals.link(
+            self._address(document, within, interpretation), seconds
+        )
+
+    def _address(
+        self, document: DocumentId | str, within: Where, interpretation: int | None
+    ) -> str:
+        """Raises OriginalMissing."""
         found = self._documents.get(document, within)
         past = {one.number: one for one in self._backend.documents.history(found.id, within)}
         number = found.interpretation if interpretation is None else interpretation
         address = _numbered(past, number, found).original
         if not address:
             raise OriginalMissing(f"The library didn't keep the original of {found.title}.")
-        return self._backend.originals.get(address)
+        return address
 
     def diff(
         self,

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trivium.errors import OriginalDamaged, OriginalMissing, TargetExists
+from trivium.errors import BadSetting, OriginalDamaged, OriginalMissing, TargetExists
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.hashes import hash_of
 from trivium.library.current import CurrentModel
 from trivium.library.jobs import Jobs
-from trivium.ports import Backend, Embedder, SourceItem, Waiting
+from trivium.ports import Backend, Embedder, Nodes, SourceItem, Waiting
 from trivium.store.where import name_of
 from trivium.types import Labels
-from trivium.upkeep import Backup, Compacted, Finding, LostDocument, Progress
+from trivium.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 
 
 class _Archived:
@@ -50,6 +50,24 @@ class Upkeep:
         """Rewrite everything that may still hold bytes of what was removed or pruned. Searches go
         on meanwhile."""
         return self._backend.upkeep.compact(on_wait)
+
+    def distribute(self, shards: int | None = None) -> Spread:
+        """Spread the rows of a library in a database over its nodes. Searches go on meanwhile."""
+        return self._nodes().distribute(shards)
+
+    def gather(self) -> Spread:
+        """Bring the rows back to one server."""
+        return self._nodes().gather()
+
+    def _nodes(self) -> Nodes:
+        nodes = self._backend.nodes
+        if nodes is None:
+            raise BadSetting(
+                "A library in a folder stays on one machine.",
+                fix="Copy it into a database first: trivium copy FOLDER postgresql://HOST/DATABASE",
+                on_page="Whoever runs this server can do this in a terminal.",
+            )
+        return nodes
 
     def backup(
         self,

@@ -61,6 +61,9 @@ class FolderBlobs:
         except FileNotFoundError:
             return None
 
+    def link(self, address: str, seconds: int) -> str | None:
+        return None
+
     def delete(self, address: str) -> None:
         digest = _digest(address)
         name = address.removeprefix(_SCHEME)

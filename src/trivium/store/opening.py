@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trivium.errors import BadSetting, ExtraMissing
 from trivium.places import DatabaseAddress, LibraryPlace
-from trivium.ports import Backend, Blobs, Waiting
+from trivium.ports import Backend, Blobs, Spool, Waiting
 from trivium.store.blobs import FolderBlobs
 from trivium.upkeep import Backup, Progress, Salvaged
 
@@ -27,6 +27,7 @@ class BackendOptions:
     wait: float | None = None  # seconds of patience with another writer; None: an hour
     archive: Path | str | None = None  # where originals are kept; None: where the rest is
     incoming: int | None = None  # bytes that files that were sent in may take together
+    incoming_folder: str = ""  # an object store for those files; empty: where the rest is
 
     @property
     def blobs(self) -> Blobs | None:
@@ -38,6 +39,15 @@ class BackendOptions:
             blobs.check()
             return blobs
         return FolderBlobs(self.archive) if self.archive else None
+
+    @property
+    def spool(self) -> Spool | None:
+        """Raises what `blobs` does."""
+        if not self.incoming_folder:
+            return None
+        from trivium.store.object_spool import ObjectSpool
+
+        return ObjectSpool(self.incoming_folder, self.incoming)
 
 
 def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
@@ -52,6 +62,7 @@ def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
         wait=PATIENCE if options.wait is None else options.wait,
         blobs=options.blobs,
         incoming=options.incoming,
+        spool=options.spool,
     )
 
 
@@ -72,6 +83,7 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         wait=PATIENCE if options.wait is None else options.wait,
         blobs=options.blobs,
         incoming=options.incoming,
+        spool=options.spool,
     )
 
 

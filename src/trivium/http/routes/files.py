@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
 from trivium.errors import DocumentNotFound, RequestInvalid
@@ -196,7 +196,10 @@ _NOT_MODIFIED = {304: {"description": "It is as `If-None-Match` says."}}
     response_class=Response,
     responses=responses(404)
     | _NOT_MODIFIED
-    | {200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
+    | {
+        200: {"content": {"application/octet-stream": {}}, "description": "The file."},
+        307: {"description": "A link to it in the object store, valid for some seconds."},
+    },
 )
 async def original(
     server: Here,
@@ -211,6 +214,13 @@ async def original(
     etag = tag(found, "original", interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
+    lasting = server.settings.archive_link_seconds
+    if lasting:
+        link = await server.read(
+            partial(library.history.link, id, lasting, within, interpretation=interpretation)
+        )
+        if link is not None:  # it opens the bytes to whoever has it, so nobody keeps it
+            return RedirectResponse(link, status_code=307, headers={"Cache-Control": "no-store"})
     data = await server.read(
         partial(library.history.original, id, within, interpretation=interpretation)
     )

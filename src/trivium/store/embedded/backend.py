@@ -18,7 +18,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trivium.errors import LibraryNotFound
-from trivium.ports import Backend, Blobs
+from trivium.ports import Backend, Blobs, Spool
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
 from trivium.store.embedded.database import check_not_lost, open_database, translated
@@ -62,6 +62,7 @@ def open_embedded(
     wait: float = PATIENCE,
     blobs: Blobs | None = None,
     incoming: int | None = None,
+    spool: Spool | None = None,
 ) -> Backend:
     """Threads may share it; processes open their own. `blobs` keep the originals; without, a folder
     of the library does. `incoming`: bytes that files that were sent in may take together."""
@@ -99,7 +100,7 @@ def open_embedded(
         queue=SqlQueue(engine, leases),
         leases=leases,
         originals=originals,
-        spool=FolderSpool(folder, incoming),
+        spool=spool or FolderSpool(folder, incoming),
         shelf=FolderShelf(folder),
         upkeep=EmbeddedUpkeep(
             folder, engine, Checks(engine), models, writing, indexes, snapshots, originals

@@ -201,6 +201,9 @@ class MemoryOriginals:
             raise OriginalMissing(f"The archive doesn't have {address}.")
         return self._held.originals[address]
 
+    def link(self, address: str, seconds: int) -> str | None:
+        return None
+
 
 class MemorySpool:
     def __init__(self, most: int | None = None) -> None:

@@ -36,6 +36,9 @@ _ATTEMPTS = 5  # at a change that another one crossed
 _OPTIONS = (
     "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={ef} -c hnsw.max_scan_tuples=100000"
     " -c statement_timeout={seconds}s -c jit=off -c search_path={schema},public"
+    # Of Citus, and nothing to a server without it: rows of nodes are joined on the coordinator,
+    # where documents are, and what is set for a transaction holds on the nodes too.
+    " -c citus.local_table_join_policy=prefer-distributed -c citus.propagate_set_commands=local"
 )
 EF_SEARCH = 400
 
@@ -184,5 +187,6 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
         return kind(told.format(said=said, user=url.username), fix=fix)
     gone = lost or state[:2] in ("08", "57")
     if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
-        return DatabaseAway(f"Couldn't reach the database: {said}.")
+        what = "a node of the database" if "remote node" in said else "the database"
+        return DatabaseAway(f"Couldn't reach {what}: {said}.")
     return None

@@ -58,7 +58,8 @@ class RowBlobs:
                 connection.execute(
                     text(
                         "INSERT INTO blobs (address, data) VALUES (:address, :data)"
-                        " ON CONFLICT (address) DO UPDATE SET data = excluded.data, put_at = now()"
+                        " ON CONFLICT (address) DO UPDATE SET data = excluded.data,"
+                        " put_at = excluded.put_at"
                     ),
                     {"address": address, "data": data},
                 )
@@ -79,6 +80,9 @@ class RowBlobs:
             query = text("SELECT length(data) FROM blobs WHERE address = :address")
             found = connection.scalar(query, {"address": address})
         return None if found is None else int(found)
+
+    def link(self, address: str, seconds: int) -> str | None:
+        return None
 
     def delete(self, address: str) -> None:
         with self._engine.begin() as connection:

@@ -113,7 +113,21 @@ CREATE TRIGGER jobs_change AFTER INSERT OR UPDATE OF state ON jobs
   FOR EACH STATEMENT EXECUTE FUNCTION tell_of_jobs()
 """,
 )
-_STEPS = (_TABLES, _NOTIFY)  # only ever appended
+# Every key of a document's rows holds the document, by which they can be spread over nodes.
+_BY_DOCUMENT = (
+    """
+ALTER TABLE chunks DROP CONSTRAINT chunks_interpretation_fkey, DROP CONSTRAINT chunks_pkey,
+  ADD PRIMARY KEY (id, document)
+""",
+    """
+ALTER TABLE interpretations DROP CONSTRAINT interpretations_pkey, ADD PRIMARY KEY (id, document)
+""",
+    """
+ALTER TABLE chunks ADD CONSTRAINT chunks_interpretation_fkey FOREIGN KEY (document, interpretation)
+  REFERENCES interpretations (document, id) ON DELETE CASCADE
+""",
+)
+_STEPS = (_TABLES, _NOTIFY, _BY_DOCUMENT)  # only ever appended
 
 
 def prepare(engine: Engine, address: Address, *, create: bool) -> None:

@@ -16,6 +16,7 @@ from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
 from trivium.store.embedded.database import open_database as open_file
 from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.files import RowShelf
+from trivium.store.postgres.shards import size_on_nodes
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.postgres.words import Words
@@ -163,4 +164,4 @@ class PostgresUpkeep:
             f" WHERE relkind = 'r' AND relnamespace ={_OURS}"
         )
         with self._engine.connect() as connection:
-            return int(connection.scalar(query) or 0)
+            return int(connection.scalar(query) or 0) + size_on_nodes(connection)

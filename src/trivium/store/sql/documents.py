@@ -162,7 +162,9 @@ class SqlDocuments:
         summary = select(interpretations.c.id, interpretations.c.summary).where(
             interpretations.c.document == document, interpretations.c.state == "active"
         )
-        hashes = select(chunks.c.embedding).where(chunks.c.interpretation == bindparam("of"))
+        hashes = select(chunks.c.embedding).where(
+            chunks.c.interpretation == bindparam("of"), chunks.c.document == document
+        )
         with one_state(self._engine) as connection:
             row = connection.execute(summary).first()
             if row is None:
@@ -199,7 +201,11 @@ class SqlDocuments:
     ) -> list[StoredChunk]:
         query = (
             _chunks_with_documents()
-            .join(interpretations, chunks.c.interpretation == interpretations.c.id)
+            .join(
+                interpretations,
+                (chunks.c.interpretation == interpretations.c.id)
+                & (chunks.c.document == interpretations.c.document),
+            )
             .where(documents.c.id == document, _numbered(interpretation), visible_then(where))
         )
         return self._chunks(query)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Engine, delete, null, select
+from sqlalchemy import Engine, bindparam, delete, select
 
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import is_sound
@@ -34,6 +34,7 @@ from trivium.store.sql.tables import (
     removals,
     settings,
 )
+from trivium.store.sql.vectors import stored
 from trivium.types import OWNER, ChunkId, DocumentId, Where
 
 if TYPE_CHECKING:
@@ -118,26 +119,21 @@ class Feed:
 
     def indexed_chunks(self, after: ChunkId, size: int) -> Iterator[list[IndexedChunk]]:
         """Every active chunk with an id above `after`, in order, a batch at a time."""
-        model = self.serving().model
-        while True:
-            query = (
-                select(chunks, documents.c.language, embeddings.c.vector)
-                .join(documents, chunks.c.document == documents.c.id)
-                .join(
-                    embeddings,
-                    (embeddings.c.hash == chunks.c.embedding) & (embeddings.c.model == model),
-                    isouter=True,
-                )
-                .where(chunks.c.id > after, active)
-                .order_by(chunks.c.id)
-                .limit(size)
-            )
-            with self.engine.connect() as connection:
-                rows = connection.execute(query).mappings().all()
-            if not rows:
-                return
-            yield [_indexed(row) for row in rows]
-            after = rows[-1]["id"]
+        model, last = self.serving().model, self.last_chunk()
+        query = (
+            select(chunks, documents.c.language)
+            .join(documents, chunks.c.document == documents.c.id)
+            .where(active, chunks.c.id > bindparam("after"), chunks.c.id <= bindparam("upto"))
+            .order_by(chunks.c.id)
+        )
+        for start in range(after, last, size):  # by ranges of ids, see `embedded_texts`
+            with one_state(self.engine) as connection:
+                values = {"after": start, "upto": start + size}
+                rows = connection.execute(query, values).mappings().all()
+                hashes = {row["embedding"] for row in rows}
+                held = stored(connection, embeddings, model, hashes)
+            if rows:
+                yield [_indexed(row, held.get(row["embedding"])) for row in rows]
 
     def vector_rows(
         self, model: str, after: ChunkId
@@ -183,11 +179,12 @@ class Feed:
         with self.engine.connect() as connection:
             for some in slices(ids):
                 query = (
-                    select(chunks, documents.c.language, null().label("vector"))
+                    select(chunks, documents.c.language)
                     .join(documents, chunks.c.document == documents.c.id)
                     .where(chunks.c.id.in_(some))
                 )
-                found += map(_indexed, connection.execute(query).mappings())
+                rows = connection.execute(query).mappings()
+                found += [_indexed(row, None) for row in rows]
         return found
 
     def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:
@@ -210,7 +207,7 @@ class Feed:
                 connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(some)))
 
 
-def _indexed(row: Any) -> IndexedChunk:
+def _indexed(row: Any, held: bytes | None) -> IndexedChunk:
     chunk = chunk_of(row)
-    vector = None if row["vector"] is None else vector_of(row["vector"])
+    vector = None if held is None else vector_of(held)
     return IndexedChunk(row["id"], row["document"], row["language"], searched_text(chunk), vector)

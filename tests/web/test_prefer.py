@@ -3,6 +3,11 @@
 import re
 
 from starlette.testclient import TestClient
+from tests.serving.shelf import client
+
+from trivium.config import Settings
+from trivium.library import Library
+from trivium.web.site import furnish
 
 
 def test_preferences_are_parts_of_the_score_in_the_drawer(owner: TestClient) -> None:
@@ -45,3 +50,14 @@ def test_documents_can_be_searched_as_they_were(owner: TestClient) -> None:
     wrong = owner.get("/", params={"q": "crown", "as_of": "yesterday"})
     assert "a date (2026-11-01)" in wrong.text
     assert 'value="crown"' in wrong.text
+
+
+def test_a_search_that_takes_too_long_keeps_the_form(library: Library) -> None:
+    """Indexes for a day take more than the millisecond that the server gives here."""
+    late = Settings(serve_seconds=0.001)
+    with client(library, furnish=furnish, settings=late) as owner:
+        past = owner.get("/", params={"q": "crown axe", "as_of": "2026-01-01"})
+    assert past.status_code == 503
+    assert "still preparing the documents of that day" in past.text
+    assert 'value="crown axe"' in past.text
+    assert 'value="2026-01-01"' in past.text

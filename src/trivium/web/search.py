@@ -9,7 +9,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from trivium.errors import EmptyQuery, InputError
+from trivium.errors import DeadlinePassed, EmptyQuery, InputError, ServingError
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.problems import PART
 from trivium.options import Filters, SearchOptions
@@ -39,6 +39,8 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _SUGGESTED = 5
 _COUNTED = 100  # documents that filters are counted among: as many as a page can show
 _FACETS: dict[Label, str] = {"collection": "Collection", "category": "Category", "type": "Type"}
+_PREPARING = "Trivium is still preparing the documents of that day."
+_LATER = "Try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +145,22 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
             raise
         view = await server.read(partial(_unsearched, server, state, caller.within()))
         return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
+    except ServingError as error:
+        told = DeadlinePassed(_PREPARING, fix=_LATER) if _is_late(error, state) else error
+        if PART in request.headers:
+            raise told from error
+        view = View(state, Granularity(server.settings.search_by), [], note="Not searched.")
+        return page(request, caller, "search.html", {"view": view, "state": state}, error=told)
     if view.results is not None:
         server.library.queries.note(
             view.results.query, view.results, view.results.took_ms, caller.id
         )
     return page(request, caller, "search.html", {"view": view, "state": state})
+
+
+def _is_late(error: ServingError, state: SearchState) -> bool:
+    """Whether the first search of a day took too long: the server goes on preparing that day."""
+    return isinstance(error, DeadlinePassed) and bool(state.as_of)
 
 
 def _unsearched(server: Server, state: SearchState, within: Where) -> View:

@@ -51,6 +51,11 @@ class Upkeep:
         on meanwhile."""
         return self._backend.upkeep.compact(on_wait)
 
+    def spread(self) -> Spread:
+        """Where the rows of the library lie."""
+        nodes = self._backend.nodes
+        return nodes.spread() if nodes is not None else Spread((), 0)
+
     def distribute(self, shards: int | None = None) -> Spread:
         """Spread the rows of a library in a database over its nodes. Searches go on meanwhile."""
         return self._nodes().distribute(shards)

@@ -340,8 +340,7 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
 def pause_command(shell: Shell, name: str) -> None:
     """Let a source rest: no run begins, and one under way ends."""
     with shell.library() as library:
-        told = _told(library, library.sync.pause(name))
-    shell.emit(told) if shell.json else shell.say(printable(f"Paused {name}."))
+        _said(shell, _told(library, library.sync.pause(name)), "Paused")
 
 
 @sync_command.command("resume")
@@ -351,8 +350,11 @@ def pause_command(shell: Shell, name: str) -> None:
 def resume_command(shell: Shell, name: str) -> None:
     """Let a paused source run again."""
     with shell.library() as library:
-        told = _told(library, library.sync.resume(name))
-    shell.emit(told) if shell.json else shell.say(printable(f"Resumed {name}."))
+        _said(shell, _told(library, library.sync.resume(name)), "Resumed")
+
+
+def _said(shell: Shell, told: SyncAnswer, done: str) -> None:
+    shell.emit(told) if shell.json else shell.say(printable(f"{done} {told.name}."))
 
 
 @sync_command.command("remove")

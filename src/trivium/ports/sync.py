@@ -37,6 +37,10 @@ class Gone:
     id: str
     below: bool = False  # and every item whose id begins with this one and a slash
 
+    def drops(self, id_: str) -> bool:
+        """Whether an item is gone by this."""
+        return id_ == self.id or (self.below and id_.startswith(f"{self.id}/"))
+
 
 @dataclass(frozen=True, slots=True)
 class Only:
@@ -46,10 +50,13 @@ class Only:
     prefix: str  # empty: of all items
     ids: frozenset[str]
     since: str = ""  # only ids that sort at or after this are meant
+    before: str = ""  # and only those that sort before this
 
     def drops(self, id_: str) -> bool:
         """Whether an item is gone by this."""
         if not id_.startswith(self.prefix) or id_ < self.since or id_ in self.ids:
+            return False
+        if self.before and id_ >= self.before:
             return False
         above = id_.rpartition("/")[0]
         while above and above.startswith(self.prefix):
@@ -86,15 +93,17 @@ class Wait:
 
 
 Change: TypeAlias = Put | Gone | Only | Failed | Checkpoint | Wait
-Deletions: TypeAlias = Literal["told", "compared", "kept"]
+Deletions: TypeAlias = Literal["told", "shown", "compared", "kept"]
 
 
 class SyncSource(Protocol):
     """A service, a mailbox, a folder of notes. Raises SourceError where nothing can be read at
     all."""
 
-    # told: `changes` tells every deletion. compared: it misses some, so runs compare all ids once a
-    # day. kept: what it tells of no longer stays in the library, as with a feed of what is new.
+    # told: `changes` tells every deletion once; after a run that was cut short ids are compared.
+    # shown: it says again and again what is there (`Only`), so deletions show sooner or later.
+    # compared: it misses some, so runs compare all ids once a day.
+    # kept: what it tells of no longer stays in the library, as with a feed of what is new.
     deletions: Deletions
 
     def changes(self, cursor: str) -> Iterator[Change]:

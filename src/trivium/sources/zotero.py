@@ -220,19 +220,25 @@ class ZoteroFile:
     def __init__(self, path: Path) -> None:
         self._path = path / "zotero.sqlite" if path.is_dir() else path
         self._storage = self._path.parent / "storage"
+        self._mark = ""
 
     def mark(self) -> str:
-        return json.dumps([stamp_of(one) for one in self._files()])
+        """Of what was read: what changes while entries are told is read by the next run."""
+        return self._mark
 
     def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
         yield from ()
-        return mark == self.mark()
+        return mark == self._stamps()
+
+    def _stamps(self) -> str:
+        return json.dumps([stamp_of(one) for one in self._files()])
 
     def _files(self) -> list[Path]:
         return [self._path, self._path.with_name(self._path.name + "-wal")]
 
     def entries(self) -> Generator[Wait, None, dict[str, Entry]]:
         yield from ()
+        self._mark = self._stamps()
         with TemporaryDirectory(prefix="trivium-zotero-") as aside:
             for path in self._files():
                 if path.exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socketserver
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -12,29 +13,40 @@ class Mail:
 
     folders: dict[str, dict[int, bytes]] = field(default_factory=dict)
     validity: int = 7
+    given: int = 0  # the last UID: none is ever given twice
+    # What goes wrong with a command: `cut` ends the connection, `refused` says no.
+    trouble: Callable[[str], str] = lambda verb: ""
 
-    def deliver(self, folder: str, text: str) -> int:
-        uid = max(self.folders[folder], default=0) + 1
-        head = f"From: ada@example.org\r\nSubject: {text}\r\nMessage-ID: <{folder}{uid}@x>\r\n\r\n"
-        self.folders[folder][uid] = f"{head}{text}\r\n".encode()
-        return uid
+    def deliver(self, folder: str, subject: str, text: str = "") -> int:
+        self.given += 1
+        head = f"From: ada@example.org\r\nSubject: {subject}\r\n\r\n"
+        self.folders[folder][self.given] = f"{head}{text or subject}\r\n".encode()
+        return self.given
 
 
 class Handler(socketserver.StreamRequestHandler):
     mail: Mail
+    disable_nagle_algorithm = True
+    wbufsize = -1  # an answer in one piece
 
     def handle(self) -> None:
         self.wfile.write(b"* OK ready\r\n")
+        self.wfile.flush()
         chosen = ""
         for line in self.rfile:
             tag, _, rest = line.decode().strip().partition(" ")
             verb, _, told = rest.partition(" ")
             if verb.upper() == "EXAMINE":
                 chosen = told.strip('"')
+            trouble = self.mail.trouble(verb.upper())
+            if trouble == "cut":
+                return
             out, done = self._answer(verb.upper(), told, chosen)
+            out, done = ([], "NO try again later") if trouble else (out, done)
             for one in out:
                 self.wfile.write(one + b"\r\n")
             self.wfile.write(f"{tag} {done}\r\n".encode())
+            self.wfile.flush()
             if verb.upper() == "LOGOUT":
                 return
 
@@ -53,7 +65,7 @@ class Handler(socketserver.StreamRequestHandler):
                 validity = f"* OK [UIDVALIDITY {self.mail.validity}] valid".encode()
                 return [b"* 1 EXISTS", validity], "OK [READ-ONLY] chosen"
             case "UID":
-                return self._uid(told, self.mail.folders[chosen]), "OK done"
+                return self._uid(told, self.mail.folders.get(chosen, {})), "OK done"
         return [b"* BYE"], "OK done"
 
     def _uid(self, told: str, held: dict[int, bytes]) -> list[bytes]:

@@ -129,7 +129,7 @@ class _Served(_Place):
 
     def _reply(self, asked: Asked) -> Reply:
         life = self._life
-        if life.happens(0.03):
+        if life.happens(0.1):
             self.change()
         if life.happens(0.01):
             self._failing = self._random.choice((1, 2, 6))

@@ -122,13 +122,13 @@ class _Mortal:
 
     def ids(self) -> Iterator[str | Wait]:
         for one in self._source.ids():
-            self._life.maybe_die(0.01)
+            self._life.maybe_die(0.02)
             yield Wait(0.0, one.reason) if isinstance(one, Wait) else one
 
     def _each(self, changes: Iterator[Change]) -> Iterator[Change]:
         for change in changes:
-            self._life.maybe_die(0.01)
-            if self._world.changes_by_itself and self._life.happens(0.03):
+            self._life.maybe_die(0.02)
+            if self._world.changes_by_itself and self._life.happens(0.06):
                 self._world.change()
             if isinstance(change, Wait):
                 yield Wait(0.0, change.reason)
@@ -180,10 +180,10 @@ class _Dying:
             if self._life.is_dead:
                 return None
             if name in self._deadly:
-                self._life.maybe_die(0.05)
+                self._life.maybe_die(0.12)
             done = write(*given, **named)
             if name in self._deadly:
-                self._life.maybe_die(0.05)
+                self._life.maybe_die(0.12)
             return done
 
         return act

@@ -52,6 +52,8 @@ def main() -> None:
                 print(f"{kind}, seed {seed}: {told}", flush=True)
             ran[kind] += 1
             spent[kind] += time.process_time() - begun
+            if (number + 1) % 1_000 == 0:
+                print(f"{number + 1:,} of {asked.histories:,}", file=sys.stderr, flush=True)
     print("| kind | histories | library and source differ | processor s |\n|---|---|---|---|")
     for kind in kinds:
         print(f"| {kind} | {ran[kind]:,} | {wrong[kind]:,} | {spent[kind]:.0f} |")

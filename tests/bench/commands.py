@@ -21,7 +21,8 @@ CHUNKS = "300"
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
-    "bench.sync": ("--messages", "60", "--histories", "2"),
+    "bench.sync": ("--messages", "60"),
+    "bench.sync_histories": ("--histories", "14"),
     "bench.attack": ("--requests", "30"),
     "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),

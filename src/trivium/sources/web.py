@@ -180,6 +180,8 @@ def _read(response: http.client.HTTPResponse, url: str, max_bytes: int, until: f
             raise FileTooLarge(f"{url} has more than {max_bytes:,} bytes.")
         if monotonic() > until:
             raise UrlFailed(f"{url} takes too long.")
+    if response.length:  # bytes that were promised and didn't come: nobody else says so
+        raise UrlFailed(f"{url} broke off in the middle.")
     return bytes(data)
 
 

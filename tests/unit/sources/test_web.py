@@ -73,7 +73,7 @@ def test_too_much_is_cut_off() -> None:
     [
         Reply(status=404),
         Reply(b"x", then="reset"),
-        Reply(b"x" * 100, then="close"),  # half of it, without an error of the connection
+        Reply(b"half", headers={"Content-Length": "8"}, then="close"),
         Reply(status=500),
     ],
 )

@@ -14,11 +14,12 @@ from tests.sources.web_server import Site
 from tests.sources.zotero_server import SCHEMA, Zotero
 
 from trivium.errors import SourceNonsense, SourceRefused
-from trivium.ports import Failed, Put, SyncSource, Wait
+from trivium.ports import Failed, Put, SourceAsked, SyncSource, Wait
 from trivium.sources.feed import FeedSource, Pages, SitemapSource
 from trivium.sources.imap import Account, ImapSource, _decoded, _encoded, _ranges, _uids_of
 from trivium.sources.service import Service
-from trivium.sources.zotero import ZoteroApi, ZoteroFile, ZoteroSource
+from trivium.sources.zotero import KIND, ZoteroApi, ZoteroFile, ZoteroSource
+from trivium.sources.zotero_export import ZoteroExportSource
 from trivium.testing.source_contract import SourceContract, everything
 from trivium.types import Extraction
 
@@ -158,8 +159,8 @@ class TestImap(SourceContract):
 
     def test_messages_are_private_and_know_their_folder(self, source: SyncSource) -> None:
         found = puts(source)
-        assert sorted(found)[-1] == "Lists%2FSch&APY-n/7/1"
-        letter = found["Lists%2FSch&APY-n/7/1"]
+        assert sorted(found)[-1] == "Lists%2FSch&APY-n/7/6"
+        letter = found["Lists%2FSch&APY-n/7/6"]
         assert (letter.metadata, letter.audience) == ({"mailbox": "Lists/Schön"}, None)
 
     def test_a_wrong_password_is_said(self, mail: tuple[Mail, int]) -> None:
@@ -168,7 +169,7 @@ class TestImap(SourceContract):
 
     def test_only_the_folders_asked_for(self, mail: tuple[Mail, int]) -> None:
         found = puts(ImapSource(account(mail[1]), ["Lists/Schön"]))
-        assert list(found) == ["Lists%2FSch&APY-n/7/1"]
+        assert list(found) == ["Lists%2FSch&APY-n/7/6"]
 
 
 def test_names_and_numbers_of_imap() -> None:
@@ -304,3 +305,59 @@ class TestZoteroApi(SourceContract):
         assert len(zotero[1].asked) == 1
         assert everything(source)
         assert json.loads(cursor)["mark"] == str(zotero[0].version)
+
+
+BIB = """@article{ada2019,
+  title = {On fog}, author = {Byron, Ada and Bob}, date = {2019-05-01}, doi = {10.1/x},
+  keywords = {weather}, file = {Full Text:files/fog.pdf:application/pdf}
+}
+@book{rain, title = {On rain}, abstract = {Rain is wet.}, file = {/etc/hostname.pdf}}
+"""
+
+
+class TestZoteroExport(SourceContract):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Path:
+        (tmp_path / "files").mkdir()
+        (tmp_path / "files" / "fog.pdf").write_bytes(b"%PDF fog")
+        (tmp_path / "library.bib").write_text(BIB)
+        return tmp_path / "library.bib"
+
+    @pytest.fixture
+    def source(self, place: Path) -> SyncSource:
+        made = KIND.make(SourceAsked({"path": str(place)}))
+        assert isinstance(made, ZoteroExportSource)
+        return made
+
+    @pytest.fixture
+    def edits(self, place: Path, source: SyncSource) -> Edits:
+        def write(text: str) -> Callable[[], object]:
+            return lambda: place.write_text(text)
+
+        return (
+            write(BIB.replace("Rain is wet", "Rain is very wet")),
+            write(f"{BIB}@book{{new, title = {{New}}}}"),
+            write(BIB.partition("@book")[0]),
+        )
+
+    def test_a_paper_is_one_item_with_its_file(self, source: SyncSource) -> None:
+        found = puts(source)
+        assert sorted(found) == ["ada2019", "rain"]
+        paper = found["ada2019"]
+        assert not isinstance(paper.content, Extraction)
+        assert (paper.content(), paper.title) == (b"%PDF fog", "On fog")
+        told = {name: paper.metadata[name] for name in ("authors", "year", "doi", "keywords")}
+        assert told == {
+            "authors": ("Ada Byron", "Bob"), "year": 2019, "doi": "10.1/x",
+            "keywords": ("weather",),
+        }  # fmt: skip
+        rain = found["rain"].content
+        assert isinstance(rain, Extraction)
+        assert "Rain is wet." in rain.text
+
+    def test_an_export_that_did_not_change_is_not_read(
+        self, source: SyncSource, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cursor = [one for one in source.changes("") if hasattr(one, "cursor")][-1].cursor
+        monkeypatch.setattr(ZoteroExportSource, "_entries", None)
+        assert len(list(source.changes(cursor))) == 1

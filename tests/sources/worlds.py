@@ -39,6 +39,7 @@ from trivium.sources.slack import SlackSource
 from trivium.sources.slack_export import SlackExportSource
 from trivium.sources.trilium import TriliumSource
 from trivium.sources.zotero import ZoteroApi, ZoteroFile, ZoteroSource
+from trivium.sources.zotero_export import ZoteroExportSource
 from trivium.testing.sync_histories import Life, ToyWorld, World
 
 DAY = 86_400.0
@@ -518,6 +519,43 @@ class ZoteroApiPlace(_Served):
             for key in [above, *(k for k, one in items.items() if one.get("parentItem") == above)]:
                 self._zotero.drop(key)
                 self._words.pop(key, None)
+
+
+class ZoteroExportPlace(_Place):
+    kind = "zotero"
+    changes_by_itself = True
+
+    def __init__(self, life: Life, grounds: Grounds) -> None:
+        super().__init__(life)
+        self._path = grounds.place() / "library.json"
+        self._clock = 1_700_000_000
+        self._words: dict[str, str] = {}
+        self._save()
+
+    def open(self) -> SyncSource:
+        return ZoteroExportSource(self._path)
+
+    def expected(self) -> Mapping[str, str | None]:
+        return dict.fromkeys(self._words.values(), "all")
+
+    def change(self) -> None:
+        self._do({self._write: 6, self._delete: 2})
+        self._save()
+
+    def _write(self) -> None:
+        self._words[f"ada{self._random.randrange(2000, 2020)}"] = self._life.word()
+
+    def _delete(self) -> None:
+        if key := self._one(self._words):
+            del self._words[key]
+
+    def _save(self) -> None:
+        told = [
+            {"id": key, "type": "book", "title": f"On {word}"} for key, word in self._words.items()
+        ]
+        self._path.write_text(json.dumps(told))
+        self._clock += 1
+        os.utime(self._path, (self._clock, self._clock))
 
 
 # --- services
@@ -1052,6 +1090,7 @@ WORLDS: dict[str, Callable[[Life, Grounds], World]] = {
     "slack-export": ExportPlace,
     "zotero-file": ZoteroFilePlace,
     "zotero-api": ZoteroApiPlace,
+    "zotero-export": ZoteroExportPlace,
     "slack": SlackPlace,
     "github": GitHubPlace,
     "notion": NotionPlace,

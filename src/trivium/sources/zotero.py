@@ -29,6 +29,7 @@ from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, read, stamp_of
 from trivium.sources.service import Service
 from trivium.sources.texts import text_put
+from trivium.sources.zotero_export import SUFFIXES, ZoteroExportSource
 from trivium.types import EVERYONE
 
 URL = "http://127.0.0.1:23119/api/"
@@ -445,9 +446,13 @@ class ZoteroApi:
         return partial(self._service.file, url), str(attachment.get("md5") or "")
 
 
-def _make(asked: SourceAsked) -> ZoteroSource:
+def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
+    storage = asked.option("storage")
     if path := asked.option("path"):
-        return ZoteroSource(ZoteroFile(existing(path)))
+        found = existing(path)
+        if found.suffix.lower() in SUFFIXES:
+            return ZoteroExportSource(found, existing(storage) if storage else None)
+        return ZoteroSource(ZoteroFile(found))
     library = asked.option("library", "users/0")
     if not re.fullmatch(r"(users|groups)/\d+", library):
         raise BadSetting("`library` is users/ID or groups/ID.", fix="Correct it.")
@@ -455,7 +460,7 @@ def _make(asked: SourceAsked) -> ZoteroSource:
     if key := asked.secrets.get("key", ""):
         headers["Authorization"] = f"Bearer {key}"
     service = Service("Zotero", asked.option("url", URL), headers, backoff)
-    return ZoteroSource(ZoteroApi(service, library, asked.option("storage")))
+    return ZoteroSource(ZoteroApi(service, library, storage))
 
 
 def backoff(headers: Mapping[str, str]) -> float:
@@ -469,10 +474,10 @@ KIND = SourceKind(
     "a Zotero library: entries with their PDFs, notes and annotations",
     _make,
     {
-        "path": "Zotero's folder or its zotero.sqlite; empty: ask the API",
+        "path": "Zotero's folder or database, or an export (.bib, .json); empty: ask the API",
         "url": "address of the API; the program's own if not set",
         "library": "users/ID or groups/ID, users/0 (your own) if not set",
-        "storage": "the folder `storage` of Zotero, if the API is to read files from there",
+        "storage": "Zotero's folder `storage`, to read PDFs from with an export or the API",
     },
     secrets=("key",),
 )

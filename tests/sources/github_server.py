@@ -118,8 +118,8 @@ class Hub:
         page = [{**one, "comments": _comments(one, 0)} for one in reversed(order[-2:])]
         last = f"{page[-1]['updatedAt']}|{page[-1]['number']}" if page else None
         info = {"hasNextPage": len(order) > len(page), "endCursor": last}
-        found = {"nodes": page, "pageInfo": info}
-        return Reply({"data": {"repository": {"found": found}}})
+        listed = {"nodes": page, "pageInfo": info}
+        return Reply({"data": {"repository": {"found": listed}}})
 
 
 def _comments(discussion: Mapping[str, Any], start: int) -> dict[str, Any]:

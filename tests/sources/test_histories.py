@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
-from tests.sources.worlds import WORLDS, Grounds, standing, world_of
+from tests.sources.grounds import Grounds, standing
+from tests.sources.worlds import WORLDS, world_of
 
 from trivium.store.memory.backend import open_memory
 from trivium.testing.sync_histories import Life, live

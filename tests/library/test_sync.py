@@ -310,6 +310,17 @@ def test_reading_everything_again_forgets_what_is_not_told(
     assert sync.verify("work").in_step
 
 
+def test_what_a_failure_hides_stays(sync: Sync, source: Scripted, backend: Backend) -> None:
+    source.script = [message("c/1", "Fog."), message("c/2", "Rain."), message("d/1", "Sun.")]
+    sync.run("work")
+    source.script = [Failed("c", "No access.", hides="c/"), message("d/2", "Hail.")]
+    assert sync.run("work", SyncOptions(full=True)).counts == {
+        "failed": 1, "added": 1, "removed": 1,
+    }  # fmt: skip
+    assert sorted(held(backend)) == ["c/1", "c/2", "d/2"]
+    assert kinds(sync.verify("work")) == [("c", "unreadable")]
+
+
 def test_a_source_goes_with_its_documents_or_without(
     sync: Sync, source: Scripted, backend: Backend
 ) -> None:

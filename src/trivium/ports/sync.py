@@ -45,12 +45,13 @@ class Gone:
 @dataclass(frozen=True, slots=True)
 class Only:
     """Of the items whose ids begin with `prefix`, these are all there are: the others are gone.
-    What lies below one of these, such as the replies to a message, isn't meant."""
+    What lies below one of these, such as the replies to a message, isn't meant, unless `bare`."""
 
     prefix: str  # empty: of all items
     ids: frozenset[str]
     since: str = ""  # only ids that sort at or after this are meant
     before: str = ""  # and only those that sort before this
+    bare: frozenset[str] = frozenset()  # of these ids, the ones below which nothing lies
 
     def drops(self, id_: str) -> bool:
         """Whether an item is gone by this."""
@@ -61,7 +62,7 @@ class Only:
         above = id_.rpartition("/")[0]
         while above and above.startswith(self.prefix):
             if above in self.ids:
-                return False
+                return above in self.bare
             above = above.rpartition("/")[0]
         return True
 
@@ -73,6 +74,7 @@ class Failed:
     id: str
     message: str
     code: str = "source.item_failed"
+    hides: str = ""  # where ids begin so, nobody knows what is there now: the library keeps it
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,8 @@ class SlackSource:
             try:
                 yield from self._channel(channel, names, state, done, len(channels))
             except _Closed as reason:
-                yield Failed(id_, f"{channel.title} can't be read: {reason}.", "source.refused")
+                told = f"{channel.title} can't be read: {reason}."
+                yield Failed(id_, told, "source.refused", hides=f"{id_}/")
             done.add(id_)
             yield self._point(state, done, len(channels))
         yield from self._sweep(channels, names, state)
@@ -227,7 +228,7 @@ class SlackSource:
         latest = before.get("latest")
         oldest = at["oldest"] if at else self._oldest(latest)
         heads: _Heads = dict(before.get("threads", {}))
-        seen: list[str] = list(at["seen"]) if at else []
+        seen, bare = (list(at["seen"]), list(at["bare"])) if at else ([], [])
         while True:
             told = yield from self._ask(
                 "conversations.history",
@@ -245,13 +246,14 @@ class SlackSource:
                 if _is_head(message):
                     if oldest is not None:
                         seen.append(item_id(channel.id, stamp))
+                        bare += seen[-1:] if _is_bare(message) else []
                     yield from self._message(channel, message, names)
                     yield from self._thread(channel, message, names, heads)
             if messages:
                 down = str(messages[-1].get("ts", ""))
             if not told.get("has_more") or not messages:
                 break
-            place = {"top": top, "down": down, "oldest": oldest, "seen": seen}
+            place = {"top": top, "down": down, "oldest": oldest, "seen": seen, "bare": bare}
             known[channel.id] = {
                 "at": place,
                 "latest": latest,
@@ -260,7 +262,12 @@ class SlackSource:
             }
             yield self._point(state, done, of)
         if oldest is not None:
-            there = Only(f"{channel.id}/", frozenset(seen), _behind(channel.id, oldest))
+            there = Only(
+                f"{channel.id}/",
+                frozenset(seen),
+                since=_behind(channel.id, oldest),
+                bare=frozenset(bare),
+            )
             yield there
             heads = _kept(heads, channel.id, there)
         known[channel.id] = {
@@ -315,18 +322,18 @@ class SlackSource:
             return ""
         messages = [one for one in told.get("messages", ()) if isinstance(one, dict)]
         messages.sort(key=lambda one: str(one.get("ts", "")), reverse=True)
-        seen: list[str] = []
-        for message in messages:
-            if _is_head(message):
-                seen.append(item_id(channel.id, str(message.get("ts", ""))))
-                yield from self._message(channel, message, names)
-                yield from self._thread(channel, message, names, known["threads"])
+        heads = [one for one in messages if _is_head(one)]
+        ids = {item_id(channel.id, str(one.get("ts", ""))): one for one in heads}
+        for message in heads:
+            yield from self._message(channel, message, names)
+            yield from self._thread(channel, message, names, known["threads"])
         bottom = str(messages[-1].get("ts", "")) if told.get("has_more") and messages else ""
         there = Only(
             f"{channel.id}/",
-            frozenset(seen),
+            frozenset(ids),
             since=item_id(channel.id, bottom) if bottom else "",
             before=item_id(channel.id, edge) if down else _behind(channel.id, edge),
+            bare=frozenset(id_ for id_, one in ids.items() if _is_bare(one)),
         )
         yield there
         known["threads"] = _kept(known["threads"], channel.id, there)
@@ -438,6 +445,11 @@ def _is_head(message: Message) -> bool:
     """Not a reply: one that is shown in the channel too is told with its thread."""
     stamp = message.get("ts", "")
     return bool(message.get("thread_ts", stamp) == stamp)
+
+
+def _is_bare(message: Message) -> bool:
+    """Without replies and files."""
+    return not message.get("reply_count") and not message.get("files")
 
 
 def _behind(channel: str, stamp: str) -> str:

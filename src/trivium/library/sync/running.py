@@ -95,6 +95,7 @@ class Run:
         self._stop = stop or Event()
         self._counts: Counter[str] = Counter()
         self._failing: set[str] = set()  # in the segment under way
+        self._hidden: set[str] = set()  # where ids begin so, the source couldn't be read
         self._ends = ""  # why the run ends before the source has told everything
         self._not_before = ""
         self._was_cut_short = False  # the run before this one
@@ -192,6 +193,8 @@ class Run:
                 self._apply(part)
                 told = part.changes.items()
                 seen.update(id_ for id_, change in told if not isinstance(change, Gone))
+                failed = (one for _, one in told if isinstance(one, Failed))
+                self._hidden |= {one.hides for one in failed if one.hides}
                 if not self._may_go_on():
                     break
         return seen
@@ -306,7 +309,12 @@ class Run:
     def _forget_others(self, listed: set[str]) -> None:
         prefix = uri_prefix(self._source)
         here = held(self._backend, self._source)
-        extra = [uri for uri in here if uri.removeprefix(prefix) not in listed]
+        hidden = tuple(prefix + one for one in self._hidden)
+        extra = [
+            uri
+            for uri in here
+            if uri.removeprefix(prefix) not in listed and not uri.startswith(hidden)
+        ]
         if extra and not listed and not self._options.force:
             raise SourceEmpty(
                 f"{self._source.name} lists nothing at all, and the library holds"

@@ -51,6 +51,7 @@ class Verifying:
     ) -> Verified:
         source, opened = self._source, self._opened
         failed = {one.item: one for one in self._backend.sources.failures(source.name)}
+        hidden: tuple[str, ...] = ()
         found: dict[str, list[Difference]] = {}  # by item: what is told last of it counts
         for item in _listing(opened) if ids_only else opened.changes(""):
             if isinstance(item, Wait):
@@ -58,13 +59,16 @@ class Verifying:
                 pause(item.seconds)
             elif isinstance(item, Put | Failed):
                 found[item.id] = list(self._compared(item, failed, ids_only))
+                if isinstance(item, Failed) and item.hides:
+                    hidden += (item.hides,)
             elif isinstance(item, Gone | Only):
                 for id_ in [one for one in found if item.drops(one)]:
                     del found[id_]
         compared = len(found)
         prefix = uri_prefix(source)
         for uri in held(self._backend, source) if opened.deletions != "kept" else ():
-            if (id_ := uri.removeprefix(prefix)) not in found:
+            id_ = uri.removeprefix(prefix)
+            if id_ not in found and not id_.startswith(hidden):
                 found[id_] = [Difference(id_, "extra", "The source doesn't have it any more.")]
         every = tuple(one for id_ in sorted(found) for one in found[id_])
         return Verified(source.name, compared, every)

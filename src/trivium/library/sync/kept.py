@@ -13,7 +13,6 @@ from threading import Event
 from trivium import config
 from trivium.errors import BadSetting, LibraryBusy, SourceExists, SourceNotFound, SourcePaused
 from trivium.library.current import CurrentModel
-from trivium.library.readers import check
 from trivium.library.sync.items import age, held, slices
 from trivium.library.sync.putting import Putting
 from trivium.library.sync.running import INCREMENTAL, WAITED, Run, SyncEvent, SyncOptions
@@ -153,7 +152,6 @@ class Sync:
             verifying = Verifying(self._backend, source, opened)
             counts = verifying.would_do("" if options.full else source.cursor)
             return SyncRun(started_at=now(), ended_at=now(), full=options.full, counts=dict(counts))
-        check(self._model.settings, self._model.embedder)
         with ExitStack() as stack:
             try:
                 lease = self._backend.leases.hold(_lease(name), f"syncing {name}", patience=0)

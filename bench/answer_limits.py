@@ -1,11 +1,15 @@
-"""Where the limits of answering come from: what is refused, and what is called borne out.
+"""Where the limits of answering come from: what is refused, what is called borne out, and what
+gets a citation that it didn't have.
 
     python -m bench.answer_limits --data ../shared/data [--questions 150] [--documents 1000]
+        [--sets scifact,xquad_en]
 
 Questions with a judged passage among those found, and questions of other corpora: how many are
-refused before a model is asked. Sentences with the text they come from, and with another: how many
-are called borne out. Figures of quality, so other work on the machine does not matter to them.
-Its libraries are made once, in the cache.
+refused before a model is asked. Sentences with the text they come from, with another, and with a
+number, a date or a name changed or turned into their opposite: how many are called borne out, and
+how many would be shown, marked. Sentences without a citation among eight passages: how many get
+the right one, and how many get one where none of the eight says so. Figures of quality, so other
+work on the machine does not matter to them. Its libraries are made once, in the cache.
 """
 
 from __future__ import annotations
@@ -20,10 +24,11 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from trivium.answer.check import Checker
-from trivium.answer.passages import Passage
-from trivium.answer.support import Words, pieces
-from trivium.answers import Citation
+from trivium.answer.check import Checker, may_be_shown
+from trivium.answer.passages import Passage, numbered
+from trivium.answer.statements import Sentence
+from trivium.answer.support import Words, denies, pieces
+from trivium.answers import Citation, Statement
 from trivium.config import Settings, load
 from trivium.library import Library
 from trivium.options import SearchOptions
@@ -31,6 +36,14 @@ from trivium.types import OWNER
 
 SETS = ("scifact", "xquad_en", "xquad_de")
 FEWEST_WORDS = 6  # of a sentence that is tried
+OWN, CLAIM = "a part of its sentence", "a claim's own abstract"
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b(?=\s\d)")
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{3,}\b")
+_VERB = re.compile(r"\b(?:is|was|are|were|can|could|has been|have been|will|would)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +118,68 @@ def pairs(judged: Judged) -> Iterator[tuple[str, str, str]]:
             continue
         sentence = random.Random(one).choice(found)
         words = sentence.split()
-        yield "a part of its sentence", " ".join(words[: max(5, int(len(words) * 0.7))]), one
+        yield OWN, " ".join(words[: max(5, int(len(words) * 0.7))]), one
         yield "the next document", sentence, other
         number = re.search(r"\d+", sentence)
         if number:
             changed = str(int(number[0]) + 3)
             yield "another number", sentence.replace(number[0], changed, 1), one
+        month = _MONTH.search(sentence)
+        if month:
+            at = (MONTHS.index(month[0]) + 3) % len(MONTHS)
+            yield "another month", sentence.replace(month[0], MONTHS[at], 1), one
+        names = [m[0] for m in _NAME.finditer(sentence)]
+        others = [m[0] for m in _NAME.finditer(other) if m[0] not in one]
+        if names and others:
+            yield "another name", sentence.replace(names[0], others[0], 1), one
+        verb = _VERB.search(sentence)
+        if verb and not denies(sentence):
+            yield "denied", f"{sentence[: verb.end()]} not{sentence[verb.end() :]}", one
     if judged.name == "scifact":
         for claim, documents in judged.questions[:100]:
-            yield "a claim's own abstract", claim, judged.texts[min(documents)]
+            yield CLAIM, claim, judged.texts[min(documents)]
 
 
 def borne_out(library: Library, judged: Judged, language: str) -> None:
-    checker = Checker(
-        Words(partial(library.backend.signals.rarities, where=OWNER)), library.embedder
-    )
-    told: dict[str, list[bool]] = {}
+    told: dict[str, list[Statement]] = {}
     for kind, sentence, text in pairs(judged):
-        checked = checker.check(f"{sentence.rstrip('.')} [1].", "", [passage(text, language)])
-        told.setdefault(kind, []).append(all(one.supported for one in checked))
+        checker = Checker(_words(library), library.embedder, [passage(text, language)])
+        told.setdefault(kind, []).extend(checker.check(f"{sentence.rstrip('.')} [1]."))
     for kind, found in told.items():
-        print(f"{judged.name:10} borne out, {kind}: {sum(found)} of {len(found)}")
+        print(
+            f"{judged.name:10} {kind}: {sum(one.supported for one in found)} of {len(found)} borne"
+            f" out, {sum(may_be_shown(one) for one in found)} shown"
+        )
+
+
+def attributed(library: Library, judged: Judged, language: str) -> None:
+    """Sentences without a citation, among the passages that search finds for them."""
+    right = wrong = without = asked = 0
+    for kind, sentence, text in pairs(judged):
+        if kind not in (OWN, CLAIM):
+            continue
+        found = list(numbered(library.search(sentence, 8)))
+        start = " ".join(text.split())[:200]
+        own = [p.number for p in found if " ".join(p.text.split())[:200] == start]
+        if not own:
+            continue
+        asked += 1
+        said = Sentence(sentence, (), True)
+        one = Checker(_words(library), library.embedder, found).attributed(said, language)
+        right += one is not None and one.citations[0] in own
+        wrong += one is not None and one.citations[0] not in own
+        rest = [p for p in found if p.number not in own]
+        without += (
+            Checker(_words(library), library.embedder, rest).attributed(said, language) is not None
+        )
+    print(
+        f"{judged.name:10} without a citation: of {asked} {right} get the right one, {wrong}"
+        f" another; where the right one is missing, {without} get one"
+    )
+
+
+def _words(library: Library) -> Words:
+    return Words(partial(library.backend.signals.rarities, where=OWNER))
 
 
 def main() -> None:
@@ -133,17 +187,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=150)
     parser.add_argument("--documents", type=int, default=1000)
+    parser.add_argument("--sets", default=",".join(SETS), help="comma-separated")
     given = parser.parse_args()
     settings = load().settings
-    data = given.data / "retrieval"
-    sets = [read(data / name, given.questions, given.documents) for name in SETS]
+    data, names = given.data / "retrieval", given.sets.split(",")
+    sets = [read(data / name, given.questions, given.documents) for name in names]
     for judged in sets:
         # The two halves of xquad are one text in two languages: neither is foreign to the other.
         others = [o for o in sets if o.name.partition("_")[0] != judged.name.partition("_")[0]]
         foreign = [q for other in others for q, _ in other.questions[: given.questions // 2]]
         with opened(judged, settings, settings.cache / "answers" / "files") as library:
             refused(library, judged, foreign)
-            borne_out(library, judged, "de" if judged.name.endswith("_de") else "en")
+            language = "de" if judged.name.endswith("_de") else "en"
+            borne_out(library, judged, language)
+            attributed(library, judged, language)
 
 
 if __name__ == "__main__":

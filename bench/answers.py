@@ -1,14 +1,16 @@
 """How good answers are: a judged set of questions, asked one after the other.
 
     python -m bench.answers --data ../shared/data [--only made,samples] [--kind table] [--failures]
+        [--held-out] [--deep]
 
 `asked/questions.jsonl` holds the questions, by kind, each with what a right answer must hold, and
 `asked/documents` a small library of its own. The others are the sample documents of this
 repository and the documents below `--data`. With `generate.url` set, a language model writes the
 answers; `--deep` lets it search more than once. Libraries are made once, in the cache. Figures of
-quality, so other work on the machine doesn't matter to them.
+quality, so other work on the machine doesn't matter to them; times are processor time.
 
 Every third question is *held out*: nobody looked at how it was answered while the rules were made.
+`--held-out` asks these alone, which a slow model needs.
 """
 
 from __future__ import annotations
@@ -16,9 +18,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import quantiles
+from time import process_time
 
 from trivium.answers import Answer, Depth, Turn
 from trivium.config import Settings, load
@@ -58,6 +63,7 @@ class Judged:
     right: bool
     cited: tuple[bool, ...]  # of each citation: whether it holds a part of the right answer
     repeats: bool  # a sentence of the answer before
+    seconds: float  # of processor time in this process
 
 
 @dataclass
@@ -106,7 +112,9 @@ def holds_group(text: str, group: Iterable[str]) -> bool:
     return any(holds(text, value) for value in group)
 
 
-def judge(question: Question, answer: Answer, before: Answer | None) -> Judged:
+def judge(
+    question: Question, answer: Answer, before: Answer | None, seconds: float = 0.0
+) -> Judged:
     text = re.sub(r"\s?\[\d+\]", "", answer.text)
     if question.kind == UNANSWERABLE:
         right = answer.refused
@@ -122,7 +130,7 @@ def judge(question: Question, answer: Answer, before: Answer | None) -> Judged:
     )
     said = {one.text for one in before.statements} if before else set()
     repeats = bool(said & {one.text for one in answer.statements})
-    return Judged(question, answer, right, cited, repeats)
+    return Judged(question, answer, right, cited, repeats, seconds)
 
 
 def _whole(headings: Sequence[str], text: str) -> str:
@@ -136,7 +144,9 @@ def ask(library: Library, question: Question, *, deep: bool) -> Judged:
     for one in leading:
         before = _ask(library, one, said, deep=deep)
         said.append(before.turn)
-    return judge(question, _ask(library, last, said, deep=deep), before)
+    began = process_time()
+    answer = _ask(library, last, said, deep=deep)
+    return judge(question, answer, before, process_time() - began)
 
 
 def _ask(library: Library, question: str, said: Sequence[Turn], *, deep: bool) -> Answer:
@@ -191,6 +201,12 @@ def table(judged: Sequence[Judged]) -> Iterator[str]:
     yield ""
     yield f"Of {len(refused)} refusals {rightly} were right ({percent(rightly, len(refused))})."
     yield f"Follow-ups that repeat a sentence: {sum(one.repeats for one in judged)}."
+    kinds = Counter(one.answer.kind.value for one in judged)
+    right = Counter(one.answer.kind.value for one in judged if one.right)
+    yield ", ".join(f"{n} {kind} ({right[kind]} right)" for kind, n in kinds.most_common()) + "."
+    if len(judged) > 1:
+        parts = quantiles([1000 * one.seconds for one in judged], n=20)
+        yield f"Processor time of an answer: {parts[9]:.0f} ms p50, {parts[18]:.0f} ms p95."
 
 
 def shown(one: Judged) -> str:
@@ -207,9 +223,11 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(LIBRARIES), help="libraries, comma-separated")
     parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--deep", action="store_true", help="ask in depth")
+    parser.add_argument("--held-out", action="store_true", help="only these")
     parser.add_argument("--failures", action="store_true", help="show them, but those held out")
     given = parser.parse_args()
     every = [one for one in questions() if given.kind in (None, one.kind)]
+    every = [one for one in every if one.held_out or not given.held_out]
     judged: list[Judged] = []
     for name, library in libraries(given.only.split(","), given.data, load().settings):
         for one in (one for one in every if one.library == name):

@@ -121,7 +121,7 @@ class _Asking:
         self.wrong: list[str] = []
         self.uploaded: list[str] = []
         self._documents = documents
-        self._seen: set[int] = set()
+        self._seen: set[tuple[str, int]] = set()  # the other server may hear of a change later
         self._stop = threading.Event()
         self._threads = [
             threading.Thread(target=self._ask, args=(server, at))
@@ -150,11 +150,11 @@ class _Asking:
         status, answer = _call(f"{server}/v1/search", json=body)
         self.answers[f"search {status} {answer.get('code', '')}".strip()] += 1
         if status == 200:
-            held = [f"note{number} " in json.dumps(result) for result in answer["results"]]
-            if held[:1] == [True]:
-                self._seen.add(number)
-            elif number in self._seen:
-                self.wrong.append(f"note{number} was first, and is not any more")
+            first = json.dumps(answer["results"][:1])
+            if f"note{number} " in first:
+                self._seen.add((server, number))
+            elif (server, number) in self._seen:
+                self.wrong.append(f"note{number} was first, and is not any more: {first}")
         elif status not in _RETRY:
             self.wrong.append(f"search: {status} {answer}")
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 class Precomputed:
     """An embedder that remembers, so that every engine is given the same vectors. A query that was
-    corrected is another one: the model embeds it, and that counts as time."""
+    corrected is another one: the model embeds it, once, and that counts as time."""
 
     def __init__(self, model: LocalEmbedder, queries: Sequence[str], vectors: Vectors) -> None:
         self._model = model
@@ -48,8 +48,9 @@ class Precomputed:
         }
 
     def embed_query(self, text: str) -> Vector:
-        known = self._known.get(text)
-        return self._model.embed_query(text) if known is None else known
+        if text not in self._known:
+            self._known[text] = self._model.embed_query(text)
+        return self._known[text]
 
     def knows(self, word: str) -> bool:
         return self._model.knows(word)

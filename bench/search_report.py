@@ -102,7 +102,12 @@ def _costs(found: Mapping[str, Any]) -> list[str]:
         for kind, c in found["cold_start_s"].items()
     ]
     note = "" if built["current"] else " BY OTHER CODE THAN SEARCHED IT"
+    interpreter = ", ".join(
+        f"{of['interpreter']:.1f} where a query is met {met}"
+        for met, of in found["interpreter_ms"].items()
+    )
     return [
+        f"interpreter, mean ms beside native calls (vector given): {interpreter}",
         f"stages, mean ms (signals run side by side): {stages}",
         f"resident memory {memory['resident']:,} MB: {memory['private']:,} private,"
         f" {memory['mapped']:,} mapped files; peak {memory['peak']:,}",

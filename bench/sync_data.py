@@ -82,8 +82,8 @@ def check(data: Path, library: Library) -> int:
     for channel, times in Counter(one["channel"] for one in said).items():
         checks.count(f"sync:chat channel:{channel}", times)
     years = Counter(datetime.fromtimestamp(float(one["ts"]), UTC).year for one in said)
-    for year, times in years.items():
-        checks.count(f"sync:chat year:{year}", times)
+    for when, times in years.items():
+        checks.count(f"sync:chat year:{when}", times)
     together: Counter[str] = Counter()
     for number, path in enumerate(sorted((data / "documents" / "library").iterdir())):
         name = f"library{number}"

@@ -8,7 +8,7 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import monotonic, sleep
@@ -30,7 +30,7 @@ class Seen:
 class Reply:
     """What to send, and what to do in the middle of it."""
 
-    body: object = b""  # bytes as they are, else as JSON
+    body: object = b""  # bytes as they are, an iterator piece by piece, else as JSON
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     then: Literal["", "hang", "reset", "close"] = ""  # instead of the rest of the body
@@ -90,6 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
+    def do_PUT(self) -> None:
+        self._reply(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
     def do_GET(self) -> None:
         self._reply(None)
 
@@ -105,7 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, reply: Reply) -> None:
         data = reply.body
-        content = data if isinstance(data, bytes) else json.dumps(data).encode()
+        pieces = data if isinstance(data, Iterator) else ()
+        content = b"" if isinstance(data, Iterator) else data
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(reply.status)
         for name, value in reply.headers.items():
             self.send_header(name, value)
@@ -117,6 +122,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
         self.wfile.flush()
+        for piece in pieces:
+            self.wfile.write(piece)
+            self.wfile.flush()
 
     def _stop(self, how: str) -> None:
         if how == "hang":

@@ -109,7 +109,7 @@ def library() -> Iterator[DatabaseAddress]:
         yield DatabaseAddress(f"{address()}?schema={name}")
     finally:
         with as_owner() as connection:
-            _empty(connection, name)
+            empty(connection, name)
         _free.append(name)
 
 
@@ -117,7 +117,7 @@ _made: list[str] = []
 _free: list[str] = []
 
 
-def _empty(connection: Connection, schema: str) -> None:
+def empty(connection: Connection, schema: str) -> None:
     named = text("SELECT tablename FROM pg_tables WHERE schemaname = :schema")
     tables = set(connection.scalars(named, {"schema": schema}))
     for table in [table for table in tables if table.startswith("vectors_")]:

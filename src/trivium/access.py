@@ -94,11 +94,11 @@ class Caller:
             own = self.audiences - {EVERYONE}
             if len(own) > 1:
                 raise BadSetting(
-                    "This token holds several audiences.", fix="Say which one may see it: audience."
+                    "This token has several audiences.", fix="Choose one of them as `audience`."
                 )
             return next(iter(own), EVERYONE)
         if asked not in self.audiences | {EVERYONE}:
-            raise RightMissing(f"This token does not hold the audience {asked!r}.")
+            raise RightMissing(f"This token doesn't have the audience {asked!r}.")
         return asked
 
     def collection_for(self, asked: str | None) -> str:
@@ -108,9 +108,11 @@ class Caller:
         if asked is None and len(self.collections) == 1:
             return next(iter(self.collections))
         if asked is None:
-            raise BadSetting("This token is for several collections.", fix="Say which: collection.")
+            raise BadSetting(
+                "This token covers several collections.", fix="Choose one of them as `collection`."
+            )
         if asked not in self.collections:
-            raise RightMissing(f"This token is not for the collection {asked!r}.")
+            raise RightMissing(f"This token doesn't cover the collection {asked!r}.")
         return asked
 
 
@@ -144,7 +146,7 @@ def mint(
         expires_at=_stamp(moment + period(expires)) if expires else "",
     )
     if not kept.rights:
-        raise BadSetting("The token has no right.", fix=f"It takes {', '.join(Right)}.")
+        raise BadSetting("The token needs a right.", fix=f"Choose from {', '.join(Right)}.")
     return kept, f"{PREFIX}_{kept.id}_{secret}"
 
 
@@ -152,7 +154,7 @@ def token_id(text: str) -> str:
     """The public part of a token. Raises TokenRefused for what is none."""
     found = _TOKEN.fullmatch(text)
     if found is None:
-        raise TokenRefused("This is not a token of this library.")
+        raise TokenRefused("This isn't a token for this library.")
     return found[1]
 
 
@@ -182,7 +184,9 @@ def _stamp(moment: datetime) -> str:
 def period(text: str) -> timedelta:
     found = _PERIOD.fullmatch(text.strip())
     if found is None or not int(found[1]):
-        raise BadSetting(f"`expires` is {text!r}.", fix="Write a period such as 12h, 30d or 8w.")
+        raise BadSetting(
+            f"`expires` can't be {text!r}.", fix="Give a period such as 12h, 30d or 8w."
+        )
     return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
 
 
@@ -192,7 +196,7 @@ def _labels(what: str, given: Iterable[str] | None) -> frozenset[str] | None:
 
 def _label(what: str, text: str) -> str:
     if not _LABEL.fullmatch(text):
-        raise BadSetting(f"`{what}` is {text!r}.", fix="It takes 1 to 200 printable characters.")
+        raise BadSetting(f"`{what}` can't be {text!r}.", fix="Give 1 to 200 printable characters.")
     return text
 
 
@@ -200,4 +204,6 @@ def _right(given: Right | str) -> Right:
     try:
         return Right(given)
     except ValueError as reason:
-        raise BadSetting(f"`right` is {given!r}.", fix=f"It takes {', '.join(Right)}.") from reason
+        raise BadSetting(
+            f"`right` can't be {given!r}.", fix=f"Choose from {', '.join(Right)}."
+        ) from reason

@@ -1,7 +1,7 @@
-"""What to do about an error on a page: no command, no option, no address of the API.
+"""Advice on errors for people in a browser: no commands, options or API addresses.
 
-An error's own `fix` is for a terminal or a program. Where that helps nobody in a browser, this is
-said instead. Knows nothing of pages.
+An error's own `fix` is for a terminal or a program. Where that doesn't help in a browser, the page
+shows this instead. Knows nothing of pages.
 """
 
 from __future__ import annotations
@@ -10,67 +10,66 @@ from trivium import errors
 from trivium.errors import TriviumError
 
 ON_PAGE: dict[type[TriviumError], str] = {
-    errors.PathNotFound: "Check its spelling: it is a path on the machine that serves this page.",
-    errors.FolderEmpty: "Is its disk there? Its documents stay until you remove them.",
-    errors.DocumentNotFound: "It may have been removed. Documents shows what there is for you.",
-    errors.NotEmbedded: "The document has no vectors: add the file again once a model is set up.",
-    errors.TokenRefused: "Ask whoever runs this library for a new token.",
-    errors.TokenNotFound: "It may have been revoked already. Load the page again.",
+    errors.PathNotFound: "Check the spelling: the path must exist on the server's machine.",
+    errors.FolderEmpty: "Check that its disk is connected. Its documents stay.",
+    errors.DocumentNotFound: "It may have been removed. Documents lists the ones you can see.",
+    errors.NotEmbedded: "The document has no vectors. Add the file again once a model is set up.",
+    errors.TokenRefused: "Ask the owner of this library for a new token.",
+    errors.TokenNotFound: "You may have revoked it already. Reload the page.",
     errors.RequestInvalid: "Go back and correct it.",
     errors.RequestTooLarge: "Send fewer or smaller files at a time.",
-    errors.NoSuchRoute: "Check the address, or start from the search.",
+    errors.NoSuchRoute: "Check the address, or go to Search.",
     errors.OriginalMissing: (
-        "The library did not keep the file itself. Add the file again to keep it."
+        "The library didn't keep the file itself. Add the file again to keep it."
     ),
-    errors.ConversationNotFound: "It may have been forgotten. Ask lists those that are kept.",
-    errors.SourceNotFound: "It is watched no more. Load the page again.",
-    errors.SourceExists: "Choose another name, or remove the source of this name first.",
+    errors.ConversationNotFound: "It may have been deleted. Ask lists saved conversations.",
+    errors.SourceNotFound: "It is no longer watched. Reload the page.",
+    errors.SourceExists: "Choose another name, or remove the old source first.",
     errors.SourceEmpty: "Check the account and the options. Its documents stay.",
     errors.SourcePaused: "Resume it first.",
     errors.EvaluationNotFound: "It may have been removed. Evaluate lists sets and their runs.",
-    errors.JobNotFound: "It may have been forgotten. Add lists the newest jobs.",
+    errors.JobNotFound: "It may have been cleared. Add lists the newest jobs.",
     errors.AlertNotFound: "You may have deleted it already. Reload the page.",
-    errors.DatasetInvalid: "Begin another set under another name.",
+    errors.DatasetInvalid: "Start a new set under another name.",
     errors.RunInvalid: "Choose another run, or run the set again.",
     errors.RateExceeded: "Wait a moment, then try again.",
-    errors.DeadlinePassed: "Ask for less: fewer results, shorter queries, no reranking.",
-    errors.JobInterrupted: "Try it again.",
+    errors.DeadlinePassed: "Try fewer results, a shorter query or no reranking.",
+    errors.JobInterrupted: "Try again.",
     errors.DocumentSetAside: "Try it again, or leave it out.",
-    errors.ModelDamaged: "Whoever runs this server must have the model fetched again.",
-    errors.LibraryNotFound: "Whoever runs this server must say where the library is.",
-    errors.LibraryTooNew: "Whoever runs this server must upgrade Trivium.",
-    errors.LibraryDamaged: "Whoever runs this server must restore the library from a backup.",
-    errors.LibraryBusy: "Something else is changing the library. Try again in a moment.",
+    errors.ModelDamaged: "Ask the person who runs this server to download the model again.",
+    errors.LibraryNotFound: "Ask the person who runs this server to check where the library is.",
+    errors.LibraryTooNew: "Ask the person who runs this server to upgrade Trivium.",
+    errors.LibraryDamaged: "Ask the person who runs this server to restore a backup.",
+    errors.LibraryBusy: "Another process is changing the library. Try again in a moment.",
     errors.ModelChanged: (
-        "Whoever runs this server must start it again, or finish changing the model."
+        "Ask the person who runs this server to restart it, or to finish changing the model."
     ),
-    errors.ReembedStopped: "Whoever runs this server must begin the change of the model again.",
-    errors.OriginalDamaged: (
-        "The text and the search are not affected; the file can be added again."
-    ),
+    errors.ReembedStopped: "Ask the person who runs this server to start the model change again.",
+    errors.OriginalDamaged: ("Text and search are not affected. You can add the file again."),
     errors.IndexDamaged: (
-        "No document is lost. Trivium rebuilds the index when it next adds a document."
+        "No document is lost. Trivium rebuilds the index the next time you add a document."
     ),
     errors.DatabaseAway: (
-        "The library's database does not answer. Nothing that was added is lost; try again in a"
+        "The library's database doesn't answer. Documents already added are safe. Try again in a"
         " moment."
     ),
-    errors.DatabaseRefused: "Whoever runs this server must correct the library's address.",
+    errors.DatabaseRefused: "Ask the person who runs this server to correct the library's address.",
     errors.DiskFull: (
-        "The server's disk is full. Nothing that was added is lost; try again once there is space."
+        "The server's disk is full. Documents already added are safe. Free some space and try"
+        " again."
     ),
 }
 
 
 def advice(error: TriviumError) -> str:
-    """What a person can do about it in a browser."""
+    """What a person in a browser can do about the error."""
     if error.on_page is not None:
         return error.on_page
     return ON_PAGE.get(type(error), error.fix)
 
 
 def retold(text: str) -> str:
-    """The same for an error that was kept as text: what it said to do is at the end of it."""
+    """The same for an error stored as text, which ends with its fix."""
     for kind, told in ON_PAGE.items():
         if text.endswith(kind.fix):
             return text.removesuffix(kind.fix) + told

@@ -62,10 +62,10 @@ class Conversation(Told):
 class Citation(Told):
     """A passage under the number by which an answer names it."""
 
-    number: int = field(metadata=says("By which the text names it: [1]."))
+    number: int = field(metadata=says("Its number in the text: [1]."))
     chunk: ChunkId
     document: DocumentId
-    index: int = field(metadata=says("Of the passage in its document, from 0."))
+    index: int = field(metadata=says("Index of the passage in its document, from 0."))
     title: str
     uri: str
     collection: str
@@ -82,7 +82,7 @@ class Statement(Told):
 
     text: str  # without marks
     citations: tuple[int, ...]
-    supported: bool = field(metadata=says("Whether what it cites bears it out."))
+    supported: bool = field(metadata=says("Whether its citations support it."))
     why: str  # in a few words
     support: float = 0.0  # 0..1, of its words and its meaning in what it cites
 
@@ -92,16 +92,16 @@ class Step(Told):
     """Something that was done on the way to an answer."""
 
     name: str = field(
-        metadata=says("rewrite, plan, search, write, extract, check, or the tool that was used.")
+        metadata=says("rewrite, plan, search, write, extract, check, or the name of a tool.")
     )
-    detail: str = field(metadata=says("In a sentence that a person understands."))
+    detail: str = field(metadata=says("What happened, for people."))
     seconds: float
 
     @property
     def line(self) -> str:
         """What a person is shown while it goes on."""
         if self.name == "rewrite":
-            return f"Asked as: {self.detail}"
+            return f"Rewrote the question: {self.detail}"
         return f"Found {self.detail}" if self.detail[:1].isdigit() else self.detail
 
 
@@ -128,17 +128,19 @@ class Answer(Told):
     """The whole answer: what the event `done` holds."""
 
     question: str  # as asked
-    asked: str = field(metadata=says("As it was searched for: a follow-up stands alone here."))
+    asked: str = field(
+        metadata=says("The question as searched for; a follow-up is rewritten to stand alone.")
+    )
     kind: AnswerKind = field(metadata=says("written, extracted or refused."))
-    text: str = field(metadata=says("With marks such as [1]."))
-    citations: tuple[Citation, ...] = field(metadata=says("Those that the text names."))
-    passages: tuple[Citation, ...] = field(metadata=says("All that were found and read."))
+    text: str = field(metadata=says("The answer, with marks such as [1]."))
+    citations: tuple[Citation, ...] = field(metadata=says("Passages that the text cites."))
+    passages: tuple[Citation, ...] = field(metadata=says("All passages that were read."))
     statements: tuple[Statement, ...]
     steps: tuple[Step, ...] = ()
     usage: Usage = Usage()
     notes: tuple[str, ...] = ()  # what a person should know: left out, cut off, unknown marks
     complete: bool = True  # the model came to an end by itself
-    model: str = field(default="", metadata=says("Who wrote it; empty: nobody."))
+    model: str = field(default="", metadata=says("Model that wrote it; empty: none."))
     conversation: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)  # of the search
     took_ms: float = 0.0

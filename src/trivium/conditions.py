@@ -62,6 +62,8 @@ class Where:
     @property
     def access(self) -> Where:
         """All that the caller may see, whatever is asked for."""
+        if self.condition == _EVERYTHING:
+            return self
         return Where(self.audiences, AllOf(), self.collections)
 
     def held_by(self, audiences: frozenset[str] | None) -> Where:
@@ -78,4 +80,5 @@ class Where:
         return Where(self.audiences, AllOf((self.condition, condition)), self.collections)
 
 
+_EVERYTHING = AllOf()
 OWNER = Where(audiences=None)

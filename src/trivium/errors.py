@@ -1,7 +1,7 @@
 """Every way Trivium can fail, as types with a stable code and a sentence that says what to do.
 
     TriviumError
-     ├─ InputError                 the caller can mend it
+     ├─ InputError                 the caller can fix it
      │   ├─ EmptyQuery             query.empty
      │   ├─ QueryTooLong           query.too_long
      │   ├─ BadSetting             setting.bad
@@ -40,7 +40,7 @@
      │   ├─ CopyFailed             copy.failed
      │   ├─ DatasetInvalid         dataset.invalid
      │   └─ RunInvalid             run.invalid
-     ├─ ReadError                  one document could not be read; the batch goes on
+     ├─ ReadError                  one document couldn't be read; the batch continues
      │   ├─ FileUnreadable         file.unreadable
      │   ├─ FileEmpty              file.empty
      │   ├─ FileTooLarge           file.too_large
@@ -67,7 +67,7 @@
      │   │   ├─ ModelUnsupported   model.unsupported
      │   │   └─ DimensionMismatch  model.dimensions
      │   └─ ModelDamaged           model.damaged
-     ├─ ServingError               the server cannot answer now; try again later
+     ├─ ServingError               the server can't answer now; try again later
      │   ├─ ServerBusy             server.busy
      │   ├─ RateExceeded           server.rate_exceeded
      │   └─ DeadlinePassed         server.deadline
@@ -105,9 +105,9 @@ class TriviumError(Exception):
     fix = ""
 
     def __init__(self, message: str, *, fix: str | None = None, on_page: str | None = None) -> None:
-        """A `fix` given here holds in a browser too, unless an `on_page` says what holds there."""
+        """A `fix` given here is shown on the page too, unless you give `on_page`."""
         self.message = message
-        self.on_page = fix if on_page is None else on_page  # None: as the kind of error has it
+        self.on_page = fix if on_page is None else on_page  # None: the advice for this type
         self.fix = self.fix if fix is None else fix
         super().__init__(message)
 
@@ -126,7 +126,7 @@ class EmptyQuery(InputError):
 
 class QueryTooLong(InputError):
     code = "query.too_long"
-    fix = "Shorten the query; long texts are better added as documents."
+    fix = "Shorten the query. To search with a long text, add it as a document."
 
 
 class BadSetting(InputError):
@@ -158,37 +158,39 @@ class PathNotFound(InputError):
 
 class FolderEmpty(InputError):
     code = "folder.empty"
-    fix = "Is its disk there? --force removes all that came from it."
+    fix = "Check that its disk is connected. --force removes all its documents."
 
 
 class DocumentNotFound(InputError):
     code = "document.not_found"
-    fix = "`trivium list` shows what the library holds."
+    fix = "`trivium list` shows the documents in the library."
 
 
 class NotEmbedded(InputError):
     code = "document.not_embedded"
-    fix = "It was added without an embedding model: `trivium add` it again once there is one."
+    fix = (
+        "The document has no vectors. Set up an embedding model, then `trivium add` the file again."
+    )
 
 
 class TokenRefused(InputError):
     code = "token.refused"
-    fix = "Ask the owner of the library for a new one (`trivium token create`)."
+    fix = "Ask the owner of the library for a new token (`trivium token create`)."
 
 
 class TokenNotFound(InputError):
     code = "token.not_found"
-    fix = "`trivium token list` shows their ids."
+    fix = "`trivium token list` shows the ids of your tokens."
 
 
 class RightMissing(InputError):
     code = "token.right_missing"
-    fix = "Ask the owner of the library for a token that may do this."
+    fix = "Ask the owner of the library for a token with this right."
 
 
 class RequestInvalid(InputError):
     code = "request.invalid"
-    fix = "The API's description (/openapi.json) says what it takes."
+    fix = "See the API description at /openapi.json."
 
 
 class RequestRefused(InputError):
@@ -202,17 +204,17 @@ class RequestTooLarge(InputError):
 
 class RequestTooSlow(InputError):
     code = "request.too_slow"
-    fix = "Send it again, faster."
+    fix = "Send the request again, faster."
 
 
 class NoSuchRoute(InputError):
     code = "request.no_route"
-    fix = "The API's description (/openapi.json) lists what there is."
+    fix = "See the API description at /openapi.json for all routes."
 
 
 class DocumentExists(InputError):
     code = "document.exists"
-    fix = "Give it another name, or ask the owner of the library."
+    fix = "Use another name, or ask the owner of the library."
 
 
 class PageNotFound(InputError):
@@ -221,7 +223,7 @@ class PageNotFound(InputError):
 
 class UrlRefused(InputError):
     code = "url.refused"
-    fix = "Only public http and https addresses are fetched."
+    fix = "Trivium only fetches public http and https addresses."
 
 
 class UnsafeServing(InputError):
@@ -234,95 +236,95 @@ class ExtraMissing(InputError):
 
 class OriginalMissing(InputError):
     code = "document.original_missing"
-    fix = "`trivium add` its file again; if archive.keep was off, when the file has changed."
+    fix = "Turn archive.keep on, then `trivium add` the file again after it has changed."
 
 
 class ConversationNotFound(InputError):
     code = "conversation.not_found"
-    fix = "`trivium conversations` lists those that are kept."
+    fix = "`trivium conversations` lists saved conversations."
 
 
 class SourceNotFound(InputError):
     code = "source.not_found"
-    fix = "`GET /v1/sources` lists them."
+    fix = "`GET /v1/sources` lists your sources."
 
 
 class SourceExists(InputError):
     code = "source.exists"
-    fix = "Give the new one another name with --name, or remove the old one first."
+    fix = "Choose another name with --name, or remove the old source first."
 
 
 class SourceEmpty(InputError):
     code = "source.empty"
-    fix = "Check the account and the options. --force removes the documents all the same."
+    fix = "Check the account and the options. --force removes the documents anyway."
 
 
 class SourcePaused(InputError):
     code = "source.paused"
-    fix = "`trivium sync resume NAME` lets it run again."
+    fix = "Resume it with `trivium sync resume NAME`."
 
 
 class SourceError(TriviumError):
-    """A source can't be read now. What came from it stays as it is."""
+    """A source can't be read now. Its documents stay as they are."""
 
     code = "source"
 
 
 class SourceUnreachable(SourceError):
     code = "source.unreachable"
-    fix = "Check the address and the network; the next run goes on where this one stopped."
+    fix = "Check the address and the network. The next run continues where this one stopped."
 
 
 class SourceRefused(SourceError):
     code = "source.refused"
-    fix = "Check the token and what it may read."
+    fix = "Check the token and its permissions."
 
 
 class SourceNonsense(SourceError):
     code = "source.nonsense"
-    fix = "Check the address; if it is right, the service may have changed its interface."
+    fix = "Check the address. If it is right, the service may have changed its API."
 
 
 class EvaluationNotFound(InputError):
     code = "evaluation.not_found"
-    fix = "`GET /v1/evaluations` lists sets and runs."
+    fix = "`GET /v1/evaluations` lists judged sets and runs."
 
 
 class JobNotFound(InputError):
     code = "job.not_found"
-    fix = "`trivium jobs` lists them."
+    fix = "`trivium jobs` lists your jobs."
 
 
 class AlertNotFound(InputError):
     code = "alert.not_found"
-    fix = "`trivium alert` lists them."
+    fix = "`trivium alert` lists your alerts."
 
 
 class TargetExists(InputError):
     code = "backup.target_exists"
-    fix = "Name another place, or overwrite it with --force."
+    fix = "Choose another place, or overwrite this one with --force."
 
 
 class BackupDamaged(InputError):
     code = "backup.damaged"
-    fix = "Take another backup; nothing was changed."
+    fix = "Nothing was changed. Use another backup."
 
 
 class CopyFailed(InputError):
-    """What arrived in a copied library is not what was sent."""
+    """The copy of a library differs from the original."""
 
     code = "copy.failed"
-    fix = "Run the same command again; the source is unchanged."
+    fix = "The source is unchanged. Run the same command again."
 
 
 class DatasetInvalid(InputError):
     code = "dataset.invalid"
-    fix = "docs/evaluating.md describes the layouts that are read."
+    fix = "docs/evaluating.md describes the layouts Trivium reads."
 
 
 class RunInvalid(InputError):
     code = "run.invalid"
-    fix = "`trivium eval --save` and `--run` write such files."
+    fix = "Use a file written by `trivium eval --save` or `--run`."
 
 
 class ReadError(TriviumError):
@@ -336,36 +338,36 @@ class FileUnreadable(ReadError):
 
 class FileEmpty(ReadError):
     code = "file.empty"
-    fix = "There is nothing in it to search."
+    fix = "The file has no text to search."
 
 
 class FileTooLarge(ReadError):
     code = "file.too_large"
-    fix = "Split it, or add only the part that matters."
+    fix = "Split the file, or add only the part you need."
 
 
 class FormatUnknown(ReadError):
     code = "file.format_unknown"
-    fix = "Convert it to text or Markdown first."
+    fix = "Convert the file to text or Markdown first."
 
 
 class FileLocked(ReadError):
     code = "file.locked"
-    fix = "Save a copy without the password and add that."
+    fix = "Save a copy without the password and add the copy."
 
 
 class FileTimeout(ReadError):
     code = "file.timeout"
-    fix = "Split it, or convert it to a simpler format."
+    fix = "Split the file, or convert it to a simpler format."
 
 
 class FileDamaged(ReadError):
     code = "file.damaged"
-    fix = "Open it in its own program and save it again."
+    fix = "Open the file in its own program and save it again."
 
 
 class DocumentFailed(ReadError):
-    """A fault of ours, or of a library we use, while one document was added."""
+    """A bug in Trivium, or in a library it uses, while adding one document."""
 
     code = "document.failed"
 
@@ -391,18 +393,18 @@ class ServerBusy(ServingError):
 
 class RateExceeded(ServingError):
     code = "server.rate_exceeded"
-    fix = "Ask less often; Retry-After says when."
+    fix = "Send fewer requests; Retry-After says when to try again."
     retry_after = 1.0  # seconds
 
 
 class DeadlinePassed(ServingError):
     code = "server.deadline"
-    fix = "Ask for less, or raise serve.seconds."
+    fix = "Ask for fewer results, or raise serve.seconds."
 
 
 class JobInterrupted(ReadError):
     code = "job.interrupted"
-    fix = "Offer it again."
+    fix = "Add it again."
 
 
 class ModelError(TriviumError):
@@ -410,7 +412,7 @@ class ModelError(TriviumError):
 
 
 class ModelUnavailable(ModelError):
-    """It gives nothing now; whoever can do without it goes on and says so."""
+    """The model doesn't answer now; callers that can continue without it do, and say so."""
 
     code = "model.unavailable"
 
@@ -425,12 +427,12 @@ class ModelTimeout(ModelUnavailable):
 
 class ModelBusy(ModelUnavailable):
     code = "model.busy"
-    fix = "Try again later, or ask its provider for a higher limit."
+    fix = "Try again later, or ask the provider for a higher limit."
 
 
 class ModelFailing(ModelUnavailable):
     code = "model.failing"
-    fix = "Try again later; its own log or status page says more."
+    fix = "Try again later, and check the provider's log or status page."
 
 
 class ModelRefused(ModelUnavailable):
@@ -442,7 +444,7 @@ class ModelNonsense(ModelUnavailable):
 
 
 class ModelUnsupported(ModelUnavailable):
-    """It needs a part that Trivium doesn't have, and without it would give other vectors."""
+    """The model needs a part that Trivium lacks; without it the vectors would be wrong."""
 
     code = "model.unsupported"
 
@@ -453,7 +455,7 @@ class DimensionMismatch(ModelUnavailable):
 
 class ModelDamaged(ModelError):
     code = "model.damaged"
-    fix = "Delete the folder and let it be fetched again."
+    fix = "Delete the folder; Trivium downloads the model again."
 
 
 class StoreError(TriviumError):
@@ -462,7 +464,7 @@ class StoreError(TriviumError):
 
 class LibraryNotFound(StoreError):
     code = "library.not_found"
-    fix = "`trivium add PATH` makes one."
+    fix = "`trivium add PATH` creates one."
 
 
 class LibraryTooNew(StoreError):
@@ -472,14 +474,14 @@ class LibraryTooNew(StoreError):
 
 class LibraryDamaged(StoreError):
     code = "library.damaged"
-    fix = "Restore the folder from a backup; `trivium doctor` shows what is wrong."
+    fix = "Run `trivium doctor` to see what is wrong, or restore the folder from a backup."
 
 
 class IndexDamaged(LibraryDamaged):
-    """Files of one derived index. Nothing is lost: the index can be rebuilt from the database."""
+    """An index is damaged. Nothing is lost: Trivium can rebuild it from the database."""
 
     code = "library.index_damaged"
-    fix = "`trivium doctor --repair` rebuilds it from the database; no document is lost."
+    fix = "No document is lost: `trivium doctor --repair` rebuilds the index from the database."
 
     part = ""  # words or vectors
 
@@ -511,35 +513,37 @@ class ReembedStopped(StoreError):
 
 class OriginalDamaged(StoreError):
     code = "library.original_damaged"
-    fix = "Restore the archive's file from a backup; the text and the search are not affected."
+    fix = "Restore the file in the archive from a backup. Text and search are not affected."
 
 
 class DiskFull(StoreError):
     code = "library.disk_full"
-    fix = "Free some space and run the same command again; nothing that was added is lost."
+    fix = "Free some space and run the same command again. Documents already added are safe."
 
 
 class ArchiveAway(StoreError):
     code = "archive.away"
-    fix = "Check that the object store runs and can be reached, then try again."
+    fix = "Check that the object store is running and reachable, then try again."
 
 
 class ArchiveRefused(StoreError):
     code = "archive.refused"
-    fix = "Check `archive.folder` and the key in the environment; it needs to read, write and list."
+    fix = (
+        "Check `archive.folder` and the key in the environment: it must allow read, write and list."
+    )
 
 
 class DatabaseError(StoreError):
-    """The server of a library's database, not the library."""
+    """The database server failed, not the library."""
 
     code = "database"
 
 
 class DatabaseAway(DatabaseError):
-    """The server of a library's database does not answer, or just stopped to."""
+    """The database server doesn't answer, or has just stopped answering."""
 
     code = "database.away"
-    fix = "Check that the database server runs, then try again; nothing that was added is lost."
+    fix = "Check that the database server runs, then try again. Documents already added are safe."
 
 
 class DatabaseRefused(DatabaseError):
@@ -553,15 +557,15 @@ class DatabaseSlow(DatabaseError):
 
 
 class DatabaseUnsuitable(DatabaseError):
-    """The database is there, and can't hold a library as it is."""
+    """The database works, but can't hold a library as it is."""
 
     code = "database.unsuitable"
 
 
 def as_input_error(error: BaseException) -> InputError | None:
-    """The typed error for a failure that only the caller's own words cause: a number that no
-    database holds, a name that no file system takes. Every shell asks this before it calls an
-    unexpected error a fault of ours, so no option or route can be forgotten."""
+    """The typed error for a failure caused by the caller's input: a number too large for any
+    database, a name too long for any file system. Every shell calls this before it reports an
+    unexpected error as a bug, so no option or route can be forgotten."""
     if isinstance(error, OverflowError):
         return NumberTooLarge("A number is too large.")
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:

@@ -1,4 +1,4 @@
-"""What a search answers: results, and how each came about. Frozen dataclasses like `types`."""
+"""What a search returns: results, and how each score adds up. Frozen dataclasses like `types`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trivium.types import Combine, Signal, StoredChunk, Told, says
 
 @dataclass(frozen=True, slots=True)
 class SignalPart(Told):
-    """What one signal gave to one result."""
+    """What one signal contributed to a result."""
 
     rank: int  # from 1
     score: float  # raw, as the signal measures
@@ -21,7 +21,7 @@ class SignalPart(Told):
 
 @dataclass(frozen=True, slots=True)
 class Boost(Told):
-    """A sign in a query of what kind of answer it wants, and what it counts."""
+    """A sign in a query that it needs meaning or exact words, and its points."""
 
     name: str
     side: Literal["keyword", "semantic"]
@@ -35,7 +35,7 @@ class Boost(Told):
 
 @dataclass(frozen=True, slots=True)
 class Correction(Told):
-    """A word that no visible chunk holds, and the one that was probably meant."""
+    """A word that no visible chunk has, and its probable correction."""
 
     typed: str
     meant: str  # with capitals as typed
@@ -45,18 +45,18 @@ class Correction(Told):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion(Told):
-    """What someone who types may want to type."""
+    """A suggestion for what you are typing."""
 
     text: str  # all of it
     kind: Literal["completion", "spelling"] = field(
-        metadata=says("`completion` of the last word, or another `spelling` of it.")
+        metadata=says("`completion` or another `spelling` of the last word.")
     )
-    chunks: int = field(metadata=says("That hold the word, counted up to 100."))
+    chunks: int = field(metadata=says("Number of documents with the word, up to 100."))
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What was decided about a query before searching, and why."""
+    """How a query was understood, and why."""
 
     weights: Mapping[Signal, float]
     fusion: str = "scores"  # or `rrf`, reciprocal ranks with the constant k
@@ -73,13 +73,13 @@ class Analysis:
 
     @property
     def keyword(self) -> int | None:
-        """Of 100, what words should count."""
+        """The share of words, of 100."""
         return None if self.semantic is None else 100 - self.semantic
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPart(Told):
-    """What one of several queries gave to a result."""
+    """What one of several queries contributed to a result."""
 
     match: float  # 0..1; the result's score is combined from these
     score: float  # fused, the sum of its signals' contributions
@@ -88,7 +88,7 @@ class QueryPart(Told):
 
 @dataclass(frozen=True, slots=True)
 class RerankPart(Told):
-    """What reranking made of a result: its score is the sum of the last three."""
+    """How reranking scored a result: the score is the sum of the last three."""
 
     judged: float  # by the reranker, 0..1
     before: int  # its rank before, from 1
@@ -99,7 +99,7 @@ class RerankPart(Told):
 
 @dataclass(frozen=True, slots=True)
 class PreferencePart(Told):
-    """What the caller's preference added to a score, or took from it."""
+    """What a preference added to a score, or took from it."""
 
     name: str  # `recent (3 days)`, or the boost as it was given
     factor: float  # what the score so far was multiplied by
@@ -123,13 +123,13 @@ class Result:
     after: str = ""
 
 
-NOTHING_FITS = "Nothing fits well; the nearest are:"
+NOTHING_FITS = "No good match. The closest results:"
 WEAKER = "Weaker matches:"
 
 
 @dataclass(frozen=True, slots=True)
 class Results(Sequence[Result]):
-    """The answer to one search, and how it came about."""
+    """The results of one search, and how they were ranked."""
 
     queries: tuple[str, ...]
     analyses: tuple[Analysis, ...]  # one for each query
@@ -147,7 +147,7 @@ class Results(Sequence[Result]):
 
     @property
     def weak(self) -> bool:
-        """Whether nothing fits well: these are only the nearest, or there are none."""
+        """Whether there is no good match: these are only the closest results, or there are none."""
         return not any(self.fits(result) for result in self.items)
 
     def fits(self, result: Result) -> bool:
@@ -159,12 +159,12 @@ class Results(Sequence[Result]):
 
     @property
     def afterwards(self) -> str:
-        """What changed the order after fusion, in a sentence; empty: nothing did."""
+        """What changed the order after fusion, in a sentence; empty if nothing did."""
         steps = []
         if len(self.queries) > 1:
             steps.append(f"results are ranked by the {self.combine} of their matches")
         if any(result.rerank for result in self.items):
-            steps.append("a reranker reorders the best")
+            steps.append("the reranker reorders the top results")
         if any(result.preferences for result in self.items):
             steps.append("your preferences multiply the scores")
         return f"Then {', and then '.join(steps)}." if steps else ""

@@ -1,8 +1,8 @@
-"""What callers are told, as dataclasses: the terminal's `--json`, the HTTP API's answers and the
-schemas of OpenAPI and MCP come from the same classes.
+"""What callers get, as dataclasses: the terminal's `--json`, the HTTP API's answers and the schemas
+of OpenAPI and MCP come from the same classes.
 
-Where callers may know all of a noun, it is its own shape (`answers.Answer`, `types.Collection` and
-every other `Told`). For the rest, a class here lists the fields that callers get. A field whose
+If callers may see every field of a noun, it is its own shape (`answers.Answer`, `types.Collection`
+and every other `Told`). For the rest, a class here lists the fields that callers get. A field whose
 default is None is left out of the JSON while it is None. Knows nothing of pydantic.
 """
 
@@ -28,13 +28,13 @@ _MAY_LACK: Mapping[str, object] = {"extra": "forbid"}
 
 
 def to_json(payload: object, **layout: Any) -> str:
-    """Plain values and what callers may be told, as text; `layout` as for `json.dumps`."""
+    """Plain values and shapes as JSON text; `layout` as for `json.dumps`."""
     # None of our values contains itself, so nothing looks for that: a tenth less time.
     return json.dumps(payload, default=as_json, check_circular=False, **layout)
 
 
 def as_json(value: Any) -> dict[str, Any]:
-    """The fields of something that callers may be told. Raises TypeError for all else."""
+    """The fields of a shape. Raises TypeError for anything else."""
     return _reader(value.__class__)(value)
 
 
@@ -74,14 +74,14 @@ def said(description: str) -> Any:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(said,))
 class Shape(Told):
-    """Makes a dataclass of each class below it."""
+    """Makes a dataclass of each subclass."""
 
     def __init_subclass__(cls, *, frozen: bool = True, kw_only: bool = False) -> None:
         dataclass(frozen=frozen, kw_only=kw_only)(cls)
 
 
 class _Part(Shape):
-    """Tells some fields of a thing, by their names."""
+    """Copies some fields of a thing, by name."""
 
     @classmethod
     def of(cls, thing: object) -> Self:
@@ -94,18 +94,18 @@ class DocumentAnswer(_Part):
     title: str
     collection: str
     category: str
-    audience: str = said("Who may see it: `all`, or a label.")
+    audience: str = said("Who can see it: `all`, or a label.")
     media_type: str
     language: str
     content_hash: str
-    size: int = said("Bytes of the file.")
-    interpretation: int = said("Number of the active one.")
-    fingerprint: str = said("Of the pipeline that read it.")
+    size: int = said("Size of the file in bytes.")
+    interpretation: int = said("Number of the active interpretation (version).")
+    fingerprint: str = said("Version of the pipeline that read it.")
     chunks: int
     added_at: str
     updated_at: str
     metadata: Mapping[str, MetaScalar | tuple[MetaScalar, ...]]
-    names: tuple[str, ...] = said("Other uris under which the same bytes were met.")
+    names: tuple[str, ...] = said("Other uris with the same bytes.")
 
 
 class InterpretationAnswer(_Part):
@@ -126,7 +126,7 @@ class InterpretationAnswer(_Part):
     timings: Mapping[str, float]
     metadata: Mapping[str, MetaScalar | tuple[MetaScalar, ...]]
     audience: str | None = said(
-        "Its label when it was last active; null: not known, so only for tokens of all audiences."
+        "Its label when it was last active; null: unknown, so only for tokens with all labels."
     )
 
 
@@ -147,7 +147,7 @@ class JobAnswer(_Part):
     rate: float
     seconds_left: float | None
     notes: tuple[str, ...]
-    lasting: bool = said("Another process can go on with it.")
+    lasting: bool = said("Another process can resume it.")
 
 
 class TaskAnswer(_Part):
@@ -170,7 +170,7 @@ class TaskAnswer(_Part):
 class TokenAnswer(Shape):
     id: str
     name: str
-    audiences: Sequence[str] | None = said("Beside `all`; null: every one.")
+    audiences: Sequence[str] | None = said("Labels besides `all`; null: all labels.")
     collections: Sequence[str] | None
     rights: Sequence[str]
     created_at: str
@@ -194,17 +194,17 @@ class TokenAnswer(Shape):
 
 
 class PlaceAnswer(Shape, frozen=False):
-    """Where a passage stands beyond pages: in a table, or in a conversation."""
+    """Where a passage is, beyond pages: in a table, or in a conversation."""
 
     sheet: str
-    rows: Sequence[int] | None = said("First and last, from 1; null: no rows.")
-    authors: Sequence[str] = said("Of a message.")
-    time: str = said("Of a message, the first of several; ISO 8601.")
-    link: str = said("Where people open it.")
+    rows: Sequence[int] | None = said("First and last row, from 1; null: not a table.")
+    authors: Sequence[str] = said("Author of a message.")
+    time: str = said("Time of a message, or of the first of several; ISO 8601.")
+    link: str = said("Link to open it.")
 
     @classmethod
     def of(cls, found: StoredChunk) -> Self | None:
-        """None: there is nothing to say."""
+        """None if the place has no details."""
         place, link = found.chunk.place, found.link
         if not (place.sheet or place.rows or place.authors or place.time or link):
             return None
@@ -273,8 +273,8 @@ class ResultAnswer(Shape, frozen=False):
 
     rank: int
     score: float
-    match: float = said("0..1, how likely it is to be relevant.")
-    weak: bool = said("It matches less than `search.floor`.")
+    match: float = said("How likely it is to be relevant, 0 to 1.")
+    weak: bool = said("The match is below `search.floor`.")
     document: FoundIn
     chunk: ChunkAnswer
     signals: Mapping[Signal, SignalPart]
@@ -304,16 +304,16 @@ class ResultAnswer(Shape, frozen=False):
 
 
 class SyncRunAnswer(_Part):
-    started_at: str = said("Empty: it never ran.")
+    started_at: str = said("Start of the run; empty: never run.")
     ended_at: str
-    full: bool = said("It read everything, not only what changed.")
-    counts: Mapping[str, int] = said("Items by what became of them.")
-    done: int = said("Steps of the source, such as channels.")
-    steps: int = said("Of how many; 0: unknown.")
-    seconds_left: float | None = said("Null: nobody can say.")
-    code: str = said("Of the error that ended it.")
+    full: bool = said("The run read everything, not only changes.")
+    counts: Mapping[str, int] = said("Number of items by outcome.")
+    done: int = said("Steps done, such as channels.")
+    steps: int = said("Total number of steps; 0: unknown.")
+    seconds_left: float | None = said("Seconds left; null: unknown.")
+    code: str = said("Code of the error that ended the run.")
     message: str
-    not_before: str = said("The service asked to wait until then.")
+    not_before: str = said("When the service asked to wait until.")
 
 
 class SyncFailureAnswer(_Part):
@@ -328,14 +328,14 @@ class SyncAnswer(Shape):
     kind: str
     options: Mapping[str, str]
     collection: str
-    category: str | None = said("Null: as each item says.")
-    audience: str | None = said("Of items whose readers the source doesn't know.")
-    every: int = said("Seconds between runs of a server; 0: only when asked.")
+    category: str | None = said("Category; null: from each item.")
+    audience: str | None = said("Audience of items if the source doesn't say.")
+    every: int = said("Seconds between runs by a server; 0: only on request.")
     added_at: str
     state: str = said("running, paused, waiting, failed, idle or new.")
-    items: int = said("In the library.")
-    failed: int = said("Items that couldn't be added; the next run tries them again.")
-    run: SyncRunAnswer = said("The last one, or the one under way.")
+    items: int = said("Number of items in the library.")
+    failed: int = said("Number of items that couldn't be added; the next run retries them.")
+    run: SyncRunAnswer = said("The current run, or the last one.")
 
     @classmethod
     def of(cls, source: KeptSource, *, running: bool, items: int, failed: int) -> Self:
@@ -356,7 +356,7 @@ class SyncAnswer(Shape):
 
 
 def sync_state(source: KeptSource, running: bool) -> str:
-    """What a source does just now, in a word."""
+    """The state of a source in one word."""
     if source.paused:
         return "paused"
     if running:
@@ -395,7 +395,7 @@ class ResultsAnswer(Shape, kw_only=True):
     analysis: AnalysisAnswer | None = None
     queries: Sequence[AnalysedQuery] | None = None
     combine: Combine | None
-    weak: bool = said("Nothing fits well; the results are only the nearest.")
+    weak: bool = said("No good match: the results are only the closest.")
     took_ms: float
     timings_ms: Mapping[str, float] | None = None
     results: Sequence[ResultAnswer]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
 
 from trivium.conditions import OWNER as OWNER
 from trivium.conditions import AllOf as AllOf
@@ -388,12 +389,14 @@ class Query:
     @property
     def words(self) -> tuple[str, ...]:
         """Every word asked for, in order, phrases taken apart."""
-        return tuple(
-            word
-            for clause in self.clauses
-            for part in clause
-            for word in (part.words if isinstance(part, Phrase) else (part.text,))
-        )
+        found: list[str] = []
+        for clause in self.clauses:
+            for part in clause:
+                if isinstance(part, Phrase):
+                    found += part.words
+                else:
+                    found.append(part.text)
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,9 +418,18 @@ class Probe:
     model: str = ""  # fingerprint of what made the vector: a store refuses those of another
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One answer of one signal. Lists of them are ordered by score descending, then chunk id."""
+class Hit(NamedTuple):
+    """One answer of one signal. Lists of them are ordered by score descending, then chunk id. A
+    tuple: a search makes 150 of them, in a third of the time that a frozen dataclass takes."""
 
     chunk_id: ChunkId
     score: float
+
+
+def hits_of(ids: NDArray[np.int64], scores: NDArray[np.floating]) -> list[Hit]:
+    """The answer of a signal that has it as arrays."""
+    pairs = zip(ids.tolist(), scores.tolist(), strict=True)
+    return [*map(_new_hit, pairs)]
+
+
+_new_hit = partial(tuple.__new__, Hit)  # `Hit._make` without the call of a Python function

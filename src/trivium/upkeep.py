@@ -22,6 +22,14 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """Where the rows of a library in a database lie."""
+
+    nodes: tuple[str, ...]  # that can hold some; none: the database is one server
+    shards: int  # of each large table; 0: all rows are on one server
+
+
+@dataclass(frozen=True, slots=True)
 class Compacted:
     """What rewriting a library gave back."""
 

@@ -33,6 +33,10 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--chunks", CHUNKS, "--seconds", "0.4", "--data", "DATA"),
         *("--clients", "2", "--workers", "1"),
     ),
+    "bench.scaling": (
+        *("--chunks", CHUNKS, "--seconds", "0.2", "--data", "DATA", "--given"),
+        *("--workers", "2"),
+    ),
     "bench.page": ("--chunks", CHUNKS, "--queries", "2", "--data", "DATA"),
     "bench.compare": (
         *("--chunks", CHUNKS, "--systems", "trivium", "--sets", "scifact", "--data", "DATA"),
@@ -50,6 +54,9 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "bench.answers": (
         *("--only", "made", "--kind", "contradicted", "--failures", "--data", "DATA"),
+    ),
+    "bench.answer_limits": (
+        *("--sets", "scifact", "--questions", "3", "--documents", "8", "--data", "DATA"),
     ),
     "bench.corrections": ("--sets", "scifact", "--show", "--data", "DATA/retrieval"),
     "bench.chunking": (
@@ -71,9 +78,11 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--device", "cpu", "--texts", "8", "--tokens", "16", "--rerank"),
         *("--model", "DATA/model"),
     ),
-    "bench.large": (
-        *("--chunks", CHUNKS, "--processes", "1", "--seconds", "0.1", "--data", "DATA", "--drop"),
-    ),
+    "bench.large": (*("--chunks", CHUNKS, "--processes", "1", "--data", "DATA", "--drop"),),
+    "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
+    "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),
+    "bench.citus": ("--quality", "scifact", "--shards", "2", "--data", "DATA"),
+    "bench.scale": ("--chunks", "5000000", "--set", "queries_a_second=5"),
     "bench.quick": ("--rows", "400", "--rounds", "1"),
 }
 _WORDS = (

@@ -25,7 +25,7 @@ def test_an_answer_leads_to_its_passages(
     first = page.locator(".turn").first
     expect(first).to_contain_text("Divers raised the crown")
     expect(first).to_contain_text("Quoted from your documents")
-    expect(page.locator("#said")).to_have_text("The answer is there.")
+    expect(page.locator("#said")).to_have_text("The answer is ready.")
     expect(page).to_have_url(re.compile(r"/ask\?q=who\+raised"))
     page.get_by_label("Question").fill("and who wore it?")
     page.get_by_role("button", name="Ask", exact=True).click()

@@ -47,7 +47,7 @@ def test_hits_are_walked_through(page: Page) -> None:
     page.get_by_role("link", name="Reed & Lantern: Weapons").click()
     page.goto(f"{page.url}?q=sling")
     expect(page.locator(".hits a[aria-current]")).to_have_count(1)
-    jump = page.get_by_role("navigation", name="Through the document")
+    jump = page.get_by_role("navigation", name="Hits and passages")
     expect(jump).to_contain_text("Hit 1 of")
     page.keyboard.press("n")
     expect(jump).to_contain_text("Hit 2 of")

@@ -15,19 +15,21 @@ def test_a_set_is_made_run_and_compared(
 ) -> None:
     page.goto("/evaluate")
     assert_accessible(page)
-    making = page.locator("section", has=page.get_by_role("heading", name="Make a synthetic set"))
+    making = page.locator(
+        "section", has=page.get_by_role("heading", name="Generate a synthetic set")
+    )
     making.get_by_label("Name").fill(f"made-{size}")
     making.get_by_label("Queries").fill("6")
     making.get_by_role("button", name="Generate set").click()
     expect(page.get_by_text("Nobody asked or judged them")).to_be_visible()
     for _ in range(2):
-        page.get_by_role("button", name="Run it now").click()
+        page.get_by_role("button", name="Run now").click()
         expect(page).to_have_url(re.compile(r"run=\w+"), timeout=PATIENCE * 1000)
         expect(page.get_by_role("img", name="ndcg@10", exact=True)).to_be_visible()
         page.goto(f"/evaluate/made-{size}")
     page.get_by_label("Compared with").select_option(index=1)
     expect(page.get_by_role("heading", name=re.compile("against"))).not_to_have_count(0)
-    expect(page.get_by_text("There is no difference on any query.").first).to_be_visible()
+    expect(page.get_by_text("No difference on any query.").first).to_be_visible()
     assert page.locator(".charts svg").count() >= 7
     assert_accessible(page)
     shoot("evaluate-run")
@@ -44,7 +46,7 @@ def test_results_are_judged_by_click_and_by_key(
     page.get_by_label("Set", exact=True).fill(f"judged-{size}")
     page.get_by_role("button", name="Judge", exact=True).click()
     weapons = page.locator("[data-document]", has_text="Reed & Lantern: Weapons")
-    exactly = weapons.get_by_role("button", name=re.compile("^Exactly that"))
+    exactly = weapons.get_by_role("button", name=re.compile("^Exactly right"))
     exactly.click()
     expect(exactly).to_have_attribute("aria-pressed", "true")
     expect(exactly).to_be_focused()
@@ -56,9 +58,9 @@ def test_results_are_judged_by_click_and_by_key(
     expect(page.locator("#queries")).to_contain_text("2 judged")
     assert_accessible(page)
     shoot("evaluate-judge")
-    page.get_by_role("link", name="Measure by them").click()
-    page.get_by_role("button", name="Run it now").click()
-    expect(page.get_by_role("heading", name="All three against each alone")).to_be_visible()
+    page.get_by_role("link", name="Measure search").click()
+    page.get_by_role("button", name="Run now").click()
+    expect(page.get_by_role("heading", name="All three signals against each alone")).to_be_visible()
 
 
 def test_a_result_is_judged_where_it_was_found(page: Page) -> None:
@@ -66,10 +68,10 @@ def test_a_result_is_judged_where_it_was_found(page: Page) -> None:
     fits = page.get_by_role("button", name="Relevant: Reed & Lantern: Weapons", exact=True).first
     fits.click()
     expect(fits).to_have_attribute("aria-pressed", "true")
-    expect(page.locator("#said")).to_have_text("Kept among your judgments.")
+    expect(page.locator("#said")).to_have_text("Judgment saved.")
     page.goto("/evaluate/mine/judge?q=battle axe")
     judged = page.locator("[data-document]", has_text="Reed & Lantern: Weapons")
-    exactly = judged.get_by_role("button", name=re.compile("^Exactly that"))
+    exactly = judged.get_by_role("button", name=re.compile("^Exactly right"))
     expect(exactly).to_have_attribute("aria-pressed", "true")
 
 
@@ -80,4 +82,4 @@ def test_a_run_that_cannot_be_says_why(page: Page, size: str) -> None:
     expect(wrong).to_have_attribute("aria-pressed", "true")
     page.goto(f"/evaluate/empty-{size}")
     expect(page.get_by_text("Judge a query first")).to_be_visible()
-    expect(page.get_by_role("button", name="Run it now")).to_be_disabled()
+    expect(page.get_by_role("button", name="Run now")).to_be_disabled()

@@ -38,7 +38,7 @@ def test_light_and_dark_can_be_chosen(page: Page) -> None:
     page.goto("/")
     ground = "() => getComputedStyle(document.body.parentElement).backgroundColor"
     before = page.evaluate(ground)
-    page.get_by_role("button", name="Light or dark").click()
+    page.get_by_role("button", name="Switch between light and dark").click()
     after = page.evaluate(ground)
     assert before != after
     page.reload()
@@ -49,6 +49,6 @@ def test_the_way_in(page: Page, shoot: Callable[[str], None]) -> None:
     page.goto("/login?next=/documents")
     page.get_by_label("Token").fill("trv_nonsense")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("not a token")
+    expect(page.get_by_role("alert")).to_contain_text("isn't a token")
     assert_accessible(page)
     shoot("login")

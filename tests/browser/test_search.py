@@ -198,7 +198,7 @@ def test_everything_by_keyboard(page: Page) -> None:
     expect(links.nth(1)).to_be_focused()
     page.keyboard.press("e")
     expect(page.locator("#drawer")).to_be_focused()
-    expect(page.get_by_role("heading", name=re.compile(r"Why number \d+"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile(r"Why this is number \d+"))).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#drawer")).to_be_hidden()
     expect(links.nth(1)).to_be_focused()
@@ -214,7 +214,7 @@ def test_why_a_result_is_where_it_is(page: Page, shoot: Shoot) -> None:
     page.goto("/?q=who+poisoned+the+ferryman")
     page.get_by_role("link", name=re.compile("Why is .* number 2")).click()
     drawer = page.locator("#drawer")
-    expect(drawer.get_by_role("heading", name="Why number 2")).to_be_visible()
+    expect(drawer.get_by_role("heading", name="Why this is number 2")).to_be_visible()
     gives = [float(text) for text in drawer.locator("tbody tr td:last-child").all_inner_texts()]
     assert abs(sum(gives[:-1]) - gives[-1]) < 0.002, "the parts add up to the score"
     expect(drawer.locator("svg .lane")).to_have_count(10)
@@ -224,7 +224,7 @@ def test_why_a_result_is_where_it_is(page: Page, shoot: Shoot) -> None:
     assert_accessible(page)
     shoot("explain")
     page.reload()
-    expect(drawer.get_by_role("heading", name="Why number 2")).to_be_visible()
+    expect(drawer.get_by_role("heading", name="Why this is number 2")).to_be_visible()
     page.get_by_role("link", name="Close the explanation").click()
     expect(drawer).to_be_hidden()
 

@@ -37,7 +37,7 @@ def test_an_answer_and_its_citations_for_a_person(trivium: Program, model: Chat)
     text, _, below = told.out.partition("\n\n")
     assert text == WRITTEN
     assert re.fullmatch(r"\[1\] Weapons  .*  ¶ \d+  /.*weapons\.md\n", below)
-    assert "Not borne out: “It was forged by dragons.”" in told.err
+    assert "Not supported: “It was forged by dragons.”" in told.err
 
 
 def test_for_a_program(trivium: Program, model: Chat) -> None:
@@ -79,7 +79,7 @@ def test_audiences_hold(trivium: Program) -> None:
 def test_conversations(documents: Path, tmp_path: Path) -> None:
     place = ("--library", tmp_path / "library")
     assert call("add", documents, *place).code == 0
-    assert "No conversation" in call("conversations", *place).out
+    assert "No saved conversations" in call("conversations", *place).out
     for _ in range(2):
         assert call(*QUESTION, "--conversation", "axes", *place).code == 0
     listed = call("conversations", "--json", *place).json["conversations"]
@@ -90,7 +90,7 @@ def test_conversations(documents: Path, tmp_path: Path) -> None:
     nobody = call("conversations", "axes", "--audience", "player", "--json", *place)
     assert (nobody.code, nobody.error["code"]) == (2, "conversation.not_found")
     assert call("conversations", "--forget", *place).code == 2
-    assert call("conversations", "axes", "--forget", *place).out == "2 turns forgotten.\n"
+    assert call("conversations", "axes", "--forget", *place).out == "2 turns deleted.\n"
     assert call("conversations", "axes", "--forget", "--json", *place).code == 2
 
 
@@ -120,4 +120,4 @@ def test_a_talk_in_a_terminal(library: Path, model: Chat) -> None:
     assert program.returncode == 0
     text = seen.decode().replace("\r\n", "\n")
     assert text.count(WRITTEN) == 2
-    assert "Asked as: What does a battle axe split?" in text
+    assert "Rewrote the question: What does a battle axe split?" in text

@@ -31,6 +31,15 @@ def test_backup_and_recover(tmp_path: Path, documents: Path) -> None:
     assert not (tmp_path / "no").exists()
 
 
+def test_a_folder_has_no_nodes(tmp_path: Path, documents: Path) -> None:
+    place = tmp_path / "library"
+    call("add", documents, "--library", place)
+    for option in ((), ("--back",), ("--shards", "4")):
+        told = call("library", "distribute", *option, "--library", place, "--json")
+        assert (told.code, told.error["code"]) == (2, "setting.bad")
+        assert "trivium copy" in told.error["fix"]
+
+
 def test_compact(tmp_path: Path, documents: Path) -> None:
     place = tmp_path / "library"
     call("add", documents, "--library", place)

@@ -42,7 +42,7 @@ def test_a_chunker_that_does_not_exist(tmp_path: Path) -> None:
 def test_what_the_ceiling_left_out_reaches_the_person(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(WEAPONS)
     options = ("--set", "chunk.most=1", "--set", "chunk.strategy=sections")
-    said = "Weapons: Only the first 1 of 2 passages are searchable."
+    said = "Weapons: You can search only the first 1 of 2 passages."
     shown = call("add", tmp_path / "a.md", "--library", tmp_path / "l", *options)
     assert said in shown.err
     other = call("add", tmp_path / "a.md", "--library", tmp_path / "m", "--json", *options)

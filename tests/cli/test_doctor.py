@@ -108,7 +108,7 @@ def test_what_is_wrong_is_told_and_only_repaired_when_asked(
     assert mended.code == 0
     assert len(mended.json["repaired"]) >= 3
     assert FolderBlobs(place / "archive").size(orphan) is None
-    assert "nothing to mend" in call("doctor", "--repair", "--library", place).out
+    assert "Nothing needed repair" in call("doctor", "--repair", "--library", place).out
 
 
 def test_a_lost_original_is_told_and_comes_back_with_its_file(
@@ -124,7 +124,7 @@ def test_a_lost_original_is_told_and_comes_back_with_its_file(
     assert answer.code == 1
     (wrong,) = [check for check in answer.json["checks"] if not check["ok"]]
     assert wrong["name"] == "originals"
-    assert "2 originals are missing or damaged, of documents #" in wrong["message"]
+    assert "2 originals are missing or damaged, in documents #" in wrong["message"]
     assert "Add their files again" in wrong["message"]
     call("add", documents, "--library", place, "--set", "archive.keep=off")
     assert not first.exists()

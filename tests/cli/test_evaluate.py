@@ -166,7 +166,7 @@ def test_a_query_that_cannot_be_asked_counts_as_unanswered(judged: Path) -> None
     write_queries(judged / "queries.jsonl", {"q": "crown", "r": "?!"})
     answer = call("eval", judged, "--json")
     assert answer.json["runs"]["hybrid"]["success@10"] == 0.5
-    assert "A query counts as unanswered" in answer.json["notes"][0]
+    assert "A query failed and counts as unanswered" in answer.json["notes"][0]
 
 
 def test_documents_with_the_same_text_stay_apart(judged: Path) -> None:
@@ -207,7 +207,7 @@ def test_an_own_library(trivium: Program, documents: Path, tmp_path: Path) -> No
     qrels.write_text("1 0 nothing 1\n")
     wrong = trivium("eval", "--queries", queries, "--qrels", qrels, "--json")
     assert wrong.error["code"] == "dataset.invalid"
-    assert "holds none of the judged documents" in wrong.error["message"]
+    assert "has none of the judged documents" in wrong.error["message"]
 
 
 @pytest.mark.parametrize(

@@ -87,8 +87,8 @@ def test_it_goes_on_where_it_stopped(judge: Judge) -> None:
 def test_undo_and_wrong_keys(judge: Judge) -> None:
     answer = judge("u2xu01uuq", "who raised the crown", "--json")
     # Nothing to undo; 2 given and undone; 0 and 1 given and both undone.
-    assert "There is nothing to undo." in answer.err
-    assert "x is none of" in answer.err
+    assert "Nothing to undo." in answer.err
+    assert "x isn't one of" in answer.err
     assert answer.json["judged"] == 0
     assert lines("judgments/qrels.tsv") == ["query-id\tcorpus-id\tscore"]
 
@@ -104,7 +104,7 @@ def test_queries_of_a_file_keep_their_ids(judge: Judge) -> None:
 def test_a_person_is_told_what_to_do_next(judge: Judge) -> None:
     answer = judge("2", "battle axe", "crown")
     assert answer.out.startswith("1 judgments of 1 queries in judgments, 1 relevant")
-    assert "goes on where you stopped" in answer.err
+    assert "continues where you stopped" in answer.err
     assert "`trivium eval judgments`" in answer.err
 
 
@@ -140,7 +140,7 @@ def test_synthetic_queries_are_marked_everywhere(judge: Judge, trivium: Program)
     assert measured.json["runs"]["hybrid"]["success@5"] == 1  # three documents: all are found
     shown = trivium("eval", "synthetic", "--only", "hybrid")
     assert "queries, synthetic" in shown.out
-    assert "Synthetic queries: made from the documents" in shown.err
+    assert "Synthetic queries: generated from the documents" in shown.err
     assert "Synthetic queries" in Path("page.html").read_text()
 
 
@@ -157,10 +157,10 @@ def test_synthetic_queries_never_mix_with_judgments(judge: Judge) -> None:
     ("arguments", "told"),
     [
         ((), "Give a query"),
-        (("--synthetic", "3", "crown"), "makes its own queries"),
-        (("--queries", "none.tsv"), "cannot be read"),
-        (("crown", "--to", "file/below"), "file/below cannot be written"),
-        (("--synthetic", "3", "--to", "file/below"), "file/below cannot be written"),
+        (("--synthetic", "3", "crown"), "generates its own queries"),
+        (("--queries", "none.tsv"), "read none.tsv"),
+        (("crown", "--to", "file/below"), "write file/below"),
+        (("--synthetic", "3", "--to", "file/below"), "write file/below"),
     ],
 )
 def test_wrong_calls_say_what_is_wrong(judge: Judge, arguments: tuple[str, ...], told: str) -> None:
@@ -172,7 +172,7 @@ def test_wrong_calls_say_what_is_wrong(judge: Judge, arguments: tuple[str, ...],
 
 def test_nothing_to_judge(judge: Judge) -> None:
     answer = judge("", "?!", "--json")
-    assert "Nothing was found for “?!”." in answer.err
+    assert "No results for “?!”." in answer.err
     assert answer.json["finished"]
 
 

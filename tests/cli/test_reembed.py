@@ -85,7 +85,7 @@ def test_a_model_that_fails_is_resumed_or_given_up(place: Path, endpoint: Script
     assert search(place).code == 0
     stopped = call("--library", place, "reembed", "--stop", "--json")
     assert stopped.json == {"stopped": "other", "model": "toy"}
-    assert call("--library", place, "reembed", "--stop").out == "There was nothing to stop.\n"
+    assert call("--library", place, "reembed", "--stop").out == "No change of model is under way.\n"
     call("--library", place, "reembed", *named(endpoint, "other"))
     endpoint.answer = answer
     assert call("--library", place, "reembed", "--json").json["model"] == "other"

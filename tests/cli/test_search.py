@@ -151,7 +151,7 @@ def test_explained_for_a_person(trivium: Program) -> None:
 def test_nothing_found_is_no_error(trivium: Program) -> None:
     answer = trivium("search", "xyzzyqq", "--mode", "keyword")
     assert answer.code == 0
-    assert answer.out == "Nothing was found.\n"
+    assert answer.out == "No results.\n"
     assert "trivium list" in answer.err
 
 
@@ -223,7 +223,7 @@ def test_documents_like_one(trivium: Program) -> None:
 
 def test_what_fits_badly_is_set_apart(trivium: Program) -> None:
     nothing = trivium("search", "xqzzyvw", "qqqq")
-    assert nothing.out.startswith("Nothing fits well; the nearest are:")
+    assert nothing.out.startswith("No good match. The closest results:")
     found = trivium("search", "battle", "axe").out
     assert found.index("Weaker matches:") > found.index("Weapons")
     told = trivium("search", "battle", "axe", "--json").json

@@ -41,7 +41,7 @@ def test_a_source_from_beginning_to_end(trivium: Program, tmp_path: Path) -> Non
     found = trivium("search", "lamp", "--where", "sync:vault")
     assert "notes:vault/lamp.md" in found.out
     assert "1 of its items" in trivium("sync", "remove", "vault").out
-    assert "There is no source" in trivium("sync").err
+    assert "No sources" in trivium("sync").err
 
 
 def test_what_can_not_be_added_is_said(trivium: Program, tmp_path: Path) -> None:

@@ -80,8 +80,8 @@ def test_without_a_real_gain_nothing_is_written(judged: Path, tmp_path: Path) ->
     given = (*DROWNED[6:], "--set", "fusion.vector=0", "--set", "fusion.keyword=1")
     answer = call("tune", judged, *given, "--write", file)
     assert answer.code == 0, answer.err
-    assert "eep the settings as they are" in answer.out
-    assert "was not written" in answer.err
+    assert "eep your settings" in answer.out
+    assert "Did not write" in answer.err
     assert not file.exists()
     forced = call("tune", judged, *given, "--write", file, "--force", "--json")
     assert forced.json["written"] == str(file)

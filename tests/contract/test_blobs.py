@@ -1,11 +1,19 @@
 """Originals in a folder, in PostgreSQL and in a real object store."""
 
+import os
+from base64 import b64encode
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 from uuid import uuid4
 
 import pytest
+from httpx import Response
+from starlette.testclient import TestClient
 from tests import objects, postgres
+from tests.endpoint import HANG, Reply, ScriptedEndpoint
 
 from trivium.config import Settings
 from trivium.errors import (
@@ -15,15 +23,18 @@ from trivium.errors import (
     OriginalDamaged,
     TriviumError,
 )
+from trivium.http.app import create_app
 from trivium.library import Library
-from trivium.ports import Blobs
+from trivium.ports import Backend, Blobs
 from trivium.store.blobs import FolderBlobs
 from trivium.store.object_blobs import ObjectBlobs
-from trivium.store.opening import BackendOptions
+from trivium.store.object_spool import ObjectSpool
+from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.address import parse
 from trivium.store.postgres.backend import open_postgres
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs
+from trivium.testing.beside_contract import SpoolContract
 from trivium.testing.blobs_contract import BlobsContract
 from trivium.testing.samples import TOY
 
@@ -65,6 +76,125 @@ class TestObjects(BlobsContract):
     @pytest.fixture
     def blobs(self, bucket: str) -> Blobs:
         return ObjectBlobs(bucket)
+
+
+AZURE = os.environ.get("TRIVIUM_TEST_AZURE", "")
+
+
+@pytest.mark.skipif(not AZURE, reason="TRIVIUM_TEST_AZURE names no Azure Blob container")
+class TestAzure(BlobsContract):
+    """With a container's address (`az://container`), and its account and key in the environment."""
+
+    @pytest.fixture
+    def blobs(self) -> Blobs:
+        blobs = ObjectBlobs(f"{AZURE}/{uuid4().hex[:8]}")
+        blobs.check()
+        return blobs
+
+    def test_a_link_opens_the_bytes(self, blobs: Blobs) -> None:
+        link = blobs.link(blobs.put(b"kept"), 60)
+        assert link is not None
+        with urlopen(link) as answer:
+            assert answer.read() == b"kept"
+            assert answer.headers["Content-Disposition"] == "attachment"
+
+    def test_what_waits_can_lie_there(self) -> None:
+        spool = ObjectSpool(f"{AZURE}/{uuid4().hex[:8]}", 100)
+        name = spool.keep(BytesIO(b"sent in"))
+        spool.put_back(name, b"later")
+        assert (spool.names(), spool.read(name)) == ([name], b"sent in")
+        assert spool.sweep([], -1) == 1
+
+    def test_a_wrong_key_and_a_missing_container(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(ArchiveRefused):
+            ObjectBlobs("az://nowhere").check()
+        monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", b64encode(b"wrong" * 8).decode())
+        with pytest.raises(ArchiveRefused):
+            ObjectBlobs(AZURE).check()
+
+
+class TestObjectSpool(SpoolContract):
+    @pytest.fixture
+    def backend(self, bucket: str, tmp_path: Path) -> Iterator[Backend]:
+        backend = open_backend(tmp_path, BackendOptions(incoming=100, incoming_folder=bucket))
+        assert isinstance(backend.spool, ObjectSpool)
+        yield backend
+        backend.close()
+
+
+def test_a_link_opens_the_bytes_for_a_while_and_nothing_else_does(bucket: str) -> None:
+    blobs = ObjectBlobs(bucket)
+    link = blobs.link(blobs.put(b"<script>"), 60)
+    assert link is not None
+    with urlopen(link) as answer:
+        assert answer.read() == b"<script>"
+        assert answer.headers["Content-Disposition"] == "attachment"
+    with pytest.raises(HTTPError):
+        urlopen(link.partition("?")[0])
+
+
+def test_a_server_sends_whoever_may_read_an_original_to_the_store(
+    bucket: str, tmp_path: Path
+) -> None:
+    settings = Settings(
+        library=tmp_path / "library", archive_folder=bucket, archive_link_seconds=60
+    )
+    backend = open_backend(tmp_path / "library", BackendOptions(archive=bucket))
+    (tmp_path / "secret.md").write_text("# Secret\n\nThe lantern burns.")
+    with Library(backend, TOY, settings) as library:
+        library.add([tmp_path / "secret.md"], audience="finance")
+        _, other = library.tokens.create(audiences=["player"], name="player")
+        _, reader = library.tokens.create(audiences=["finance"], name="reader")
+        app = create_app(library, settings)
+        with TestClient(app, "http://localhost:8420", follow_redirects=False) as caller:
+
+            def ask(token: str) -> Response:
+                told = {"Authorization": f"Bearer {token}"}
+                return caller.get("/v1/documents/1/original", headers=told)
+
+            assert ask(other).status_code == 404
+            answer = ask(reader)
+        assert (answer.status_code, answer.headers["cache-control"]) == (307, "no-store")
+        with urlopen(answer.headers["location"]) as original:
+            assert original.read().startswith(b"# Secret")
+
+
+HELD = {"Last-Modified": "Mon, 16 Nov 2026 10:00:00 GMT", "ETag": '"a"'}
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (Reply(b"half", headers=HELD, then="reset"), ArchiveAway),
+        (Reply(b"half", headers=HELD, then="hang"), ArchiveAway),
+        (HANG, ArchiveAway),
+        (Reply(b"other bytes", headers=HELD), OriginalDamaged),
+        (Reply(b"<Error><Code>AccessDenied</Code></Error>", 403), ArchiveRefused),
+    ],
+    ids=["half a body", "slow", "no answer", "wrong checksum", "denied"],
+)
+def test_a_store_that_answers_badly(
+    monkeypatch: pytest.MonkeyPatch, reply: Reply, error: type[TriviumError]
+) -> None:
+    with ScriptedEndpoint(lambda seen: reply) as endpoint:
+        _keys(monkeypatch, objects.OWNER, endpoint.url)
+        blobs = ObjectBlobs("s3://trivium/faults", seconds=0.3)
+        with pytest.raises(error):
+            blobs.get(blobs.address(b"these bytes"))
+
+
+def test_a_bucket_that_is_not_there_is_known_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    missing = Reply(b"<Error><Code>NoSuchBucket</Code></Error>", 404)
+    with ScriptedEndpoint(lambda seen: missing) as endpoint:
+        _keys(monkeypatch, objects.OWNER, endpoint.url)
+        for options in (
+            BackendOptions(archive="s3://nowhere"),
+            BackendOptions(incoming_folder="s3://nowhere"),
+        ):
+            with pytest.raises(ArchiveRefused):
+                open_backend(tmp_path / "library", options)
 
 
 def test_changed_bytes_are_noticed(bucket: str) -> None:
@@ -111,8 +241,6 @@ def test_a_library_keeps_its_originals_there(bucket: str, tmp_path: Path) -> Non
     (tmp_path / "note.md").write_text("# Note\n\nThe lantern burns.")
     settings = Settings(library=tmp_path / "library", archive_folder=bucket)
     options = BackendOptions(archive=bucket)
-    from trivium.store.opening import open_backend
-
     with Library(open_backend(tmp_path / "library", options), TOY, settings) as library:
         library.add([tmp_path / "note.md"])
         (document,) = library.documents.all()

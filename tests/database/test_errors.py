@@ -57,6 +57,14 @@ def failing(url: str, kind: type[StoreError]) -> StoreError:
     return failed.value
 
 
+def test_a_database_without_citus_stays_on_one_server(backend: Backend) -> None:
+    assert backend.nodes is not None
+    assert (backend.nodes.spread().nodes, backend.nodes.spread().shards) == ((), 0)
+    for change in (backend.nodes.distribute, backend.nodes.gather):
+        with pytest.raises(DatabaseUnsuitable, match="Citus"):
+            change()
+
+
 # --- opening --------------------------------------------------------------------------------------
 
 
@@ -76,7 +84,7 @@ def test_no_server_no_host_and_no_database() -> None:
     failing(f"postgresql://me:{SECRET}@no-such-host.invalid/team", DatabaseAway)
     server = postgres.address().rpartition("/")[0]
     missing = failing(f"{server}/no_such_database", LibraryNotFound)
-    assert missing.fix == "Make it: createdb no_such_database."
+    assert missing.fix == "Create it: createdb no_such_database."
 
 
 def test_no_library_there(place: DatabaseAddress) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.endpoint import HANG, RESET, Reply, Seen, events
-from tests.library.chat import USED, Chat, asked, call_delta, calling, streamed
+from tests.library.chat import Chat, asked, call_delta, calling, streamed
 
 from trivium.answer.agent import AGAIN, LEFT_OUT, PLAN
 from trivium.answers import Answer, AnswerKind, Depth, Done, Step
@@ -149,15 +149,15 @@ def test_what_documents_say_stays_data(tmp_path: Path, chat: Chat) -> None:
         (("search", "{not json"), "aren't valid JSON"),
         (("search", "[1]"), "aren't an object"),
         (("search", {}), "needs `queries`"),
-        (("search", {"queries": "fog"}), "It takes a array"),
+        (("search", {"queries": "fog"}), "Give a array"),
         (("search", {"queries": ["fog"], "audience": "dm-only"}), "takes no `audience`"),
-        (("search", {"queries": ["fog"], "mode": "psychic"}), "It takes one of: hybrid"),
+        (("search", {"queries": ["fog"], "mode": "psychic"}), "Choose one of hybrid"),
         (("search", {"queries": ["fog"], "where": "((("}), "Error: "),
         (("search", {"queries": [" "]}), "is empty"),
         (("get_passage", {"document": 99, "index": 0}), "There is no document"),
         (("get_passage", {"document": 1, "index": 99}), "has no passage"),
         (("rm", {"path": "/"}), "There is no tool 'rm'"),
-        (("calculate", {"expression": "__import__('os')"}), "can't be calculated"),
+        (("calculate", {"expression": "__import__('os')"}), "Couldn't calculate"),
     ],
 )
 def test_a_call_that_makes_no_sense_is_told_so_and_the_loop_goes_on(
@@ -195,8 +195,55 @@ def test_the_same_call_again_and_again_ends_it(library: Library, chat: Chat) -> 
     chat.answer = script = Script(SEARCH)
     answer, _ = deep(library)
     assert script.told.count(AGAIN) == 2  # the third ends it
-    assert any("the same calls again and again" in note for note in answer.notes)
+    assert any("3 calls that were repeated or invalid" in note for note in answer.notes)
     assert not answer.complete
+
+
+def test_a_model_that_never_learns_to_call_a_tool_is_stopped(library: Library, chat: Chat) -> None:
+    chat.answer = script = Script(SEARCH, calling(("search", "{")))
+    answer, steps = deep(library, "What does a harbour lamp cost?")
+    assert sum("failed" in step for step in steps) == 3
+    assert len([seen for seen in script.seen if "tools" in seen.body]) == 4
+    assert any("3 calls that were repeated or invalid" in note for note in answer.notes)
+
+
+def trickling(told: object) -> Iterator[bytes]:
+    """A stream that never ends."""
+    while True:
+        yield events(told, done=False)
+
+
+def test_a_stream_that_never_ends_is_stopped_in_time(tmp_path: Path, chat: Chat) -> None:
+    """Also while it writes the arguments of a call, of which nothing is shown."""
+    told = call_delta({"index": 0, "function": {"arguments": "[1, "}})
+
+    def turn(seen: Seen) -> Reply:
+        if len(script.seen) == 1:
+            return SEARCH
+        return Reply(trickling(told), then="close") if "tools" in seen.body else HANG
+
+    chat.answer = script = Script(turn)
+    with asked(tmp_path, chat, DOCUMENTS, ask_seconds="2", generate_seconds="0.3") as library:
+        answer, _ = deep(library, "What does a harbour lamp cost?")
+    assert any("after 2 seconds" in note for note in answer.notes), answer.notes
+    assert not answer.complete
+    assert "40 €" in answer.text, "quoted from what was read"
+
+
+def test_a_plan_ends_in_time_too(tmp_path: Path, chat: Chat) -> None:
+    def turn(seen: Seen) -> Reply:
+        if "tools" in seen.body:
+            return Reply({"error": {"message": "writer does not support tools"}}, 400)
+        if seen.body["messages"][0]["content"] == PLAN:
+            told = {"choices": [{"delta": {"content": "harbour lamp price\n"}}]}
+            return Reply(trickling(told), then="close")
+        return streamed("The harbour lamp costs 40 € [1].")
+
+    chat.answer = Script(turn)
+    with asked(tmp_path, chat, DOCUMENTS, ask_seconds="0.5") as library:
+        answer, steps = deep(library, "What does a harbour lamp cost?")
+    assert [step.partition(":")[0] for step in steps] == ["plan", "search", "write", "check"]
+    assert answer.text.startswith("The harbour lamp costs 40 € [")
 
 
 def endless() -> Callable[[Seen], Reply]:
@@ -247,7 +294,7 @@ def test_a_small_window_leaves_out_what_was_read_first(tmp_path: Path, chat: Cha
         answer, _ = deep(library, "What are harbour lamps?")
     assert script.told[0] == LEFT_OUT
     assert script.told[-1] != LEFT_OUT
-    assert [one.number for one in answer.citations] == [1, 5]
+    assert [one.title for one in answer.citations] == ["Lamp 0", "Lamp 4"]
 
 
 def test_a_refusal(library: Library, chat: Chat) -> None:
@@ -270,10 +317,15 @@ def test_what_nobody_read_is_no_answer(library: Library, chat: Chat) -> None:
         (Reply(events({"choices": [{"delta": {"content": "A har"}}]}, done=False), then="close"),
          "stopped in the middle"),
         (calling(("search", '{"queries": ["la')), "aren't valid JSON"),
-        (RESET, "no connection"),
-        (HANG, "did not answer"),
+        (RESET, "Couldn't connect"),
+        (HANG, "didn't answer"),
         (Reply({}, 500), "fails"),
         (Reply(events({"error": {"message": "out of memory"}}), then="close"), "out of memory"),
+        (Reply(events({"choices": [{"delta": {"refusal": "I can't help with that."}}]},
+                      {"choices": [{"delta": {}, "finish_reason": "stop"}]}), then="close"),
+         "declined to answer: I can't help with that."),
+        (Reply(events({"choices": [{"delta": {}, "finish_reason": "content_filter"}]}),
+               then="close"), "declined to answer: content_filter"),
     ],
 )  # fmt: skip
 def test_streams_that_are_cut_slow_or_broken(
@@ -289,13 +341,29 @@ def test_streams_that_are_cut_slow_or_broken(
     assert "40 €" in answer.text
 
 
+def test_an_answer_that_is_longer_than_it_may_be(library: Library, chat: Chat) -> None:
+    said = {"choices": [{"delta": {"content": "The harbour lamp costs 40 € [1]. The sh"}}]}
+    cut = {"choices": [{"delta": {}, "finish_reason": "length"}]}
+    chat.answer = Script(SEARCH, Reply(events(said, cut), then="close"))
+    answer, _ = deep(library, "What does a harbour lamp cost?")
+    assert answer.text.startswith("The harbour lamp costs 40 € [1].")
+    assert not answer.complete
+    assert any("stopped early: it reached 1,024 tokens" in note for note in answer.notes)
+    chat.answer = Reply(events(said, cut), then="close")
+    answer = library.ask("What does a harbour lamp cost?", depth="once")
+    assert not answer.complete
+    assert any("stopped early: it reached 1,024 tokens" in note for note in answer.notes)
+    chat.answer = lambda seen: Reply(trickling(said), then="close")  # it ignores its limit
+    answer = library.ask("What does a harbour lamp cost?", depth="once")
+    assert not answer.complete
+
+
 def test_a_model_that_cannot_call_tools_plans_its_searches(library: Library, chat: Chat) -> None:
     def turn(seen: Seen) -> Reply:
         if "tools" in seen.body:
             return Reply({"error": {"message": "writer does not support tools"}}, 400)
         if seen.body["messages"][0]["content"] == PLAN:
-            said = "1. harbour lamp price\n- ship lamp price\n\n"
-            return Reply({"choices": [{"message": {"content": said}}], "usage": USED})
+            return streamed("1. harbour lamp price\n- ship lamp price\n\n")
         return streamed("They cost 40 € and 55 € [1].")
 
     chat.answer = script = Script(turn)
@@ -319,10 +387,25 @@ def test_without_a_model_rules_take_the_question_apart(tmp_path: Path, chat: Cha
     assert "40 €" in answer.text
     assert "55 €" in answer.text
     assert "Together 95 €." in answer.text
-    assert steps[0].startswith("plan: Took the question apart: How much does a harbour lamp cost?")
+    assert steps[0].startswith("plan: Split the question: How much does a harbour lamp cost?")
     assert again.text == answer.text  # by itself, because one search answers only a part
     assert "40 €" in plain.text
     assert [step.name for step in plain.steps] == ["search", "extract"]
+
+
+def test_without_a_model_it_searches_by_keywords_before_it_refuses(
+    tmp_path: Path, chat: Chat
+) -> None:
+    advice = sample("advice.md", "How heavy is it? A heavy harbour lamp is for a heavy hand.")
+    with asked(tmp_path, chat, [advice, PRICES], generate_url="") as library:
+        question = "How heavy is a harbour lamp?"
+        once = library.ask(question, limit=1, depth="once")
+        answer = library.ask(question, limit=1)
+    assert once.refused
+    assert "3 kg" in answer.text, answer.steps
+    assert [step.detail for step in answer.steps if step.name == "search"][-1] == (
+        "Searched for “weight harbour lamp”: 1 passages"
+    )
 
 
 def test_depth_is_one_of_three(library: Library) -> None:

@@ -89,7 +89,7 @@ def test_a_library_goes_on_without_it(tmp_path: Path) -> None:
     ):
         (note,) = library.add(tmp_path / "note.md").notes
         answer = library.ask("How many cranes has Port Amble?")
-    assert note.startswith("Added for search by words and spelling only.")
+    assert note.startswith("Added without vectors: you can search by words and spelling only.")
     assert "You don't have access to the model." in note
     assert "AWS credentials" in note
     assert answer.kind is AnswerKind.EXTRACTED

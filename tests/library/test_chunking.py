@@ -156,6 +156,6 @@ def test_what_the_ceiling_left_out_is_said_until_it_is_not_true(
         with Library(open_embedded(tmp_path / "l"), ToyEmbedder(), settings) as library:
             notes = library.add(files).notes
             (document,) = library.documents.all()
-        said = "Only the first 2 of 3 passages are searchable."
+        said = "You can search only the first 2 of 3 passages."
         assert notes == ((f"Amble: {said}",) if told else ())
         assert document.metadata.get("chunking") == (said if told else None)

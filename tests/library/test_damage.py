@@ -178,11 +178,11 @@ def test_rot_in_passages_is_named_and_mended(library: Library, files: Path, tmp_
     rot(place, text_of)
     rot(place, "UPDATE chunks SET headings = '[\"other\"]' WHERE id = (SELECT max(id) FROM chunks)")
     told = wrong(library)["passages"]
-    assert told.startswith("3 passages are not as they were added, of documents #1, #2, #3.")
-    assert "Nothing tells what stood in #3" in told
-    assert "Put the text of 2 passages right." in library.upkeep.repair()
+    assert told.startswith("3 passages have changed on disk, in documents #1, #2, #3.")
+    assert "The text in #3 is lost" in told
+    assert "Restored the text of 2 passages." in library.upkeep.repair()
     (told,) = wrong(library).values()
-    assert told.startswith("1 passages are not as they were added, of documents #3.")
+    assert told.startswith("1 passages have changed on disk, in documents #3.")
     assert "harvour" not in library.documents.text(1)
     assert library.documents.text(2).startswith("b.md")
 
@@ -244,7 +244,7 @@ def test_a_rotten_vector_is_named_and_made_again(
         assert list(wrong(again)) == ["rows"]
         assert "1 rows of embeddings" in wrong(again)["rows"]
         assert "documents #1." in wrong(again)["rows"]
-        assert "Mended 1 rows that had changed on the disk." in again.upkeep.repair()
+        assert "Mended 1 rows that had changed on disk." in again.upkeep.repair()
         assert wrong(again) == {}
         assert answers(again) == expected
 

@@ -41,8 +41,8 @@ def test_a_required_word_is_corrected_like_any_other(samples: Library) -> None:
 def test_nothing_holds_all_that_is_required(samples: Library) -> None:
     found = samples.search('+crown +"glass telescope"')
     assert found.notes == (
-        'No passage holds all that you require (crown, "glass telescope"),'
-        " so none of it was required.",
+        'No passage has everything you require (crown, "glass telescope"),'
+        " so these words are optional.",
     )
     plain = samples.search("crown", options=SearchOptions(limit=3))
     assert {r.found.id for r in plain} & {r.found.id for r in found}
@@ -63,8 +63,7 @@ def test_no_passage_holds_every_word(samples: Library) -> None:
     options = SearchOptions(mode="keyword", every_word=True, limit=5)
     found = samples.search("crown waybread", options=options)
     assert found.notes == (
-        "No passage holds every word of “crown waybread”, so the keyword signal looked for any of"
-        " them.",
+        "No passage has every word of “crown waybread”, so keyword search accepted any of them.",
     )
     plain = samples.search("crown waybread", options=SearchOptions(mode="keyword", limit=5))
     assert [r.found.id for r in found] == [r.found.id for r in plain]

@@ -32,7 +32,7 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
         first = kept(library.backend, model)
         assert first is not None
         assert first.passages == LEAST + 20
-        assert "This library adds" in str(library.search("quarry beyond the forge").analyses)
+        assert "This library:" in str(library.search("quarry beyond the forge").analyses)
         library.add(notes(tmp_path / "little", 300, 10))
         assert kept(library.backend, model) == first
         assert first.length == -1.0  # notes of 70 characters

@@ -47,7 +47,7 @@ def test_without_an_answer_the_search_goes_on_and_explains_itself(tmp_path: Path
         down = library.search("what is fog", options=SearchOptions(hyde=True))
     assert down.items
     assert down.notes == ()  # nobody is bothered
-    assert any("hypothetical" in note for note in down.analysis.notes)
+    assert any("HyDE" in note for note in down.analysis.notes)
 
 
 def test_no_model_is_set_up(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_texts_of_a_process_that_died_have_to_be_offered_again(tmp_path: Path) -
         library.jobs.work()
         (job,) = library.jobs.all()
         assert (job.state, job.lasting) == (JobState.FAILED, False)
-        assert "Offer it again." in job.notes[0]
+        assert "Add it again." in job.notes[0]
         assert library.jobs.retry(job.id) == 0, "nobody has them any more"
         again = library.add_from(Texts("amber", "birch"), Labels())
         assert again.count(Fate.ADDED) + again.count(Fate.UNCHANGED) == 2

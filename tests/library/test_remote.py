@@ -105,15 +105,17 @@ def test_an_endpoint_that_is_down_and_comes_back(tmp_path: Path) -> None:
     down = remote(f"http://127.0.0.1:{closed_port()}")
     with opened(tmp_path / "l", down) as library:
         [note] = add(library, LANTERN, BREAD).notes
-        assert note.startswith("Added for search by words and spelling only. There is no conn")
+        assert note.startswith(
+            "Added without vectors: you can search by words and spelling only. Couldn't conn"
+        )
         assert "embed.url" in note
         results = library.search("lantern")
         assert [r.found.chunk.text for r in results] == [LANTERN]
-        assert results.notes[0].startswith("Searched by words and spelling only. There is no conn")
-        with pytest.raises(ModelUnavailable, match="no connection"):
+        assert results.notes[0].startswith("Searched by words and spelling only. Couldn't conn")
+        with pytest.raises(ModelUnavailable, match="Couldn't connect"):
             library.search("lantern", options=SearchOptions(mode="semantic"))
     with ScriptedEndpoint(toy) as server, opened(tmp_path / "l", remote(server.url)) as library:
-        assert add(library, LANTERN).notes == ("Vectors that were missing are made: 2.",)
+        assert add(library, LANTERN).notes == ("Added 2 missing vectors.",)
         assert library.upkeep.health()["vectors"] == 2
         assert (
             library.search("lantern", options=SearchOptions(mode="semantic"))[0].found.chunk.text
@@ -136,13 +138,13 @@ def test_an_endpoint_that_fails_every_third_call(tmp_path: Path) -> None:
 
 
 BAD = {
-    "did not answer within": HANG,
+    "didn't answer within": HANG,
     "TRIVIUM_EMBED_KEY": Reply({}, 401),
     "is busy": Reply({}, 503),
     "gives 2 dimensions, not 64": Reply({"data": [{"embedding": [1.0, 2.0]}]}),
     "3 embeddings for 1": Reply({"data": [{"embedding": [1.0] * 64}] * 3}),
-    "no lists of numbers": Reply({"data": [{"embedding": [float("nan")] * 64}]}),
-    "something else than JSON": Reply(b"<html>"),
+    "n't lists of numbers": Reply({"data": [{"embedding": [float("nan")] * 64}]}),
+    "something other than JSON": Reply(b"<html>"),
 }
 
 
@@ -165,7 +167,7 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
             give(model, 0.5 if bad == HANG else 20.0)
             [note] = add(library, f"Rope number {number}.").notes
             toy_failed = "by words and spelling only. toy (`embed.url`) "
-            assert note.startswith(f"Added for search {toy_failed}")
+            assert note.startswith(f"Added without vectors {toy_failed}")
             assert server.url not in note
             assert why in note
             results = library.search(f"rope number {number}")
@@ -176,7 +178,7 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
         bad = None
         give(model, 20.0)
         [note] = add(library, LANTERN).notes
-        assert note == f"Vectors that were missing are made: {len(BAD)}."
+        assert note == f"Added {len(BAD)} missing vectors."
         assert (
             library.upkeep.health()["vectors"] == library.upkeep.health()["chunks"] == 2 + len(BAD)
         )
@@ -222,7 +224,7 @@ def test_the_key_comes_from_the_environment_or_a_file(
     with pytest.raises(BadSetting, match=r"`rerank.key_file`.*No such file"):
         config.key("rerank", tmp_path / "none")
     file.write_bytes(b"\xff")
-    with pytest.raises(BadSetting, match="it is no text"):
+    with pytest.raises(BadSetting, match="it isn't text"):
         config.key("rerank", file)
 
 

@@ -98,7 +98,9 @@ def test_an_endpoint_turns_bad_and_sound_again(tmp_path: Path, code: str) -> Non
         report = library.add_from(Texts(), Labels())
         assert report.count(Fate.ADDED) == len(TEXTS), "all are found by words and spelling"
         assert {o.error.code for o in report.failed if o.error} == {code}
-        assert report.notes[0].startswith("Added for search by words and spelling only. toy (`")
+        assert report.notes[0].startswith(
+            "Added without vectors: you can search by words and spelling only. toy (`"
+        )
         assert report.job is not None
         job = report.job.id
         assert report.job.state is JobState.FAILED
@@ -140,5 +142,5 @@ def test_the_next_add_completes_it_too(tmp_path: Path) -> None:
     with ScriptedEndpoint(server) as endpoint, opened(tmp_path / "l", endpoint.url) as library:
         report = library.add_from(Texts(), Labels())
         assert report.count(Fate.UNCHANGED) == len(TEXTS)
-        assert f"Vectors that were missing are made: {len(TEXTS)}." in report.notes
+        assert f"Added {len(TEXTS)} missing vectors." in report.notes
         check_completed(library, job.id)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
 from starlette.testclient import TestClient
-from tests.serving.shelf import SECRET, VAULTED, client
+from tests.library.chat import Chat, asked
+from tests.serving.shelf import DOCUMENTS, SECRET, VAULTED, client
+from tests.sources.server import Asked, Reply, serving
 
 from trivium.access import Caller
+from trivium.answers import Answer, AnswerKind
+from trivium.integrations.slack_bot import SlackBot
 from trivium.library import Library
 from trivium.mcp.server import create_server
 from trivium.options import Filters, SearchOptions
+from trivium.sources.service import Service
+from trivium.sources.slack_messages import channel_label
 from trivium.web.site import furnish
 
 Found = list[tuple[int, int, float]]  # document, passage, match
@@ -83,11 +89,31 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("case", QUESTIONS, ids=lambda case: case["question"])
-@pytest.mark.parametrize("who", ["owner", "player"])
-def test_every_way_gives_the_same_answer(library: Library, case: dict[str, str], who: str) -> None:
-    """Python, HTTP, MCP and the page, without a language model and for the same caller."""
-    _, token = library.tokens.create(audiences=None if who == "owner" else ["player"])
+CHANNEL = "C1"
+
+
+def by_slack(library: Library, question: str) -> str:
+    """What the bot posts where it is mentioned in a channel."""
+    posted: list[str] = []
+
+    def answer(asked: Asked) -> Reply:
+        if asked.path.endswith("chat.postMessage"):
+            posted.append(asked.body["text"])
+        return Reply({"ok": True})
+
+    with serving(answer) as server:
+        service = Service("Slack", server.url, {"Authorization": "Bearer x"})
+        bot = SlackBot(library, service, service, lambda seconds: None)
+        told = {"type": "app_mention", "user": "U1", "channel": CHANNEL, "ts": "1.5"}
+        bot.hear({"event_id": "E1", "event": {**told, "text": f"<@UBOT> {question}"}})
+    (text,) = posted
+    return unescape(text)
+
+
+def same_everywhere(library: Library, case: dict[str, str], who: str) -> Answer:
+    """Python, HTTP, MCP, the page and Slack, for the same caller: in Slack it is a channel, in
+    which nobody asks in depth."""
+    _, token = library.tokens.create(audiences=None if who == "owner" else [channel_label(CHANNEL)])
     caller = library.tokens.caller(token)
     answer = library.ask(case["question"], within=caller.within(), depth=case.get("depth"))
     with client(library, token, furnish=furnish) as opened:
@@ -95,11 +121,13 @@ def test_every_way_gives_the_same_answer(library: Library, case: dict[str, str],
         assert (told["kind"], told["text"]) == (answer.kind, answer.text)
         form = {"q": case["question"], "depth": "deep" if case.get("depth") == "deep" else ""}
         page = unescape(opened.post("/ask", data=form).text)
-    marked = re.sub(r"<[^>]+>", "", page)
-    for sentence in answer.statements:
-        assert sentence.text in " ".join(marked.split())
     if answer.refused:
         assert answer.text in page
+    else:
+        copied = page.partition('<pre class="copied" hidden>')[2].partition("</pre>")[0]
+        assert copied.startswith(answer.text)
+    for one in answer.unsupported:
+        assert one.why in page
 
     async def asking() -> Any:
         async with Client(create_server(library, lambda _: caller)) as opened:
@@ -108,3 +136,34 @@ def test_every_way_gives_the_same_answer(library: Library, case: dict[str, str],
     told = anyio.run(asking)
     assert (told["kind"], told["text"]) == (answer.kind, answer.text)
     assert [one["number"] for one in told["citations"]] == [c.number for c in answer.citations]
+    assert told["unsupported"] == [one.text for one in answer.unsupported]
+    if who == "channel" and "depth" not in case:
+        posted = by_slack(library, case["question"])
+        assert posted.startswith(answer.text)
+        assert all(f"[{one.number}] {one.title}" in posted for one in answer.citations)
+        assert all(f"“{one.text}” ({one.why})" in posted for one in answer.unsupported)
+    return answer
+
+
+@pytest.mark.parametrize("case", QUESTIONS, ids=lambda case: case["question"])
+@pytest.mark.parametrize("who", ["owner", "channel"])
+def test_every_way_gives_the_same_answer(library: Library, case: dict[str, str], who: str) -> None:
+    same_everywhere(library, case, who)
+
+
+def test_every_way_gives_the_same_written_answer(tmp_path: Path) -> None:
+    chat = Chat()
+    with asked(tmp_path, chat, DOCUMENTS) as library:
+        chat.answer = "The crown lies in the harbour. It was forged by dragons [1]."
+        answer = same_everywhere(library, {"question": "Where does the crown lie?"}, "channel")
+        assert answer.kind is AnswerKind.WRITTEN
+        assert answer.text == "The crown lies in the harbour [1]. It was forged by dragons [1]."
+        assert len(answer.unsupported) == 1
+        chat.answer = "The crown has 47 gems [1]."
+        answer = same_everywhere(library, {"question": "Where does the crown lie?"}, "channel")
+        assert answer.kind is AnswerKind.EXTRACTED
+        chat.answer = "NOT_IN_PASSAGES No passage names a price."
+        answer = same_everywhere(
+            library, {"question": "What does the crown in the harbour cost?"}, "channel"
+        )
+        assert answer.text == "No passage names a price."

@@ -181,7 +181,7 @@ def test_static_files_are_kept_for_ever_and_nothing_else(player: TestClient) -> 
 def test_an_address_that_leads_nowhere(player: TestClient) -> None:
     person = player.get("/nowhere", headers={"Accept": "text/html"})
     assert person.status_code == 404
-    assert "There is nothing at /nowhere." in person.text
+    assert "No page at /nowhere." in person.text
     assert player.get("/nowhere").json()["code"] == "request.no_route"
     assert player.get("/v1/nowhere", headers={"Accept": "text/html"}).json()["status"] == 404
 

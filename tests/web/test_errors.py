@@ -36,5 +36,5 @@ def test_a_program_and_a_script_are_told_each_in_its_way(owner: TestClient) -> N
 
 def test_a_wrong_address_is_told_as_one(owner: TestClient) -> None:
     text = owner.get("/?q=crown&n=many").text
-    assert "The address says <code>n=many</code>." in text
+    assert "The address has <code>n=many</code>." in text
     assert "`" not in text.partition('role="alert"')[2].partition("</div>")[0]

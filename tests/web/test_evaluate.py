@@ -38,7 +38,7 @@ def test_judging_is_kept_and_can_be_said_anew(owner: TestClient) -> None:
 def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
     assert "No judged sets yet" in owner.get("/evaluate").text
     judged(owner)
-    assert "It was not run yet" in owner.get("/evaluate/mine").text
+    assert "No runs yet" in owner.get("/evaluate/mine").text
     first = owner.post("/evaluate/mine/run")
     assert first.status_code == 200
     assert "2 queries" in first.text
@@ -53,7 +53,7 @@ def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
     now, before = (str(answer.url).partition("run=")[2] for answer in (second, first))
     both = owner.get("/evaluate/mine", params={"run": now, "against": before}).text
     assert "compare-title" in both
-    assert "Losses of all three" in both
+    assert "Losses: all three" in both
     missing = owner.get("/evaluate/mine", params={"run": "nothing"})
     assert missing.status_code == 404
 

@@ -36,7 +36,7 @@ def test_what_is_typed_letter_by_letter_counts_once(owner: TestClient, library: 
         ("crown", 1),
     ]
     shown = owner.get("/settings/queries").text
-    assert "Trivium counts queries by day, without who asked." in shown
+    assert "Trivium counts queries by day and does not record who asked." in shown
     assert 'href="/?q=battle%20axe"' in shown
     owner.post("/settings/queries/delete", data={"age": "30d"})
     assert len(library.queries.all()) == 2

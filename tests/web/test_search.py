@@ -51,7 +51,7 @@ def test_nothing_found_names_the_query_and_leads_on(
 def test_what_is_chosen_is_counted(owner: TestClient) -> None:
     """A phone hides the options: their number says that some are at work."""
     chosen = re.compile(r'id="chosen"[^>]*>(.*?)</span>')
-    for asked, told in (("q=axe", ""), ("q=axe&rerank=1&collection=rules", "2 chosen")):
+    for asked, told in (("q=axe", ""), ("q=axe&rerank=1&collection=rules", "2 active")):
         found = chosen.search(owner.get(f"/?{asked}").text)
         assert found is not None
         assert found[1] == told
@@ -59,6 +59,6 @@ def test_what_is_chosen_is_counted(owner: TestClient) -> None:
 
 def test_what_fits_badly_is_set_apart(owner: TestClient) -> None:
     nothing = owner.get("/", params={"q": "xqzzyvw qqqq"}).text
-    assert nothing.count("Nothing fits well; the nearest are:") == 1
+    assert nothing.count("No good match. The closest results:") == 1
     found = owner.get("/", params={"q": "weapons axe"}).text
-    assert "Nothing fits well" not in found
+    assert "No good match" not in found

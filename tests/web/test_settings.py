@@ -49,7 +49,7 @@ def test_a_token_is_shown_once_and_can_be_revoked(owner: TestClient, library: Li
 def test_a_token_needs_a_right_and_one_kind_of_audiences(owner: TestClient) -> None:
     nothing = owner.post("/settings/tokens", data={"name": "x"})
     assert nothing.status_code == 422
-    assert "The token has no right." in nothing.text
+    assert "The token needs a right." in nothing.text
     both = owner.post("/settings/tokens", data={"right": "search", "audiences": "a", "every": "1"})
     assert both.status_code == 422
     assert "trv_" not in both.text

@@ -16,7 +16,7 @@ def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Pat
     form = {"kind": "notes", "name": "vault", "options": f"path = {tmp_path}\n"}
     shown = owner.post("/settings/sources", data=form).text
     assert "vault" in shown
-    assert "It hasn&#39;t run yet." in shown or "It hasn't run yet." in shown
+    assert "It hasn&#39;t run yet." in shown or "Not run yet." in shown
 
     def steer(act: str) -> str:
         data = {"source": "vault", "act": act}

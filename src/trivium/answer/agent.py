@@ -37,6 +37,7 @@ from trivium.ports import Generated, Generator, Message, ToolCall, ToolGenerator
 MOST_CALLS = 4  # of one step that are made
 MOST_REPEATED = 3  # calls that were made before, until the loop ends
 MOST_PLANNED = 4  # searches of a plan in plain text
+LONGEST_PLAN = 200  # tokens
 LONGEST_LINE = 160  # characters of a step that people read
 RULES = f"""\
 You answer questions from the user's own documents, and from nothing else. Use the tools to find
@@ -79,6 +80,13 @@ class Gathered:
         self.steps.append(Step(name, line, round(perf_counter() - since, 3)))
         return self.steps[-1]
 
+    def stop(self, why: str) -> None:
+        """By a limit."""
+        self.ended = False
+        self.notes.append(
+            f"Stopped searching after {why}; the answer uses what was read until then."
+        )
+
     def add(self, given: Given) -> list[Passage]:
         """Under their numbers; one that was met before keeps its own."""
         known = {(p.citation.document, p.citation.chunk): p for p in self.passages}
@@ -107,13 +115,14 @@ def explore(
     """Steps as they are made; the return value is what was gathered. Raises nothing: a model that
     fails is a `failure` of what was gathered until then."""
     gathered = Gathered()
+    until = monotonic() + limits.seconds
     if isinstance(generator, ToolGenerator):
-        loop = _Loop(generator, question, box, limits, count, gathered)
+        loop = _Loop(generator, question, box, limits, until, count, gathered)
         able = yield from loop.run()
         if able:
             return gathered
         gathered.failure = None
-    yield from _planned(generator, question, box, gathered)
+    yield from _planned(generator, question, box, limits, until, gathered)
     return gathered
 
 
@@ -124,6 +133,7 @@ class _Loop:
         question: str,
         box: Toolbox,
         limits: Limits,
+        until: float,
         count: Counter,
         gathered: Gathered,
     ) -> None:
@@ -132,7 +142,7 @@ class _Loop:
         self._limits = limits
         self._count = count
         self._gathered = gathered
-        self._until = monotonic() + limits.seconds
+        self._until = until
         self._key = secrets.token_hex(6)
         self._made: dict[tuple[str, str], int] = {}
         self._repeated = 0
@@ -150,7 +160,8 @@ class _Loop:
             if why:
                 return self._stopped(why)
             try:
-                generated = self._heard()
+                stream = self._generator.converse(self._messages, OFFERS, self._most)
+                generated = _heard(stream, self._until)
             except ModelError as failure:
                 gathered.failure = failure
                 return bool(turn) or not _cannot_call(failure)
@@ -159,18 +170,20 @@ class _Loop:
             gathered.usage += Usage(generated.prompt_tokens, generated.completion_tokens)
             if not generated.calls:
                 gathered.text = generated.text
+                if generated.cut:
+                    gathered.ended = False
+                    gathered.notes.append(
+                        f"The answer stopped early: it reached {self._most:,} tokens."
+                    )
                 return True
             self._messages.append(Message("assistant", generated.text, calls=generated.calls))
             yield from self._answer(generated.calls)
             if self._repeated >= MOST_REPEATED:
-                return self._stopped("the same calls again and again")
+                return self._stopped(f"{self._repeated} calls that were repeated or invalid")
         return self._stopped(f"{self._limits.steps} steps")
 
     def _stopped(self, why: str) -> bool:
-        self._gathered.ended = False
-        self._gathered.notes.append(
-            f"Stopped looking further after {why}; the answer rests on what was read until then."
-        )
+        self._gathered.stop(why)
         return True
 
     def _spent(self) -> str:
@@ -182,19 +195,6 @@ class _Loop:
         if not self._fits():
             return "the model's window was full"
         return ""
-
-    def _heard(self) -> Generated | None:
-        """What the model says or calls; None where the time is up. Its words are held back until it
-        is certain that no calls follow them."""
-        stream = self._generator.converse(self._messages, OFFERS, self._most)
-        with closing(stream):
-            while True:
-                try:
-                    next(stream)
-                except StopIteration as end:
-                    return cast(Generated, end.value)
-                if monotonic() > self._until:
-                    return None
 
     def _fits(self) -> bool:
         """Makes room in the window: what tools gave first goes first."""
@@ -229,7 +229,7 @@ class _Loop:
             self._made[key] = self._made.get(key, 0) + 1
             if self._made[key] > 1:
                 self._repeated += 1
-                return name, f"Asked again for the same: {_short(given)}", AGAIN
+                return name, f"Repeated an earlier search: {_short(given)}", AGAIN
             if call.name == "calculate":
                 return (name, *self._calculated(str(given["expression"])))
             found = use(self._box, call.name, given)
@@ -258,23 +258,44 @@ LEFT_OUT = (
 AGAIN = "You made this call before; its result is above. Try something else, or answer."
 
 
+def _heard(stream: Events[str, None, Generated], until: float) -> Generated | None:
+    """What the model says or calls, as a whole: calls may follow its words. None where the time is
+    up before it ends."""
+    with closing(stream):
+        while monotonic() <= until:
+            try:
+                next(stream)
+            except StopIteration as end:
+                return cast(Generated, end.value)
+    return None
+
+
 def _planned(
-    generator: Generator, question: str, box: Toolbox, gathered: Gathered
+    generator: Generator,
+    question: str,
+    box: Toolbox,
+    limits: Limits,
+    until: float,
+    gathered: Gathered,
 ) -> Events[AnswerEvent, None, None]:
     """Searches that the model writes down in plain text; without a plan the question itself."""
     since = perf_counter()
     queries = [question]
+    messages = (Message("system", PLAN), Message("user", f"Question: {question}"))
     try:
-        messages = (Message("system", PLAN), Message("user", f"Question: {question}"))
-        generated = generator.generate(messages, 200)
-        gathered.usage += Usage(generated.prompt_tokens, generated.completion_tokens)
-        queries += plan_of(generated.text)
+        generated = _heard(generator.stream(messages, LONGEST_PLAN), until)
+        if generated is not None:
+            gathered.usage += Usage(generated.prompt_tokens, generated.completion_tokens)
+            queries += plan_of(generated.text)
     except ModelError as failure:
         gathered.notes.append(f"The model planned no searches. {failure}")
     queries = list(dict.fromkeys(queries))[: MOST_PLANNED + 1]
     yield gathered.step("plan", f"Planned {len(queries)} searches: {'; '.join(queries)}", since)
     for query in queries:
         since = perf_counter()
+        if monotonic() > until and gathered.passages:
+            gathered.stop(f"{limits.seconds:g} seconds")
+            return
         try:
             found = box.search([query], mode="hybrid", collection="", where="", as_of="")
         except TriviumError as error:

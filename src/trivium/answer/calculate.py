@@ -40,7 +40,7 @@ def calculate(expression: str) -> float:
     try:
         value = _value(ast.parse(expression.strip(), mode="eval").body)
     except (SyntaxError, ArithmeticError, RecursionError, ValueError, IndexError) as reason:
-        raise BadValue(f"`{expression}` can't be calculated ({reason}).") from reason
+        raise BadValue(f"Couldn't calculate `{expression}` ({reason}).") from reason
     if isinstance(value, complex) or not isfinite(value):
         raise BadValue(f"`{expression}` has no result.")
     return value
@@ -49,7 +49,7 @@ def calculate(expression: str) -> float:
 def _value(node: ast.expr) -> float:
     match node:
         case ast.Constant(value=bool()):
-            raise ValueError("truth is no number")
+            raise ValueError("true and false aren't numbers")
         case ast.Constant(value=int() | float() as number):
             return float(number)
         case ast.UnaryOp(op=ast.USub(), operand=inner):

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from trivium.answer.likeness import Likeness
 from trivium.answer.passages import Passage
-from trivium.answer.question import Asks, Bag, Question, Term, figures, initials
+from trivium.answer.question import Asks, Question, Term, bag, figures, initials
 from trivium.answer.structure import EMPTY, Row, Table
 
 AROUND = 0.9  # what a term counts that a heading or a caption says, beside one in the labels
@@ -50,14 +50,14 @@ class Read:
         """For each column what its name says."""
         found = []
         for name in self.table.names:
-            bag = Bag(name, self.passage.language)
+            named = bag(name, self.passage.language)
             short = initials(self.question.terms, _ASIDE.sub("", name))
             said = {}
             for term in self.question.terms:
-                if bag.says(term) or term in short:
+                if named.says(term) or term in short:
                     said[term] = 1.0
                 elif not term.firm:
-                    like = self.likeness.between(term.word, bag.words)
+                    like = self.likeness.between(term.word, named.words)
                     said[term] = like if like >= LEAST_LIKE else 0.0
             found.append({term: share for term, share in said.items() if share})
         return found
@@ -66,13 +66,13 @@ class Read:
     def around(self) -> dict[Term, float]:
         place = self.passage.citation
         text = "\n".join((place.title, *place.headings, self.table.caption, self.table.unit))
-        bag = Bag(text, self.passage.language)
+        above = bag(text, self.passage.language)
         said = {}
         for term in self.question.terms:
-            if bag.says(term):
+            if above.says(term):
                 said[term] = AROUND
             elif not term.firm:
-                said[term] = AROUND * self.likeness.between(term.word, bag.words)
+                said[term] = AROUND * self.likeness.between(term.word, above.words)
         return said
 
     @cached_property
@@ -85,8 +85,8 @@ class Read:
     def _in_cell(self, cell: str) -> set[Term]:
         if cell in EMPTY:
             return set()
-        bag = Bag(cell, self.passage.language)
-        return {term for term in self.question.terms if bag.says(term)}
+        read = bag(cell, self.passage.language)
+        return {term for term in self.question.terms if read.says(term)}
 
     def cells(self) -> list[Found]:
         everywhere = [set().union(*row) for row in self.rows]
@@ -219,7 +219,7 @@ class Read:
 
 
 def _is_no_sum(label: str) -> bool:
-    return _SUMS.isdisjoint(Bag(label, "").words)
+    return _SUMS.isdisjoint(bag(label, "").words)
 
 
 def _number(cell: str) -> float:
@@ -256,10 +256,10 @@ def _precision(
 ) -> float:
     """The share of a label's words that the question says."""
     plain = _ASIDE.sub(" ", label)
-    parts = Bag(plain, language).words
+    parts = bag(plain, language).words
     if not parts:
         return 1.0
-    said = sum(any(Bag(part, language).says(t) for t in question.terms) for part in parts)
+    said = sum(any(bag(part, language).says(t) for t in question.terms) for part in parts)
     like = sum(share for share in (also or {}).values() if share < 1)
     return min(1.0, (said + like) / len(parts))
 

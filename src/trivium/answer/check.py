@@ -1,20 +1,21 @@
-"""Holds every sentence of an answer against the passages it cites.
+"""Checks every sentence of an answer against the passages it cites.
 
-What has no citation, or cites what does not bear it out, stays in the answer and is marked for the
-reader. Knows nothing of who wrote it.
+A sentence that cites nothing, or the wrong passage, gets the number of the passage that bears it
+out, where there is one. What none bears out is marked for the reader. Knows nothing of the writer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from trivium.answer.passages import Passage
 from trivium.answer.statements import Sentence, sentences
 from trivium.answer.support import (
+    Nearness,
     Read,
     Words,
     is_opposite,
-    nearest,
     pieces,
     strange_dates,
     strange_names,
@@ -34,87 +35,98 @@ BY_WORDS = 0.5  # what words count beside meaning
 LEAST = 0.5
 LEAST_BY_WORDS = 0.45  # where no model says anything about meaning: 60, 16 and 4 %
 COMPARED = 12  # sentences of each passage that are compared by meaning
-
-Near = Mapping[tuple[str, int], float] | None
+# Below it a cited sentence is not shown unless another one of its answer is borne out. Between the
+# two it may say the same in other words: it is shown, and marked.
+LEAST_SHOWN = 0.3
+# From which on a passage that the model didn't cite is cited for it.
+LEAST_ATTRIBUTED = 0.65
+MOST_TRIED = 2  # passages, those that share the most words with the sentence
+OPPOSITE = "its sources say the opposite"
 
 
 class Checker:
-    """`embedder`: one whose similarities are those that the limits were measured with, or None."""
+    """Checks one answer. `embedder`: one whose similarities are those that the limits were measured
+    with, or None. `known`: the question and results of calculations, which need no passage."""
 
-    def __init__(self, measure: Words, embedder: Embedder | None) -> None:
-        self._measure = measure
-        self._embedder = embedder
-
-    def check(self, text: str, question: str, passages: Sequence[Passage]) -> tuple[Statement, ...]:
-        """The statements of an answer, in order."""
-        found = [one for one in sentences(text) if one.states]
-        by_number = {passage.number: passage for passage in passages}
-        near = self._near(found, by_number)
-        language = detect_language(text)
-        return tuple(self._checked(one, question, by_number, near, language) for one in found)
-
-    def _near(self, found: Sequence[Sentence], by_number: Mapping[int, Passage]) -> Near:
-        cited = {n for one in found for n in one.citations if n in by_number}
-        if self._embedder is None or not cited:
-            return None
-        said = {word for one in found for word in words(one.text)}
-        among = {n: _likely(by_number[n].text, said) for n in sorted(cited)}
-        return nearest(self._embedder, [one.text for one in found if one.citations], among)
-
-    def _checked(
+    def __init__(
         self,
-        one: Sentence,
-        question: str,
-        by_number: Mapping[int, Passage],
-        near: Near,
-        language: str,
-    ) -> Statement:
-        cited = [by_number[n] for n in one.citations if n in by_number]
+        measure: Words,
+        embedder: Embedder | None,
+        passages: Sequence[Passage],
+        known: str = "",
+    ) -> None:
+        self._measure = measure
+        self._nearness = Nearness(embedder)
+        self._passages = {passage.number: passage for passage in passages}
+        self._known = known
+
+    def check(self, text: str) -> tuple[Statement, ...]:
+        """The statements of a whole answer, in order."""
+        language = detect_language(text)
+        return tuple(self.one(said, language) for said in sentences(text) if said.states)
+
+    def one(self, said: Sentence, language: str) -> Statement:
+        """`language`: of the whole answer, as far as it is known."""
+        cited = [self._passages[n] for n in said.citations if n in self._passages]
         if not cited:
-            return Statement(one.text, one.citations, False, "it cites no passage")
+            return Statement(said.text, said.citations, False, "it cites no source")
         texts = [f"{' '.join(p.citation.headings)}\n{p.text}" for p in cited]
-        strange = strange_numbers(one.text, [*texts, question])
+        strange = strange_numbers(said.text, [*texts, self._known])
         if strange:
             numbers = ", ".join(strange)
-            why = f"the passages it cites do not hold the number {numbers}"
-            return Statement(one.text, one.citations, False, why)
-        dates = strange_dates(one.text, [*texts, question])
+            why = f"its sources don't have the number {numbers}"
+            return Statement(said.text, said.citations, False, why)
+        dates = strange_dates(said.text, [*texts, self._known])
         if dates:
-            why = f"the passages it cites hold another date than {', '.join(dates)}"
-            return Statement(one.text, one.citations, False, why)
-        names = (
-            [] if language == "de" else strange_names(one.text, [*texts, *_titles(cited), question])
-        )
+            why = f"its sources have another date than {', '.join(dates)}"
+            return Statement(said.text, said.citations, False, why)
+        told = [*texts, *_titles(cited), self._known]
+        names = [] if language == "de" else strange_names(said.text, told)
         if names:
-            why = f"the passages it cites do not name {', '.join(names)}"
-            return Statement(one.text, one.citations, False, why)
+            why = f"its sources don't name {', '.join(names)}"
+            return Statement(said.text, said.citations, False, why)
         foreign = all(language and p.language and p.language != language for p in cited)
         if foreign:
-            why = "the passages it cites are in another language: only its numbers were compared"
-            return Statement(one.text, one.citations, True, why)
-        if is_opposite(one.text, texts, language or "en"):
-            why = "the passages it cites say the opposite"
-            return Statement(one.text, one.citations, False, why)
+            why = "its sources are in another language, so only numbers were compared"
+            return Statement(said.text, said.citations, True, why)
+        if is_opposite(said.text, texts, language or "en"):
+            return Statement(said.text, said.citations, False, OPPOSITE)
         reads = [Read(text, p.language) for text, p in zip(texts, cited, strict=True)]
-        support, least = self._measure.share(one.text, reads), LEAST_BY_WORDS
+        support, least = self._measure.share(said.text, reads, self._known), LEAST_BY_WORDS
+        among = {p.number: _likely(p.text, said.text) for p in cited}
+        near = self._nearness.nearest([said.text], among)
         if near is not None:
-            meaning = max(near[one.text, p.number] for p in cited)
+            meaning = max(near.values())
             support, least = BY_WORDS * support + (1 - BY_WORDS) * max(0.0, meaning), LEAST
         supported = support >= least
-        why = (
-            "the passages it cites bear it out"
-            if supported
-            else "the passages it cites do not say so"
-        )
-        return Statement(one.text, one.citations, supported, why, round(support, 3))
+        why = "its sources support it" if supported else "its sources don't say so"
+        return Statement(said.text, said.citations, supported, why, round(support, 3))
+
+    def attributed(self, said: Sentence, language: str) -> Statement | None:
+        """The same sentence with the one passage that bears it out best; None where none does."""
+        if not words(said.text):
+            return None
+        shares = {
+            number: self._measure.share(said.text, [Read(passage.text, passage.language)])
+            for number, passage in self._passages.items()
+        }
+        best = sorted(shares, key=lambda number: (-shares[number], number))[:MOST_TRIED]
+        tried = [self.one(replace(said, citations=(number,)), language) for number in best]
+        fitting = [one for one in tried if one.supported and one.support >= LEAST_ATTRIBUTED]
+        return max(fitting, key=lambda one: one.support, default=None)
+
+
+def may_be_shown(statement: Statement) -> bool:
+    """Whether it is borne out, or may be in other words."""
+    return statement.supported or statement.support >= LEAST_SHOWN
 
 
 def _titles(cited: Sequence[Passage]) -> list[str]:
     return [f"{one.citation.title} {one.citation.uri} {one.citation.collection}" for one in cited]
 
 
-def _likely(text: str, said: set[str]) -> list[str]:
+def _likely(text: str, said: str) -> list[str]:
     """The sentences that share the most words with what is said, in their order."""
-    every = pieces(text)
-    best = sorted(range(len(every)), key=lambda at: (-len(said & set(words(every[at]))), at))
+    every, wanted = pieces(text), set(words(said))
+    best = sorted(range(len(every)), key=lambda at: (-len(wanted & set(words(every[at]))), at))
     return [every[at] for at in sorted(best[:COMPARED])]

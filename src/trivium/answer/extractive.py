@@ -8,19 +8,18 @@ nothing is picked. Knows nothing of how passages were found.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from trivium.answer.cells import Found, Read
-from trivium.answer.likeness import Likeness
+from trivium.answer.likeness import Likeness, WordVectors
 from trivium.answer.passages import Passage
-from trivium.answer.question import Asks, Bag, Question, figures
+from trivium.answer.question import Asks, Question, bag, figures, function_words
 from trivium.answer.question import read as read_question
+from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.structure import Listing, Sentence, listings, sentences, tables
-from trivium.answer.support import Words, denies, nearest
+from trivium.answer.support import Nearness, Words, denies
 from trivium.ports import Embedder
-from trivium.text import boundaries
 from trivium.text.languages import detect_language
 from trivium.text.normalise import fold, words
 
@@ -52,6 +51,7 @@ _ORDINAL_DAY = re.compile(
 _CLAUSE = re.compile(
     r"[,;:]\s|\s(?=(?:with|and|but|which|who|where|while|because|since|und|aber|mit)\s)"
 )
+_VERDICT = re.compile(r"(Yes|No): ")
 _MONEY_WORDS = frozenset(("cost", "price", "kosten", "preis"))
 _MONEY = re.compile(r"[$€£]\s?\d|\d\s?(?:[€$£]|(?:euros?|dollars?|gp|sp|cp|EUR|USD|tallies)\b)")
 _PLACE = re.compile(
@@ -87,21 +87,21 @@ class _Candidate:
 class Extractor:
     """Picks answers for one caller."""
 
-    def __init__(self, embedder: Embedder, measure: Words) -> None:
+    def __init__(self, embedder: Embedder, measure: Words, kept: WordVectors) -> None:
         self._embedder = embedder
         self._measure = measure
+        self._kept = kept
 
     def pick(
-        self, question: str, passages: Sequence[Passage], said: Iterable[str] = ()
+        self, question: str, passages: Sequence[Passage], before: Before = NOTHING_SAID
     ) -> list[Picked]:
-        """Nothing where no passage holds an answer. `said`: answers given before, no sentence of
+        """Nothing where no passage holds an answer. `before`: answers given before, no sentence of
         which is given again."""
         language = detect_language(question) or (passages[0].language if passages else "")
         asked = read_question(question, language, self._measure.rarities)
         if not asked.terms:
             return []
-        before = _sentences_of(said)
-        likeness = Likeness(self._embedder)
+        likeness = Likeness(self._embedder, self._kept)
         reads = [
             Read(table, asked, passage, likeness)
             for passage in passages
@@ -109,7 +109,7 @@ class Extractor:
         ]
         likeness.learn(self._vocabulary(asked, passages, reads))
         found = _from_tables(asked, reads)
-        found = [one for one in found if not _was_said(one.text, before)]
+        found = [one for one in found if not before.says(one.text)]
         best = self._sentences(asked, passages, likeness, before)
         lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
         return [
@@ -119,6 +119,12 @@ class Extractor:
             )
             if one is not None
         ]
+
+    def keywords(self, question: str) -> str:
+        """What a question is about, as words to search for: `longsword weight` finds the table that
+        "How much does a longsword weigh?" misses."""
+        asked = read_question(question, detect_language(question), self._measure.rarities)
+        return " ".join(term.word for term in asked.terms)
 
     def _vocabulary(
         self, asked: Question, passages: Sequence[Passage], reads: Sequence[Read]
@@ -138,7 +144,7 @@ class Extractor:
         asked: Question,
         passages: Sequence[Passage],
         likeness: Likeness,
-        before: frozenset[str],
+        before: Before,
     ) -> list[_Candidate]:
         """Those that answer, the best first."""
         first: dict[str, _Candidate] = {}
@@ -156,50 +162,55 @@ class Extractor:
         best = sorted(first.values(), key=lambda one: -one.score)[:MOST_COMPARED]
         if not best:
             return []
-        likeness.learn(w for one in best[:MOST_LIKE] for w in words(one.text))
-        told = {at: [_in_place(one)] for at, one in enumerate(best)}
-        meaning = nearest(self._embedder, [asked.text], told)
-        found = []
-        for at, one in enumerate(best):
+        empty = function_words(asked.language)
+        unsure = [one for one in best[:MOST_LIKE] if not _says_all(asked, one)]
+        likeness.learn(w for one in unsure for w in words(one.text) if w not in empty)
+        # Only what may be the answer is compared by meaning, which takes the most time.
+        able = []
+        for one in best:
             held = _said(asked, one.sentence, one.passage, likeness)
-            near = meaning[asked.text, at] if meaning else held
-            kind, value = _answers(asked, one.text)
-            score = (WORDS * held + MEANING * max(0.0, near)) / (WORDS + MEANING)
+            kind, value = _answers(asked, one.text) if held >= LEAST_SAID else (0.0, "")
+            if kind:
+                able.append((kind, replace(one, said=held, value=value)))
+        told = {at: [_in_place(one)] for at, (_, one) in enumerate(able)}
+        meaning = Nearness(self._embedder).nearest([asked.text], told) if able else None
+        found = []
+        for at, (kind, one) in enumerate(able):
+            near = meaning[asked.text, at] if meaning else one.said
+            score = (WORDS * one.said + MEANING * max(0.0, near)) / (WORDS + MEANING)
             score += RANK / one.passage.number / 4
-            score *= AGAIN if _was_said(one.text, before) else 1
-            if kind and held >= LEAST_SAID and score * kind >= LEAST_SCORE:
-                found.append(_Candidate(one.sentence, one.passage, held, score * kind, value))
+            score *= AGAIN if before.says(one.text) else 1
+            if score * kind >= LEAST_SCORE:
+                found.append(replace(one, score=score * kind))
         return sorted(found, key=lambda one: -one.score)
 
 
-def _sentences_of(said: Iterable[str]) -> frozenset[str]:
-    """The sentences of answers that were given before, and each answer as a whole."""
-    found = set()
-    for text in said:
-        cuts = [0, *boundaries.sentences(text), len(text)]
-        found |= {text[a:b].strip() for a, b in pairwise(cuts)} | {text.strip()}
-    return frozenset(found)
-
-
-def _was_said(text: str, before: frozenset[str]) -> bool:
-    """Whether an answer held it as it is. An item of a list is more than its list said."""
-    return text in before or any(text in one for one in before if "; " not in one)
-
-
-def _not_again(asked: Question, picked: Picked, before: frozenset[str]) -> Picked | None:
-    """What was said before is not said again: of such a sentence only the part that answers."""
-    if not _was_said(picked.text, before):
+def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None:
+    """What was said before is not said again: of such a sentence only the part that answers. To a
+    question for yes or no, `Yes` alone does."""
+    verdict, body = _VERDICT.match(picked.text), picked.text
+    if verdict:
+        body = picked.text[verdict.end() :]
+    if not before.says(body):
         return picked
-    parts = [part.strip(" ,;:.") for part in _CLAUSE.split(picked.text)]
-    bags = [Bag(part, "") for part in parts]
+    parts = [part.strip(" ,;:.") for part in _CLAUSE.split(body)]
+    bags = [bag(part, "") for part in parts]
     focus = (asked.focus,) if asked.focus else ()
 
     def says(at: int) -> tuple[int, int, int]:
         return sum(map(bags[at].says, focus)), sum(map(bags[at].says, asked.terms)), -at
 
     most = max(range(len(parts)), key=says)
+    if verdict:
+        return replace(picked, text=f"{verdict[1]}.")
     shorter = len(parts) > 1 and any(map(bags[most].says, asked.terms))
     return replace(picked, text=parts[most]) if shorter else None
+
+
+def _says_all(asked: Question, one: _Candidate) -> bool:
+    """Whether a sentence says every term in the same word, so that none needs to be alike."""
+    own = bag(f"{one.sentence.question} {one.text}", one.passage.language)
+    return all(own.says(term) for term in asked.terms if not term.firm)
 
 
 def _says_more(asked: Question, text: str) -> bool:
@@ -218,11 +229,11 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
     the passage. 0 where a name or a figure of the question is missing from all of them, and where
     the sentence itself doesn't say the first thing that was asked about."""
     language = passage.language
-    own = Bag(f"{one.question} {one.text}", language)
-    near = Bag(one.paragraph, language)
+    own = bag(f"{one.question} {one.text}", language)
+    near = bag(one.paragraph, language)
     place = passage.citation
-    above = Bag("\n".join((place.title, *place.headings)), language)
-    rest = Bag(passage.text, language)
+    above = bag("\n".join((place.title, *place.headings)), language)
+    rest = bag(passage.text, language)
     covered = 0.0
     for term in asked.terms:
         like = 0.0
@@ -320,10 +331,10 @@ def _from_lists(
     best: tuple[Listing, Passage, float] | None = None
     for passage in passages:
         place = passage.citation
-        above = Bag("\n".join((place.title, *place.headings)), passage.language)
+        above = bag("\n".join((place.title, *place.headings)), passage.language)
         for listing in listings(passage):
-            lead = Bag(listing.lead, passage.language)
-            within = Bag("\n".join(listing.items), passage.language)
+            lead = bag(listing.lead, passage.language)
+            within = bag("\n".join(listing.items), passage.language)
             led = covered = 0.0
             missing = False
             for term in asked.terms:
@@ -419,7 +430,7 @@ def _quoted(asked: Question, best: Sequence[_Candidate], found: Sequence[Found])
             if elsewhere and near and one.value != first.value:
                 return [*picked, Picked(one.text, one.passage.number, one.score, True, one.value)]
         return picked
-    for one in best[1:]:
+    for one in best[1:] if asked.asks in (Asks.OTHER, Asks.LIST) else ():
         if len(picked) == MOST or one.score < NEAR * first.score:
             break
         if not any(_alike(one.text, other.text) for other in chosen):

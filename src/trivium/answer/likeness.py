@@ -8,7 +8,7 @@ longbow .26; mayor, magistrate .39; but trident, spear .58, so names are never c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from trivium.errors import ModelUnavailable
@@ -19,13 +19,33 @@ if TYPE_CHECKING:
 
 LEAST = 0.5  # below it two words are different things
 MOST_WORDS = 400  # that are compared for one answer: .2 s on 2 cores
+MOST_KEPT = 4_000  # words of all answers, 6 MB: the next question needs half of them again
+
+
+class WordVectors:
+    """Vectors of single words, kept from one answer to the next. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._model = ""
+        self._known: dict[str, Vector] = {}
+
+    def of(self, some: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
+        """Raises ModelUnavailable."""
+        if self._model != embedder.fingerprint or len(self._known) > MOST_KEPT:
+            self._model, self._known = embedder.fingerprint, {}
+        known = self._known
+        new = [word for word in some if word not in known]
+        if new:
+            known.update(zip(new, embedder.embed_documents(new), strict=True))
+        return {word: known[word] for word in some}
 
 
 class Likeness:
-    """Remembers the words of one answer. Without a model that can tell, nothing is alike."""
+    """Compares the words of one answer. Without a model that can tell, nothing is alike."""
 
-    def __init__(self, embedder: Embedder | None) -> None:
+    def __init__(self, embedder: Embedder | None, kept: WordVectors) -> None:
         self._embedder = embedder
+        self._kept = kept
         self._known: dict[str, Vector] = {}
 
     def learn(self, some: Iterable[str]) -> None:
@@ -37,11 +57,9 @@ class Likeness:
         if self._embedder is None or not new:
             return
         try:
-            vectors = self._embedder.embed_documents(new)
+            self._known |= self._kept.of(new, self._embedder)
         except ModelUnavailable:
             self._embedder = None
-            return
-        self._known.update(zip(new, vectors, strict=True))
 
     def between(self, word: str, others: Iterable[str]) -> float:
         """The likeness of the most alike; 0 below the least that counts."""

@@ -68,8 +68,8 @@ def compose(
     room = int((window - most) * share) - fixed
     if room < SMALLEST_CUT:
         raise BadSetting(
-            f"`generate.window` is {window:,} tokens: the question leaves no room for a passage.",
-            fix="Set it to what the model really reads, or ask more briefly.",
+            f"`generate.window` is {window:,} tokens: too small for this question and a passage.",
+            fix="Set it to the model's real context window, or ask a shorter question.",
         )
     kept: list[str] = []
     for passage in passages:

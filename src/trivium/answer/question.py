@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from trivium.text.normalise import fold, words
 from trivium.text.stems import stem, stop_words
@@ -69,6 +69,7 @@ _KINDS: tuple[tuple[Asks, re.Pattern[str]], ...] = tuple(
             r"|expensive|thick|hot|cold|strong)\b",
             r"\bwie (?:viele?|lange|alt|weit|schnell|schwer|hoch|groß|tief|breit|oft|teuer)\b",
             r"\bwhat (?:percentage|share) of\b",
+            r"\bwhat (?:is|was|are|were) the (?:difference|sum|total|number|amount)\b",
         ),
         (Asks.MOST, rf"\b(?:{'|'.join(sorted(_SUPERLATIVE))})\b"),
         (
@@ -214,8 +215,7 @@ def read(
     asks = next((kind for kind, pattern in _KINDS if pattern.search(text.strip())), Asks.OTHER)
     plain = _ORDINAL.sub(r"\1", text)
     figures = list(dict.fromkeys(map(digits, FIGURE.findall(plain))))
-    code = language or "en"
-    ignored = (_FUNCTION[code] if code in _FUNCTION else stop_words(code)) | _FRAMING
+    ignored = function_words(language) | _FRAMING
     ignored |= _SUPERLATIVE if asks is Asks.MOST else set()
     names = {word for found in _NAME.findall(text) for word in words(found)}
     said = [w for w in words(FIGURE.sub(" ", plain)) if w not in ignored and len(w) > 1]
@@ -238,6 +238,11 @@ def read(
     terms = [Term(word, weights[word], firm=word in names) for word in said]
     terms += [Term(figure, most, figure=True, firm=True) for figure in figures]
     return Question(text, asks, tuple(terms), language)
+
+
+def function_words(language: str) -> frozenset[str]:
+    code = language or "en"
+    return _FUNCTION[code] if code in _FUNCTION else stop_words(code)
 
 
 def digits(figure: str) -> str:
@@ -290,6 +295,10 @@ class Bag:
                 term.word == a + b for a, b in zip(self.words, self.words[1:], strict=False)
             )
         )
+
+
+# A question reads the same headings, paragraphs and labels for every sentence and cell of them.
+bag = lru_cache(maxsize=512)(Bag)
 
 
 def initials(terms: Iterable[Term], name: str) -> set[Term]:

@@ -58,7 +58,7 @@ def stand_alone(
     if text and len(text) <= LONGEST and _is_known(text, question, history):
         return Rewritten(text, usage=usage)
     why = f"{generator.name} asked something else." if text else written.why
-    note = f"Rules completed the question, because the model didn't. {why}"
+    note = f"Rewrote the question with rules, because the model failed. {why}"
     return Rewritten(ruled, note, usage)
 
 

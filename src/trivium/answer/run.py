@@ -1,5 +1,5 @@
-"""The recipe of an answer, top to bottom: stand alone, search, [look further], [refuse], write or
-extract, check.
+"""The recipe of an answer, top to bottom: stand alone, search, [look further], [refuse], write and
+check, or extract.
 
 Everything on the way is told as an event; the last one holds the whole answer. Knows searching by
 its recipe, models by their ports, and nothing of shells.
@@ -10,18 +10,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Events
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
 
 from trivium.answer.agent import Limits, explore
 from trivium.answer.check import Checker
+from trivium.answer.cite import MARK
 from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.likeness import WordVectors
+from trivium.answer.numbering import Numbering
 from trivium.answer.passages import Passage, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
 from trivium.answer.question import figures
 from trivium.answer.rewrite import stand_alone
+from trivium.answer.statements import NOTHING_SAID, Before
 from trivium.answer.support import Words
 from trivium.answer.tools import Toolbox
 from trivium.answer.write import Written, read_off, write
@@ -47,14 +52,19 @@ from trivium.text.normalise import words
 from trivium.types import StoredChunk
 
 SHARES = (1.0, 0.5, 0.25)  # of the window, as long as a model says that it was too much
-NOTHING_FOUND = "Nothing in the library comes near an answer to this."
-NOTHING_HELD = "The passages that were found do not hold the answer to this."
-CALCULATED = "it follows from what the passages say"
+NOTHING_FOUND = "I found nothing in your documents that answers this."
+NOTHING_HELD = "The passages I found don't answer this."
+NOTHING_NEW = "Your documents say no more about this than the answer before."
+CALCULATED = "it follows from its sources"
 _ARTICLES = frozenset({"The", "A", "An", "Der", "Die", "Das", "It", "In"})
-QUOTED = "it stands so in the passage"
+QUOTED = "quoted from the passage"
 DIFFERS = "Another source says:"
+DIFFER = "Sources differ:"
+FIGURE_SAYS = "Your documents say:"
+QUOTED_INSTEAD = "so Trivium quotes your documents instead."
 NO_MODEL = (
-    "No language model is set up (`generate.url`), so the answer is quoted from your documents."
+    "No language model is set up, so this answer quotes your documents. To get written answers, set"
+    " `generate.url`."
 )
 
 
@@ -106,23 +116,32 @@ class Answerer:
         embedder: Embedder,
         generator: Generator | None,
         count: Callable[[str], int],
+        kept: WordVectors,
         *,
         fitted: bool,
     ) -> None:
-        """`count`: tokens of a text. `fitted`: the embedder's similarities are those that the
-        limits for support were measured with; else words alone decide."""
+        """`count`: tokens of a text. `kept`: vectors of words from earlier answers. `fitted`: the
+        embedder's similarities are those that the limits for support were measured with; else
+        words alone decide."""
         self._find = search
         self._embedder = embedder
         self._generator = generator
         self._count = count
+        self._kept = kept
         self._backend = backend
         self._judge = embedder if fitted else None
 
     def answer(self, inquiry: Inquiry) -> Events[AnswerEvent, None, None]:
+        numbering = Numbering()
+        with closing(self._answer(inquiry)) as events:
+            for event in events:
+                yield numbering.told(event)
+
+    def _answer(self, inquiry: Inquiry) -> Events[AnswerEvent, None, None]:
         if len(inquiry.question) > LONGEST_QUERY:
             raise QueryTooLong(
                 f"The question has {len(inquiry.question):,} characters;"
-                f" {LONGEST_QUERY:,} are the most."
+                f" the limit is {LONGEST_QUERY:,}."
             )
         where = inquiry.request.where
         measure = Words(partial(self._backend.signals.rarities, where=where))
@@ -133,8 +152,7 @@ class Answerer:
         else:
             yield from self._look_once(inquiry, draft)
         if draft.kind is AnswerKind.WRITTEN:
-            yield self._check(inquiry, draft)
-            draft.notes += self._differences(draft)
+            yield from self._beside(draft)
         yield draft.usage
         yield Done(_finished(inquiry, draft))
 
@@ -143,7 +161,7 @@ class Answerer:
         # By the best alone: a passage that holds the answer may rank below one that doesn't.
         weak = not draft.results or draft.results.best < draft.results.floor
         further = inquiry.depth is Depth.AUTO and inquiry.box is not None
-        if weak and further and (self._generator is not None or decompose(draft.asked)):
+        if weak and further:
             yield from self._look_further(inquiry, draft)
         elif weak:
             draft.passages = ()
@@ -152,10 +170,10 @@ class Answerer:
             yield from self._write(self._generator, inquiry, draft)
         else:
             picked = self._picked(inquiry, draft)
-            if not picked and further and decompose(draft.asked):
+            if not picked and further:
                 yield from self._look_further(inquiry, draft)
             else:
-                yield from self._extracted(draft, picked, NO_MODEL)
+                yield from self._extracted(inquiry, draft, picked, NO_MODEL)
 
     def _look_further(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         """More than one search: as a language model calls for it, or by rules."""
@@ -174,15 +192,17 @@ class Answerer:
         draft.computed = tuple(gathered.computed)
         draft.complete = gathered.ended
         if gathered.failure is not None:
-            why = f"{gathered.failure} The answer is quoted from the documents."
             picked = self._picked(inquiry, draft) if draft.passages else []
-            yield from self._extracted(draft, picked, why)
+            yield from self._extracted(inquiry, draft, picked, _because(gathered.failure))
         elif not draft.passages:  # whatever a model says then, no document says it
             yield _say(draft, NOTHING_FOUND)
         elif gathered.text.strip():
             since = perf_counter()
-            written = yield from read_off(gathered.text, gathered.passages)
-            yield from self._take(draft, self._generator, written, draft.passages, since)
+            checker = self._checker(inquiry, draft, draft.passages)
+            written = yield from read_off(
+                gathered.text, draft.passages, checker, _before(inquiry, draft)
+            )
+            yield from self._take(inquiry, draft, written, draft.passages, since)
         else:
             yield from self._write(self._generator, inquiry, draft)
 
@@ -190,30 +210,25 @@ class Answerer:
         """Without a language model: rules take the question apart, and each part is searched for
         and answered by itself."""
         since = perf_counter()
+        before = _before(inquiry, draft)
         plan = decompose(draft.asked) or Plan((draft.asked,), Join.EACH)
         if len(plan.parts) > 1:
             parts = "; ".join(part for part in plan.parts if "{}" not in part)
-            yield draft.step("plan", f"Took the question apart: {parts}", since)
+            yield draft.step("plan", f"Split the question: {parts}", since)
         found: list[Picked] = []
         passages: list[Passage] = []
         last = ""
+        # A figure that was told before is still needed to compare or to go on from it.
+        said = before if plan.join is Join.EACH else NOTHING_SAID
         for part in plan.parts:
-            since = perf_counter()
             question = part.replace("{}", last) if last else part
             if "{}" in question:
                 break
-            results = self._find(replace(inquiry.request, queries=(question,)))
-            fresh = [one for one in results if not _is_among(one.found, passages)]
-            start = len(passages)
-            passages += [
-                passage_of(start + at, r.found, r.before, r.after) for at, r in enumerate(fresh, 1)
-            ]
-            yield draft.step("search", f"Searched for “{question}”: {len(results)} passages", since)
-            if not results or results.best < results.floor:
-                continue
-            places = {(r.found.document.id, r.found.id) for r in results}
-            near = [p for p in passages if (p.citation.document, p.citation.chunk) in places]
-            picked = self._extractor(draft).pick(question, near, _said(inquiry))
+            picked: list[Picked] = []
+            for query in (question, self._extractor(draft).keywords(question)):
+                if not picked and query:
+                    near = yield from self._searched(inquiry, draft, query, passages)
+                    picked = self._extractor(draft).pick(question, near, said)
             last = _entity(picked[0], question) if picked else ""
             found += picked[:1] if plan.join is not Join.EACH else picked
         draft.passages = tuple(passages)
@@ -222,13 +237,42 @@ class Answerer:
             found = found[-1:]
         if not whole and plan.join is not Join.EACH:
             found = []
-        yield from self._extracted(draft, found, NO_MODEL)
+        told = [one for one in found if not before.says(one.text)]
         conclusion = joined(plan, [one.value or one.text for one in found])
-        if conclusion and found:
-            marks = "".join(f"[{n}]" for n in dict.fromkeys(one.number for one in found))
-            cited = tuple(dict.fromkeys(one.number for one in found))
-            yield _say(draft, f" {conclusion} {marks}")
-            draft.statements += (Statement(conclusion, cited, True, CALCULATED, 1.0),)
+        if told or not conclusion:
+            yield from self._extracted(inquiry, draft, told, NO_MODEL)
+        else:
+            draft.notes.append(NO_MODEL)
+        if conclusion:
+            yield from self._concluded(draft, conclusion, found)
+
+    def _searched(
+        self, inquiry: Inquiry, draft: _Draft, query: str, passages: list[Passage]
+    ) -> Events[AnswerEvent, None, list[Passage]]:
+        """What a search finds, as passages; those that are new are added under their numbers.
+        Nothing where every match is weak."""
+        since = perf_counter()
+        results = self._find(replace(inquiry.request, queries=(query,)))
+        fresh = [one for one in results if not _is_among(one.found, passages)]
+        start = len(passages)
+        passages += [
+            passage_of(start + at, r.found, r.before, r.after) for at, r in enumerate(fresh, 1)
+        ]
+        yield draft.step("search", f"Searched for “{query}”: {len(results)} passages", since)
+        if not results or results.best < results.floor:
+            return []
+        places = {(r.found.document.id, r.found.id) for r in results}
+        return [p for p in passages if (p.citation.document, p.citation.chunk) in places]
+
+    def _concluded(
+        self, draft: _Draft, conclusion: str, found: Sequence[Picked]
+    ) -> Iterator[AnswerEvent]:
+        numbers = tuple(dict.fromkeys(one.number for one in found))
+        yield from _cite(draft, numbers)
+        draft.kind = AnswerKind.EXTRACTED
+        marks = "".join(f"[{number}]" for number in numbers)
+        yield _say(draft, f"{' ' if draft.text else ''}{conclusion} {marks}")
+        draft.statements += (Statement(conclusion, numbers, True, CALCULATED, 1.0),)
 
     def _stand_alone(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         if inquiry.history:
@@ -244,7 +288,7 @@ class Answerer:
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
         documents = len({passage.citation.document for passage in draft.passages})
-        found = f"{len(draft.passages)} passages of {documents} documents"
+        found = f"{len(draft.passages)} passages in {documents} documents"
         yield draft.step("search", found, since)
 
     def _write(
@@ -256,84 +300,109 @@ class Answerer:
             prompt = compose(
                 draft.asked, draft.passages, generator.window, self._count, share=share
             )
+            checker = self._checker(inquiry, draft, prompt.passages)
             try:
-                written = yield from write(generator, prompt)
+                written = yield from write(generator, prompt, checker, _before(inquiry, draft))
                 break
             except ModelError as reason:
                 if not _is_too_long(reason) or share == SHARES[-1]:
-                    why = f"{reason} The answer is quoted from the documents."
-                    yield from self._extracted(draft, self._picked(inquiry, draft), why)
+                    picked = self._picked(inquiry, draft)
+                    yield from self._extracted(inquiry, draft, picked, _because(reason))
                     return
         draft.notes += prompt.notes
-        yield from self._take(draft, generator, written, prompt.passages, since)
+        yield from self._take(inquiry, draft, written, prompt.passages, since)
 
     def _take(
         self,
+        inquiry: Inquiry,
         draft: _Draft,
-        generator: Generator,
         written: Written,
         read: Sequence[Passage],
         since: float,
     ) -> Iterator[AnswerEvent]:
-        draft.kind = AnswerKind.REFUSED if written.refused else AnswerKind.WRITTEN
-        draft.text, draft.cited = written.text, list(written.cited)
-        draft.complete = draft.complete and written.failure is None
+        """What the model wrote becomes the answer, unless no passage bears out any of it."""
+        model = self._generator.name if self._generator is not None else ""
+        draft.complete = draft.complete and written.whole
         draft.usage += written.usage
-        draft.model, draft.read = generator.name, tuple(read)
+        draft.read = tuple(read)
         draft.notes += written.notes
+        yield draft.step("write", f"{model}, from {len(read)} passages", since)
+        if written.unsupported or written.again:
+            why = "nothing new" if written.again else "nothing that the passages support"
+            picked = self._picked(inquiry, draft)
+            told = QUOTED_INSTEAD if picked else "so it isn't shown."
+            yield from self._extracted(inquiry, draft, picked, f"{model} wrote {why}, {told}")
+            return
+        draft.kind = AnswerKind.REFUSED if written.refused else AnswerKind.WRITTEN
+        draft.text, draft.cited, draft.model = written.text, list(written.cited), model
         if not draft.text.strip():
             yield _say(draft, NOTHING_HELD)
-        yield draft.step("write", f"{generator.name}, from {len(read)} passages", since)
+        draft.statements = written.statements
+        if draft.kind is AnswerKind.WRITTEN:
+            borne_out = sum(one.supported for one in draft.statements)
+            detail = f"{borne_out} of {len(draft.statements)} statements supported"
+            yield draft.step("check", detail, perf_counter())
+
+    def _checker(self, inquiry: Inquiry, draft: _Draft, read: Sequence[Passage]) -> Checker:
+        known = "\n".join((inquiry.question, draft.asked, *draft.computed))
+        return Checker(draft.measure, self._judge, read, known)
 
     def _extractor(self, draft: _Draft) -> Extractor:
-        return Extractor(self._embedder, draft.measure)
+        return Extractor(self._embedder, draft.measure, self._kept)
 
     def _picked(self, inquiry: Inquiry, draft: _Draft) -> list[Picked]:
-        return self._extractor(draft).pick(draft.asked, draft.passages, _said(inquiry))
+        before = _before(inquiry, draft)
+        return self._extractor(draft).pick(draft.asked, draft.passages, before)
 
     def _extracted(
-        self, draft: _Draft, picked: Sequence[Picked], why: str
+        self, inquiry: Inquiry, draft: _Draft, picked: Sequence[Picked], why: str
     ) -> Iterator[AnswerEvent]:
         since = perf_counter()
         draft.read = draft.passages
         draft.notes.append(why)
-        by_number = {passage.number: passage.citation for passage in draft.passages}
         draft.kind = AnswerKind.EXTRACTED if picked else AnswerKind.REFUSED
         for one in picked:
-            if one.number not in draft.cited:
-                draft.cited.append(one.number)
-                yield by_number[one.number]
+            yield from _cite(draft, [one.number])
             text = unmarked(one.text)
             between = f" {DIFFERS} " if one.differs else " " if draft.text else ""
             yield _say(draft, f"{between}{text} [{one.number}]")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         if not picked:
-            yield _say(draft, NOTHING_HELD)
-        draft.cited.sort()
+            known = inquiry.history and self._extractor(draft).pick(draft.asked, draft.passages)
+            yield _say(draft, NOTHING_NEW if known else NOTHING_HELD)
         yield draft.step("extract", f"from {len(draft.passages)} passages", since)
 
-    def _differences(self, draft: _Draft) -> list[str]:
-        """Where two sources say different things to the question, and the answer says one."""
+    def _beside(self, draft: _Draft) -> Iterator[AnswerEvent]:
+        """What is quoted below a written answer: two sources that say different things, where it
+        gives only one of them, and the figure that was asked for, where it gives none."""
         picked = self._extractor(draft).pick(draft.asked, draft.read)
-        others = [one for one in picked if one.differs and one.text not in draft.text]
-        said = set(figures(draft.text))
-        if not others or all(set(figures(one.value or one.text)) <= said for one in others):
-            return []
-        told = "; ".join(f"“{unmarked(one.text)}” [{one.number}]" for one in (picked[0], *others))
-        return [f"The sources differ: {told}."]
+        said = set(figures(MARK.sub("", draft.text)))
+        others = [one for one in picked if one.differs]
+        sides = [picked[0], *others] if others else []
+        if not all(set(figures(one.value or one.text)) <= said for one in sides):
+            yield from self._quoted(draft, DIFFER, sides)
+        elif picked and figures(picked[0].value) and not said - set(figures(draft.asked)):
+            yield from self._quoted(draft, FIGURE_SAYS, picked[:1])
 
-    def _check(self, inquiry: Inquiry, draft: _Draft) -> Step:
-        since = perf_counter()
-        checker = Checker(draft.measure, self._judge)
-        known = "\n".join((inquiry.question, *draft.computed))
-        draft.statements = checker.check(draft.text, known, draft.read)
-        borne_out = sum(one.supported for one in draft.statements)
-        detail = f"{borne_out} of {len(draft.statements)} statements borne out"
-        return draft.step("check", detail, since)
+    def _quoted(self, draft: _Draft, lead: str, picked: Sequence[Picked]) -> Iterator[AnswerEvent]:
+        told = []
+        for one in picked:
+            yield from _cite(draft, [one.number])
+            text = unmarked(one.text)
+            told.append(f"“{text}” [{one.number}]")
+            draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
+        yield _say(draft, f"\n\n{lead} {'; '.join(told)}.")
 
 
-def _said(inquiry: Inquiry) -> list[str]:
-    return [turn.answer for turn in inquiry.history]
+def _before(inquiry: Inquiry, draft: _Draft) -> Before:
+    """What earlier answers said, but for those to the same question: who asks again gets the same
+    answer again."""
+    now = {tuple(words(inquiry.question)), tuple(words(draft.asked))}
+    return Before(t.answer for t in inquiry.history if tuple(words(t.question)) not in now)
+
+
+def _because(failure: ModelError) -> str:
+    return f"{failure} Trivium quotes your documents instead."
 
 
 def _is_among(found: StoredChunk, passages: Sequence[Passage]) -> bool:
@@ -352,6 +421,14 @@ def _entity(picked: Picked, question: str) -> str:
             return str(name)
     begun = re.match(r"(?:The|A|An|Der|Die|Das) [\w-]+", picked.text)
     return begun[0].lower() if begun else ""
+
+
+def _cite(draft: _Draft, numbers: Sequence[int]) -> Iterator[AnswerEvent]:
+    by_number = {passage.number: passage.citation for passage in draft.passages}
+    for number in numbers:
+        if number not in draft.cited:
+            draft.cited.append(number)
+            yield by_number[number]
 
 
 def _say(draft: _Draft, text: str) -> Token:

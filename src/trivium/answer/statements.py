@@ -1,21 +1,24 @@
-"""Takes an answer apart: its sentences, the passages that each cites, and which of them state
-something. Pure over text.
+"""Takes an answer apart: its sentences, the passages that each cites, which of them state
+something, and what earlier answers said already. Pure over text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from trivium.answer.cite import MARK
 from trivium.text import boundaries
+from trivium.text.normalise import words
 
 _LEADING_MARKS = re.compile(r"\s*(?:\[\d{1,3}\]\s*)+[.;,]?")
 _TIGHT_MARK = re.compile(r"(?<=[.!?…])((?:\[\d{1,3}\])+)")  # no blank before it: no boundary
 _BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.)])\s+")
 _DECORATION = re.compile(r"[*_`#>]+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
+_END = re.compile(r"[.!?…:;,\"'”’)\]*_]*\s*$")
 FEWEST_WORDS = 3  # "Yes." and "In short:" state nothing by themselves
 
 
@@ -55,3 +58,39 @@ def _sentence(part: str) -> Sentence:
     wordy = len(_LETTERS.findall(plain)) >= FEWEST_WORDS
     heads = part.lstrip().startswith("#") or plain.endswith((":", "?"))
     return Sentence(plain, cited, bool(cited) or (wordy and not heads))
+
+
+def cited_as(part: str, numbers: Sequence[int]) -> str:
+    """A sentence as it stands, with these marks in place of its own."""
+    plain = re.sub(rf"\s*{MARK.pattern}", "", part)
+    end = _END.search(plain)
+    at = end.start() if end else len(plain)
+    return f"{plain[:at]} {''.join(f'[{number}]' for number in numbers)}{plain[at:]}"
+
+
+class Before:
+    """What earlier answers of a conversation said, however they were punctuated."""
+
+    def __init__(self, answers: Iterable[str] = ()) -> None:
+        self._sentences: set[str] = set()
+        self._runs: list[str] = []  # of words, where a part of them says the same
+        for answer in answers:
+            for part in re.split(r"\n", answer):
+                cuts = [0, *boundaries.sentences(part), len(part)]
+                found = [part[a:b] for a, b in pairwise(cuts)]
+                self._sentences |= {_run(one) for one in (*found, part)}
+                self._runs += [_run(one) for one in (*found, part) if ";" not in one]
+
+    def says(self, text: str) -> bool:
+        """Whether an answer said it in the same words. An item of a list is more than its list."""
+        run = _run(text)
+        return bool(run.strip()) and (
+            run in self._sentences or any(run in one for one in self._runs)
+        )
+
+
+NOTHING_SAID = Before()
+
+
+def _run(text: str) -> str:
+    return f" {' '.join(words(text))} "

@@ -21,10 +21,16 @@ LONGEST_LEAD = 240  # characters of a line above a list or a table that says wha
 LONGEST_ITEM = 240
 MOST_ITEMS = 40
 LONGEST = 400  # characters of a sentence that are compared
+MOST_IN_HEADING = 6  # words: in capitals, or each with a capital, they are one that nobody marked
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
+_FOOTNOTE = re.compile(r"(?<=\S)(?:\[\d{1,3}\])+(?::\s?\d+(?:[–-]\d+)?)?")
 _CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
+# `2.1 Market Stops`, `Figure 3: Results`
+_NUMBERED = re.compile(
+    r"\d+(?:\.\d+)+\.?\s+[A-ZÄÖÜ][^\d.?!]{0,60}$|(?:Table|Tab\.|Figure|Fig\.|Tabelle|Abb(?:ildung|\.))\s*\d+[.:]"
+)
 _MEASURED = re.compile(
     r"\b(?:figures?|prices?|values?|amounts?|numbers?|sums?|costs?|weights?|Angaben|Werte|Preise)\b"
     r"[^.|\n]{0,30}?\b(?:in)\s+((?:thousands?|millions?|billions?|Tausend|Millionen)?\s?(?:of\s)?[^\W\d_]+)",
@@ -168,24 +174,43 @@ class Sentence:
 
 
 def sentences(passage: Passage) -> list[Sentence]:
-    """Those of running text and of lists, each short enough to compare; no headings, no rows."""
+    """Those of running text and of lists, each short enough to compare; no headings, no rows, no
+    end of a sentence that a chunk begins with, and without the numbers of footnotes."""
     headings = {*passage.citation.headings, passage.citation.title}
     found: list[Sentence] = []
-    for lines in blocks(passage.citation.text):
+    for at, lines in enumerate(blocks(passage.citation.text)):
         rows = sum(" | " in line for line in lines)
         if rows * 2 >= len(lines):
             continue
         for line in lines:
-            cuts = [0, *boundaries.sentences(line), len(line)]
-            parts = [" ".join(line[a:b].split())[:LONGEST] for a, b in pairwise(cuts)]
+            plain = _FOOTNOTE.sub("", line)
+            cuts = [0, *boundaries.sentences(plain), len(plain)]
+            parts = [_short(" ".join(plain[a:b].split())) for a, b in pairwise(cuts)]
+            begun = passage.citation.index > 0 and not at and line is lines[0]
             found += [
                 Sentence(
                     part,
-                    line,
-                    tuple(parts[at + 1 :]),
-                    parts[at - 1] if at and parts[at - 1].endswith("?") else "",
+                    plain,
+                    tuple(parts[nth + 1 :]),
+                    parts[nth - 1] if nth and parts[nth - 1].endswith("?") else "",
                 )
-                for at, part in enumerate(parts)
-                if part not in headings and len(words(part)) > 1
+                for nth, part in enumerate(parts)
+                if not _is_heading(part, headings)
+                and len(words(part)) > 1
+                and not (begun and not nth and part[:1].islower())
             ]
     return found
+
+
+def _is_heading(part: str, headings: set[str]) -> bool:
+    """Also captions. But a heading that holds a value says something: `TOTAL $821.14`."""
+    if _NUMBERED.match(part):
+        return True
+    if not part or (any(map(str.isdigit, part[1:])) and not part[0].isdigit()):
+        return False
+    named = part[-1] not in ".!?:…" and all(w[0].isupper() for w in part.split() if len(w) > 3)
+    return part in headings or (len(part.split()) <= MOST_IN_HEADING and (named or part.isupper()))
+
+
+def _short(part: str) -> str:
+    return part if len(part) <= LONGEST else part[:LONGEST].rsplit(" ", 1)[0] + " …"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from trivium.answer.question import COUNTED
 from trivium.errors import ModelUnavailable
 from trivium.ports import Embedder
 from trivium.text import boundaries
@@ -19,7 +20,7 @@ from trivium.text.normalise import fold, words
 from trivium.text.stems import content_words, stem
 
 if TYPE_CHECKING:
-    from trivium.types import Vectors
+    from trivium.types import Vector
 
 Rarities = Callable[[Sequence[str]], Sequence[float]]
 
@@ -46,14 +47,6 @@ _DATE = re.compile(
     rf"|\b(?P<day_a>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s)?(?P<a>{_MONTH})\.?(?:,?\s(?P<year_a>\d{{4}}))?\b"
     rf"|\b(?P<b>{_MONTH})\.?\s(?:(?P<day_b>\d{{1,2}})(?:st|nd|rd|th)?(?!\d),?\s?)?(?P<year_b>\d{{4}})?\b"
 )
-_COUNTED = {
-    word: str(number)
-    for number, names in enumerate(
-        ("zero null", "one eins", "two zwei", "three drei", "four vier", "five fünf", "six sechs",
-         "seven sieben", "eight acht", "nine neun", "ten zehn", "eleven elf", "twelve zwölf")
-    )
-    for word in map(fold, names.split())
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +63,9 @@ class Words:
     def __init__(self, rarities: Rarities) -> None:
         self.rarities = rarities
 
-    def share(self, text: str, among: Sequence[Read]) -> float:
-        """0..1, of the text's content words by their rarity; 1 where it has none."""
+    def share(self, text: str, among: Sequence[Read], known: str = "") -> float:
+        """0..1, of the text's content words by their rarity; 1 where it has none. A word that only
+        `known`, the question, says counts half as much as the others: "It costs 40 €"."""
         languages = sorted({read.language for read in among})
         content = list(dict.fromkeys(content_words(words(text), languages or [""])))
         if not content:
@@ -82,14 +76,24 @@ class Words:
             there = set(stem(words(read.text), read.language))
             stems = stem(content, read.language)
             held |= {w: True for w, s in zip(content, stems, strict=True) if s in there}
+        said = {one for language in languages for one in stem(words(known), language)}
+        asked = {word for word in content if not said.isdisjoint(_stems(word, languages))}
+        others = [weights[word] for word in content if held[word] or word not in asked]
+        if len(asked) < len(content):  # something new is said
+            half = sum(others) / len(others) / 2
+            weights |= {word: min(weights[word], half) for word in asked if not held[word]}
         whole = sum(weights.values())
         return sum(weights[word] for word, found in held.items() if found) / whole if whole else 1.0
+
+
+def _stems(word: str, languages: Sequence[str]) -> set[str]:
+    return {one for language in languages for one in stem([word], language)}
 
 
 def strange_numbers(text: str, among: Sequence[str]) -> list[str]:
     """Numbers of a text that none of the others holds, in figures or, up to twelve, in words."""
     known = {number for other in among for number in _numbers(other)}
-    known |= {_COUNTED[w] for other in among for w in words(other) if w in _COUNTED}
+    known |= {COUNTED[w] for other in among for w in words(other) if w in COUNTED}
     return [number for number in dict.fromkeys(_numbers(text)) if number not in known]
 
 
@@ -158,21 +162,33 @@ def pieces(text: str) -> list[str]:
     return [one for one in found if any(c.isalnum() for c in one)]
 
 
-def nearest(
-    embedder: Embedder, statements: Sequence[str], among: Mapping[int, Sequence[str]]
-) -> Mapping[tuple[str, int], float] | None:
-    """For each statement and each passage the similarity of its nearest sentence; None where no
-    model says. Statements are sentences too, so both are embedded as documents are."""
-    texts = list(dict.fromkeys([*statements, *(one for some in among.values() for one in some)]))
-    try:
-        vectors: Vectors = embedder.embed_documents(texts)
-    except ModelUnavailable:
-        return None
-    at = {text: row for row, text in enumerate(texts)}
-    found: dict[tuple[str, int], float] = {}
-    for number, some in among.items():
-        rows = vectors[[at[one] for one in some]]
-        for statement in statements:
-            near = rows @ vectors[at[statement]]
-            found[statement, number] = float(near.max()) if len(some) else 0.0
-    return found
+class Nearness:
+    """How near sentences are in meaning, by the embedding model. Remembers the sentences of one
+    answer, so none of them is embedded twice."""
+
+    def __init__(self, embedder: Embedder | None) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vector] = {}
+
+    def nearest(
+        self, statements: Sequence[str], among: Mapping[int, Sequence[str]]
+    ) -> Mapping[tuple[str, int], float] | None:
+        """For each statement and each passage the similarity of its nearest sentence; None where
+        there is no model. Statements are sentences too, so both are embedded as documents."""
+        texts = dict.fromkeys([*statements, *(one for some in among.values() for one in some)])
+        new = [text for text in texts if text not in self._known]
+        if self._embedder is None:
+            return None
+        try:
+            vectors = self._embedder.embed_documents(new) if new else ()
+            self._known.update(zip(new, vectors, strict=True))
+        except ModelUnavailable:
+            self._embedder = None
+            return None
+        return {
+            (one, number): max(
+                (float(self._known[one] @ self._known[o]) for o in some), default=0.0
+            )
+            for number, some in among.items()
+            for one in statements
+        }

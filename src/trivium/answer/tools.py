@@ -133,17 +133,19 @@ def arguments(name: str, written: str) -> dict[str, Any]:
     properties = cast(Mapping[str, Mapping[str, Any]], schema["properties"])
     needed = cast(Sequence[str], schema["required"])
     for missing in (one for one in needed if one not in given):
-        raise BadValue(f"{name} needs `{missing}`.", fix=f"It takes {', '.join(properties)}.")
+        raise BadValue(f"{name} needs `{missing}`.", fix=f"Give {', '.join(properties)}.")
     for key, value in given.items():
         if key not in properties:
-            raise BadValue(f"{name} takes no `{key}`.", fix=f"It takes {', '.join(properties)}.")
+            raise BadValue(f"{name} takes no `{key}`.", fix=f"Give {', '.join(properties)}.")
         kind = properties[key]["type"]
         if isinstance(value, bool) or not isinstance(value, _KINDS[kind]):
-            raise BadValue(f"`{key}` of {name} is {str(value)[:50]!r}.", fix=f"It takes a {kind}.")
+            raise BadValue(
+                f"`{key}` of {name} can't be {str(value)[:50]!r}.", fix=f"Give a {kind}."
+            )
         if "enum" in properties[key] and value not in properties[key]["enum"]:
             known = ", ".join(properties[key]["enum"])
             raise BadValue(
-                f"`{key}` of {name} is {str(value)[:50]!r}.", fix=f"It takes one of: {known}."
+                f"`{key}` of {name} can't be {str(value)[:50]!r}.", fix=f"Choose one of {known}."
             )
     return given
 

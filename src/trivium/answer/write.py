@@ -1,7 +1,8 @@
-"""Lets a language model write an answer from a prompt, and tells it as it comes.
+"""Lets a language model write an answer from a prompt, and shows it sentence by sentence.
 
-Text passes through the readers of marks and refusals, so that what is shown is what the answer
-holds. Knows nothing of searching.
+Text passes through the readers of marks and refusals, and each sentence is checked before it is
+shown. Nothing is shown until one sentence is borne out by a passage: an answer of which no sentence
+is, is no answer. Knows nothing of searching.
 """
 
 from __future__ import annotations
@@ -12,96 +13,192 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 
-from trivium.answer.cite import Marks, Refusal
+from trivium.answer.check import OPPOSITE, Checker, may_be_shown
+from trivium.answer.cite import MARK, Marks, Refusal
 from trivium.answer.passages import Passage
 from trivium.answer.prompt import NOT_HELD, Prompt
 from trivium.answer.refuse import is_excuse
-from trivium.answers import AnswerEvent, Token, Usage
+from trivium.answer.statements import Before, Sentence, cited_as, pieces
+from trivium.answers import AnswerEvent, Statement, Token, Usage
 from trivium.errors import ModelError
 from trivium.ports import Generated, Generator
 from trivium.text import boundaries
+from trivium.text.languages import detect_language
+
+MOST_REPEATED = 3  # sentences that the answer holds already, until a model is stopped: small ones
+# go round in circles until their window is full
+LONGEST_TOKEN = 20  # characters, on average: a server that ignores its limit is stopped
+_NOTHING = Sentence("", (), False)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A model's answer, whole or as far as it came."""
 
-    text: str
+    text: str  # what was shown
     cited: tuple[int, ...]
+    statements: tuple[Statement, ...]
     refused: bool  # it says that the passages do not hold it
+    unsupported: bool  # it says something, and no passage bears any of it out
+    again: bool  # all that it says was said in an earlier answer
     usage: Usage
-    failure: ModelError | None  # in the middle of it
+    whole: bool  # the model came to an end by itself
     notes: tuple[str, ...]
 
 
-def write(generator: Generator, prompt: Prompt) -> Pieces[AnswerEvent, None, Written]:
+def write(
+    generator: Generator, prompt: Prompt, checker: Checker, before: Before
+) -> Pieces[AnswerEvent, None, Written]:
     """Tokens and citations; the return value is the whole. Raises ModelError as long as nothing
     was shown."""
-    reader = _Reader(prompt.passages)
+    reader = _Reader(prompt.passages, checker, before)
     failure: ModelError | None = None
     generated: Generated | None = None
     stream = generator.stream(prompt.messages, prompt.most_tokens)
+    heard = 0
     try:
         with closing(stream):
-            while True:
-                yield from reader.take(next(stream))
+            while not reader.circles and heard <= prompt.most_tokens * LONGEST_TOKEN:
+                piece = next(stream)
+                heard += len(piece)
+                yield from reader.take(piece)
     except StopIteration as end:
         generated = end.value
     except ModelError as reason:
-        if not reader.text:
-            raise
         failure = reason
     yield from reader.end()
-    usage = Usage()
+    if failure is not None and not reader.text:
+        raise failure
+    usage, why = Usage(), ""
     if generated is not None:
         usage = Usage(generated.prompt_tokens, generated.completion_tokens)
-    return _written(reader, usage, failure)
+    if failure is not None:
+        why = f"The answer stopped early. {failure}"
+    elif not reader.circles and (generated is None or generated.cut):
+        why = f"The answer stopped early: it reached {prompt.most_tokens:,} tokens."
+    return reader.written(usage, why)
 
 
-def read_off(text: str, passages: Sequence[Passage]) -> Pieces[AnswerEvent, None, Written]:
-    """The same of a text that is there already, sentence by sentence."""
-    reader = _Reader(passages)
+def read_off(
+    text: str, passages: Sequence[Passage], checker: Checker, before: Before
+) -> Pieces[AnswerEvent, None, Written]:
+    """The same for a text that is there already."""
+    reader = _Reader(passages, checker, before)
     cuts = [0, *boundaries.sentences(text), len(text)]
     for start, end in pairwise(cuts):
-        yield from reader.take(text[start:end])
+        if not reader.circles:
+            yield from reader.take(text[start:end])
     yield from reader.end()
-    return _written(reader, Usage(), None)
-
-
-def _written(reader: _Reader, usage: Usage, failure: ModelError | None) -> Written:
-    notes = []
-    if reader.marks.unknown:
-        numbers = ", ".join(f"[{number}]" for number in sorted(reader.marks.unknown))
-        notes.append(f"The model cited passages that don't exist: {numbers}.")
-    if failure is not None:
-        notes.append(f"The answer was cut off. {failure}")
-    cited = tuple(sorted(reader.marks.cited))
-    refused = reader.refusal.refused or is_excuse(reader.text, cited)
-    return Written(reader.text, cited, refused, usage, failure, tuple(notes))
+    return reader.written(Usage())
 
 
 class _Reader:
     """What of a stream can be shown, and what was shown of it."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage], checker: Checker, before: Before) -> None:
         self._citations = {passage.number: passage.citation for passage in passages}
-        self._told: set[int] = set()
-        self.marks = Marks(self._citations.keys())
-        self.refusal = Refusal(NOT_HELD)
+        self._checker = checker
+        self._before = before
+        self._marks = Marks(self._citations.keys())
+        self._refusal = Refusal(NOT_HELD)
+        self._open = ""  # the sentence that has not ended
+        self._held = ""  # sentences that have, while none of them is borne out
+        self._heard: list[str] = []  # statements, each once
+        self._repeated = 0
+        self._statements: list[Statement] = []
+        self._again = False  # something was left out that an earlier answer says
+        self._excused = False
+        self._told: list[int] = []
         self.text = ""
 
+    @property
+    def circles(self) -> bool:
+        """Whether the model says the same again and again."""
+        return self._repeated >= MOST_REPEATED
+
     def take(self, piece: str) -> Iterator[AnswerEvent]:
-        yield from self._show(self.marks.feed(self.refusal.feed(piece)))
+        self._open += self._marks.feed(self._refusal.feed(piece))
+        if self._refusal.refused:
+            yield from self._show()
+            return
+        *ended, (self._open, _) = pieces(self._open) or [(self._open, _NOTHING)]
+        for part, sentence in ended:
+            yield from self._ended(part, sentence)
 
     def end(self) -> Iterator[AnswerEvent]:
-        yield from self._show(self.marks.feed(self.refusal.end()) + self.marks.end())
+        self._open += self._marks.feed(self._refusal.end()) + self._marks.end()
+        self._open = "" if self.circles else self._open
+        if self._refusal.refused:
+            yield from self._show()
+            return
+        for part, sentence in pieces(self._open):
+            yield from self._ended(part, sentence)
+        self._open = ""
+        if not self._statements and not self._again:  # "Twelve cranes": too short to be a sentence
+            yield from self._whole()
+        if not self.text and is_excuse(self._held, MARK.findall(self._held)):
+            self._excused = True
+            yield from self._show()
 
-    def _show(self, text: str) -> Iterator[AnswerEvent]:
-        for number in self.marks.cited:
+    def _ended(self, part: str, said: Sentence) -> Iterator[AnswerEvent]:
+        if said.states:
+            if said.text in self._heard:
+                self._repeated += 1
+                return
+            self._heard.append(said.text)
+            if self._before.says(said.text):
+                self._again = True
+                return
+            language = detect_language(" ".join(self._heard))
+            statement = self._checker.one(said, language)
+            excuse = is_excuse(said.text, said.citations)
+            if not (statement.supported or statement.why == OPPOSITE or excuse):
+                better = self._checker.attributed(said, language)
+                if better is not None:
+                    part, statement = cited_as(part, better.citations), better
+            self._statements.append(statement)
+        self._held += part
+        if any(map(may_be_shown, self._statements)):
+            yield from self._show()
+
+    def _whole(self) -> Iterator[AnswerEvent]:
+        parts = pieces(self._held)
+        self._held = ""
+        for part, said in parts:
+            yield from self._ended(part, Sentence(said.text, said.citations, True))
+
+    def _show(self) -> Iterator[AnswerEvent]:
+        text = self._held + self._open if self._refusal.refused else self._held
+        if self._refusal.refused:
+            self._open = ""
+        self._held = ""
+        for number in map(int, MARK.findall(text)):
             if number not in self._told:
-                self._told.add(number)
+                self._told.append(number)
                 yield self._citations[number]
         text = text if self.text else text.lstrip()
         if text:
             self.text += text
             yield Token(text)
+
+    def written(self, usage: Usage, cut: str = "") -> Written:
+        """`cut`: why the model didn't come to an end."""
+        notes = []
+        if self._marks.unknown:
+            numbers = ", ".join(f"[{number}]" for number in sorted(self._marks.unknown))
+            notes.append(f"The model cited passages that don't exist: {numbers}.")
+        if self.circles:
+            notes.append("The model repeated itself, so Trivium stopped it.")
+        notes += [cut] if cut else []
+        refused = self._refusal.refused or self._excused
+        return Written(
+            text=self.text,
+            cited=tuple(sorted(self._told)),
+            statements=() if refused else tuple(self._statements),
+            refused=refused,
+            unsupported=not self.text and not refused and bool(self._statements),
+            again=not self.text and not refused and self._again and not self._statements,
+            usage=usage,
+            whole=not cut and not self.circles,
+            notes=tuple(notes),
+        )

@@ -94,7 +94,7 @@ class RecursiveChunker:
         for name, value in (("overlap", overlap), ("minimum", minimum)):
             if not 0 <= value <= size // 2:
                 raise BadSetting(
-                    f"A chunk {name} of {value} does not go with a size of {size}.",
+                    f"A chunk {name} of {value} doesn't work with a size of {size}.",
                     fix=f"Use 0 to {size // 2}.",
                 )
         self._tokens = tokens

@@ -69,9 +69,9 @@ class SectionsChunker:
     ) -> None:
         """`wanted`: the ceiling that was asked for, where the model reads less of a text."""
         if most < 1:
-            raise BadSetting(f"A limit of {most} chunks leaves nothing.", fix="Use 1 or more.")
+            raise BadSetting(f"The limit of chunks can't be {most}.", fix="Use 1 or more.")
         if mode not in ("full", "abstract"):
-            raise BadSetting(f"`mode` is {mode!r}.", fix="It takes full or abstract.")
+            raise BadSetting(f"`mode` can't be {mode!r}.", fix="Give full or abstract.")
         # Without overlap and minimum it does exactly what is asked for here: a paragraph is cut
         # only when alone above the size, and then at lines and sentences.
         self._splitter = RecursiveChunker(tokens, ceiling, overlap=0, minimum=0, apart=True)
@@ -90,13 +90,13 @@ class SectionsChunker:
         notes = []
         if self._wanted > self._ceiling and len(chunks) > 1:
             notes.append(
-                f"Passages hold {self._ceiling:,} tokens at most, not {self._wanted:,}: the"
+                f"Passages have at most {self._ceiling:,} tokens, not {self._wanted:,}: the"
                 " embedding model reads no more."
             )
         everything = len(self._all(extraction)) if len(chunks) >= self._most else 0
         if everything > self._most:
             notes.append(
-                f"Only the first {self._most:,} of {everything:,} passages are searchable."
+                f"You can search only the first {self._most:,} of {everything:,} passages."
             )
         return " ".join(notes)
 

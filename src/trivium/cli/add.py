@@ -1,4 +1,4 @@
-"""`trivium add`: files and folders into the library, with progress and a summary."""
+"""`trivium add`: adds files and folders, with progress and a summary."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST_NOTES = 20  # likewise
     metavar="KEY=VALUE",
     multiple=True,
     callback=pairs,
-    help="Any other field. Numbers stay numbers. Repeatable, with the same key too.",
+    help="Any other field. Numbers stay numbers. Repeatable, even with the same key.",
 )
 @click.option(
     "--ocr",
@@ -138,7 +138,7 @@ def add_command(
 
 
 def work(shell: Shell, library: Library, job: JobId | None) -> Report:
-    """Work on a job, or on all of them, in sight of a person who may stop it."""
+    """Run a job, or all of them, with progress on the terminal; Ctrl-C stops it."""
     from trivium.errors import DocumentFailed
 
     try:
@@ -167,7 +167,7 @@ def finish(
     removed: list[str] | None = None,
     nothing: str = "The folder is empty, so nothing was added.",
 ) -> None:
-    """Say what was done; `nothing`: what is said where no document was worked on."""
+    """Print the summary; `nothing` is printed if no document was processed."""
     if shell.json:
         shell.emit(as_json(report) | ({} if removed is None else {"removed": removed}))
     else:
@@ -260,5 +260,5 @@ def _summarise(shell: Shell, report: Report, nothing: str) -> None:
 
 
 def short(uri: str) -> str:
-    """A path as seen from here, where that is shorter."""
+    """The path relative to the current folder, if that is shorter."""
     return min(uri, os.path.relpath(uri), key=len) if os.path.isabs(uri) else uri

@@ -1,4 +1,4 @@
-"""`trivium alert`: saved searches that tell when something new matches."""
+"""`trivium alert`: saved searches that notify you when something new matches."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def add_command(shell: Shell, query: tuple[str, ...], webhook: str) -> None:
 @shared_options
 @pass_shell
 def remove_command(shell: Shell, alert: str) -> None:
-    """Delete an alert and what it recorded.
+    """Delete an alert and the matches it recorded.
 
     \b
     trivium alert remove 3f9c2ab1

@@ -1,4 +1,5 @@
-"""`trivium ask`: an answer as it is written, with its citations below; alone, a conversation."""
+"""`trivium ask`: prints an answer as it is written, then its citations; without a question it
+starts a conversation."""
 
 from __future__ import annotations
 
@@ -27,13 +28,13 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
 @click.option(
     "--conversation",
     metavar="NAME",
-    help="Go on with a conversation that the library keeps, or begin one.",
+    help="Continue the saved conversation NAME, or start it.",
 )
 @click.option(
     "--audience",
     "audiences",
     multiple=True,
-    help="Ask as a caller that holds this label, not as the owner. Repeatable.",
+    help="Ask as someone with this access label, not as the owner. Repeatable.",
 )
 @click.option("--collection", multiple=True, help="Only from this collection. Repeatable: any.")
 @click.option(
@@ -43,14 +44,16 @@ _KEPT_TURNS = 6  # of a conversation in the terminal that has no name
     "--where",
     metavar="FILTER",
     multiple=True,
-    help="Any other filter, e.g. 'year>=2020 type:pdf'. Repeatable: all hold.",
+    help="Any other filter, e.g. 'year>=2020 type:pdf'. Repeatable: all must match.",
 )
 @click.option(
     "--deep",
     is_flag=True,
-    help="Search as often as it takes, and show each step.  [setting ask.depth: auto]",
+    help="Search several times if needed, and show each step.  [setting ask.depth: auto]",
 )
-@click.option("--json-lines", is_flag=True, help="Print each event as a line of JSON, as it comes.")
+@click.option(
+    "--json-lines", is_flag=True, help="Print each event as a line of JSON as it arrives."
+)
 @shared_options
 @pass_shell
 def ask_command(
@@ -65,10 +68,10 @@ def ask_command(
     deep: bool,
     json_lines: bool,
 ) -> None:
-    """Answer a question from the documents, with the passages it rests on.
+    """Answer a question from your documents, with citations.
 
-    With a language model (setting generate.url) it is written, without one it is made of the
-    documents' own sentences. Without a question it asks for one after the other.
+    With a language model (setting generate.url), the model writes the answer. Without one, you
+    get sentences quoted from your documents. Leave the question out to start a conversation.
 
     \b
     trivium ask who raised the drowned crown
@@ -97,7 +100,7 @@ def ask_command(
 
 
 class _Asking:
-    """One caller's way of asking, and what was said since the program began."""
+    """How this call asks, and the turns since the program started."""
 
     def __init__(
         self,
@@ -129,8 +132,8 @@ class _Asking:
 
 
 def _converse(shell: Shell, asking: _Asking) -> None:
-    """One question after the other; an empty line or the end of input ends it."""
-    shell.note("Ask. An empty line ends it.")
+    """Ask until the person enters an empty line or ends the input."""
+    shell.note("Type a question. Press Enter on an empty line to quit.")
     while True:
         try:
             text = click.prompt("?", prompt_suffix=" ", default="", show_default=False)
@@ -177,13 +180,13 @@ def _tell_step(shell: Shell, step: object) -> None:
 
 
 def _show_below(shell: Shell, answer: Answer) -> None:
-    """The citations with page and path, then what a reader must not take for granted."""
+    """The citations with page and path, then the statements they don't support."""
     if answer.citations:
         shell.say("")
     for citation in answer.citations:
         shell.say(_cited(citation))
     for one in answer.unsupported:
-        shell.note(f"Not borne out: “{one.text}” ({one.why}).")
+        shell.note(f"Not supported: “{one.text}” ({one.why}).")
     for note in answer.notes:
         shell.note(note)
 

@@ -1,4 +1,4 @@
-"""`trivium compact`, `backup` and `recover`: a library rewritten, saved and brought back."""
+"""`trivium compact`, `backup`, `recover` and `copy`: rewrite, save, restore and copy a library."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def spinner(shell: Shell, what: str) -> AbstractContextManager[object]:
 @shared_options
 @pass_shell
 def compact_command(shell: Shell) -> None:
-    """Rewrite the library without what was removed or pruned, and give the space back.
+    """Rewrite the library without removed or pruned documents, and free the space.
 
-    Searching goes on meanwhile. Afterwards no file of the library holds a byte of what was removed.
+    You can search meanwhile. Afterwards no file of the library holds a byte of removed documents.
 
     \b
     trivium compact
@@ -38,7 +38,9 @@ def compact_command(shell: Shell) -> None:
         return
     shell.say(f"{done.before:,} bytes before, {done.after:,} after.")
     if done.held_back:
-        shell.note("Another process still reads old pages: run it again when that has ended.")
+        shell.note(
+            "Another process is still reading old pages. Run this again when it has finished."
+        )
 
 
 @click.command("backup")
@@ -47,9 +49,9 @@ def compact_command(shell: Shell) -> None:
 @shared_options
 @pass_shell
 def backup_command(shell: Shell, file: str, force: bool) -> None:
-    """Write the library into one file: documents, history, vectors and originals.
+    """Write the library to one file: documents, history, vectors and originals.
 
-    Searching and adding may go on; the file holds the library as it was when the backup began.
+    You can search and add meanwhile; the file holds the library as it was when the backup began.
     `trivium recover` rebuilds the search indexes.
 
     \b
@@ -66,7 +68,7 @@ def backup_command(shell: Shell, file: str, force: bool) -> None:
 @shared_options
 @pass_shell
 def recover_command(shell: Shell, file: str, force: bool) -> None:
-    """Make a library from a backup, in an empty folder. Every byte is checked first.
+    """Restore a library from a backup into an empty folder, after checking every byte.
 
     \b
     trivium recover notes-2026-11-15.trivium
@@ -92,7 +94,7 @@ def recover_command(shell: Shell, file: str, force: bool) -> None:
 def copy_command(shell: Shell, source: str, target: str) -> None:
     """Copy a library: documents, history, tokens, jobs, conversations and originals.
 
-    Nothing is embedded again. If it is interrupted, run it again: it goes on where it stopped.
+    Nothing is embedded again. If the copy is interrupted, run the command again to resume.
 
     \b
     trivium copy ~/notes.library postgresql://me@db.example/team
@@ -112,7 +114,7 @@ def copy_command(shell: Shell, source: str, target: str) -> None:
     held = f"{done.documents:,} documents, {done.passages:,} passages, {done.originals:,} originals"
     shell.say(printable(f"Copied to {place_of(target)} and checked: {held}."))
     if done.missing:
-        shell.note(f"{done.missing:,} originals were missing in the source already.")
+        shell.note(f"{done.missing:,} originals were already missing from the source.")
 
 
 def _tell(shell: Shell, done: Backup, what: str) -> None:
@@ -125,7 +127,7 @@ def _tell(shell: Shell, done: Backup, what: str) -> None:
 
 @contextmanager
 def _progress(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on a terminal's standard error, else nothing."""
+    """A progress bar on standard error if it is a terminal, else nothing."""
     if not shell.err.is_terminal:
         yield lambda what, done, total: None
         return

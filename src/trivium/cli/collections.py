@@ -1,4 +1,4 @@
-"""`trivium collections`: what a library is divided into, and how each part is cut."""
+"""`trivium collections`: lists collections and how their documents are split into passages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from trivium.cli.output import Shell, pass_shell, shared_options
     "--audience",
     "audiences",
     multiple=True,
-    help="Count as a caller that holds this label, not as the owner. Repeatable.",
+    help="Count as someone with this access label, not as the owner. Repeatable.",
 )
 @shared_options
 @pass_shell
 def collections_command(shell: Shell, audiences: tuple[str, ...]) -> None:
-    """List the collections: documents, passages, and how documents are cut.
+    """List collections: documents, passages, and how documents are split into passages.
 
-    A collection keeps the chunker that `trivium add --chunker` gave it. Without one it follows the
+    A collection keeps the chunker you gave it with `trivium add --chunker`. Without one it uses the
     setting chunk.strategy.
 
     \b
@@ -39,7 +39,7 @@ def collections_command(shell: Shell, audiences: tuple[str, ...]) -> None:
         shell.emit({"collections": listed})
         return
     if not found:
-        shell.note("The library holds no document; `trivium add PATH` adds some.")
+        shell.note("The library is empty; `trivium add PATH` adds documents.")
         return
     rows = [
         (one.name, f"{one.documents:,}", f"{one.chunks:,}", one.chunker or f"{strategy} (setting)")

@@ -16,7 +16,7 @@ def config_command(shell: Shell) -> None:
     \b
     trivium config
     trivium config --set chunk.size=300        try a value
-    TRIVIUM_SEARCH_LIMIT=20 trivium config     the same as environment variable
+    TRIVIUM_SEARCH_LIMIT=20 trivium config     set one with an environment variable
     """
     from trivium.config import config_file, described, names, shown
 
@@ -42,4 +42,4 @@ def config_command(shell: Shell) -> None:
         for (name, _, _, help_), attribute in zip(described(), names().values(), strict=True)
     ]
     shell.table(("name", "value", "origin", "meaning"), rows)
-    shell.note(f"A file {config_file()} or environment variables such as {variable} change them.")
+    shell.note(f"Change them in {config_file()} or with environment variables such as {variable}.")

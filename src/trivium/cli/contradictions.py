@@ -11,7 +11,9 @@ MOST = 50
 
 
 @click.command("contradictions")
-@click.option("-n", "--limit", type=int, default=MOST, show_default=True, help="Most pairs.")
+@click.option(
+    "-n", "--limit", type=int, default=MOST, show_default=True, help="Show at most this many pairs."
+)
 @click.option("--collection", multiple=True, help="Only in this collection. Repeatable: any.")
 @shared_options
 @pass_shell

@@ -1,4 +1,4 @@
-"""`trivium conversations`: what was asked and kept, shown or forgotten."""
+"""`trivium conversations`: lists, shows and deletes saved conversations."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from trivium.cli.output import Shell, pass_shell, printable, shared_options
 
 @click.command("conversations")
 @click.argument("name", required=False)
-@click.option("--forget", is_flag=True, help="Remove it from the library.")
+@click.option("--forget", is_flag=True, help="Delete the conversation.")
 @click.option(
     "--audience",
     "audiences",
     multiple=True,
-    help="As a caller that holds this label, not as the owner. Repeatable.",
+    help="List as someone with this access label, not as the owner. Repeatable.",
 )
 @shared_options
 @pass_shell
 def conversations_command(
     shell: Shell, name: str | None, forget: bool, audiences: tuple[str, ...]
 ) -> None:
-    """List the conversations that `ask --conversation` kept, show one, or forget it.
+    """List the conversations you saved with `ask --conversation`; show or delete one.
 
     \b
     trivium conversations
@@ -33,7 +33,7 @@ def conversations_command(
 
     within = where(Filters(audiences=audiences or None))
     if forget and name is None:
-        raise click.UsageError("Name the conversation to forget.")
+        raise click.UsageError("Name the conversation to delete.")
     with shell.library() as library:
         if name is None:
             listed = library.conversations.all(within)
@@ -43,15 +43,15 @@ def conversations_command(
                 rows = [(one.name, str(one.turns), one.began, one.last) for one in listed]
                 shell.table(("name", ">turns", "began", "last"), rows)
             else:
-                shell.say("No conversation is kept.")
-                shell.note("`trivium ask --conversation NAME` begins one.")
+                shell.say("No saved conversations.")
+                shell.note("`trivium ask --conversation NAME` starts one.")
             return
         if forget:
             gone = library.conversations.forget(name, within)
             if shell.json:
                 shell.emit({"forgotten": gone})
             else:
-                shell.say(f"{gone} turn{'' if gone == 1 else 's'} forgotten.")
+                shell.say(f"{gone} turn{'' if gone == 1 else 's'} deleted.")
             return
         turns = library.conversations.get(name, within)
     if shell.json:

@@ -1,6 +1,6 @@
-"""`trivium doctor`: what is installed, whether the model is there, whether the indexes are whole.
+"""`trivium doctor`: checks versions, model, database, indexes and archive.
 
-Looks, and reports what it finds; only `--repair` and `--rebuild` change anything.
+Only `--repair` and `--rebuild` change anything.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -58,9 +58,9 @@ def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> Non
             library.upkeep.rebuild(on_wait=shell.note)
     repaired: list[str] = []
     if repair:
-        with spinner(shell, "Mending"):
+        with spinner(shell, "Repairing"):
             repaired = [*_salvage(settings, shell), *_repair(settings, shell)]
-    with spinner(shell, "Looking"):
+    with spinner(shell, "Checking"):
         facts, checks = _examine(settings, deep)
     if shell.json:
         shell.emit(
@@ -73,7 +73,7 @@ def doctor_command(shell: Shell, repair: bool, deep: bool, rebuild: bool) -> Non
         )
     else:
         _show(shell, facts, checks)
-        for line in repaired or ["There was nothing to mend."] if repair else ():
+        for line in repaired or ["Nothing needed repair."] if repair else ():
             shell.say(printable(line))
     if not all(check.ok for check in checks):
         raise click.exceptions.Exit(1)
@@ -108,7 +108,7 @@ def versions() -> dict[str, str]:
 
 
 def _with_model_of_the_library(settings: Settings) -> Settings:
-    """What the settings leave open about the model is as the library's manifest says."""
+    """Fill in the model settings you left open from the library's manifest."""
     from trivium.errors import TriviumError
     from trivium.library.model import settings_for
     from trivium.store.opening import BackendOptions, open_backend
@@ -133,7 +133,7 @@ def _model(settings: Settings) -> tuple[dict[str, object], Check]:
         facts |= {"fingerprint": embedder.fingerprint, "dimensions": embedder.dimensions}
         embedder.load()
     except TriviumError as error:
-        without = f"{error.message} Search goes on by words and spelling only."
+        without = f"{error.message} Until then, search uses words and spelling only."
         return facts, Check("model", False, without, error.fix)
     facts |= {"dimensions": embedder.dimensions, "ready": True}  # a remote one's are known now
     return facts, Check("model", True, "The embedding model is ready.")
@@ -171,19 +171,19 @@ def _library(
         facts["next_model"] = manifest.next_model
     if grasp is not None:
         facts["grasp"] = f"{grasp.grasp:.3f} at {grasp.passages:,} passages"
-    opened = Check("library", True, f"It opens; its format is {manifest.schema}.")
+    opened = Check("library", True, f"The library opens (format {manifest.schema}).")
     if manifest.model and fingerprint and manifest.model != fingerprint:
         opened = Check(
             "library",
             False,
-            f"It was embedded with {manifest.model}, the settings name {fingerprint}.",
-            "`trivium reembed` embeds it again with that model; or set the embed settings back.",
+            f"The library uses the model {manifest.model}, but your settings name {fingerprint}.",
+            "Run `trivium reembed` to change the library's model, or change your settings back.",
         )
     return facts, health, [opened, *map(judged, findings)]
 
 
 def _damaged(settings: Settings, error: TriviumError) -> Check:
-    """A library that doesn't open: which documents can still be read."""
+    """If the library doesn't open, say which documents can still be read."""
     from trivium.errors import LibraryDamaged
     from trivium.store.opening import rescue_of
 
@@ -191,12 +191,12 @@ def _damaged(settings: Settings, error: TriviumError) -> Check:
         told = f"{rescue_of(settings.library).survey().told()} [{error.code}]"
     except LibraryDamaged as worse:
         return Check("library", False, f"{worse.message} [{worse.code}]", worse.fix)
-    return Check("library", False, told, "Save what can be read. `trivium doctor --repair` does.")
+    return Check("library", False, told, "Run `trivium doctor --repair` to save what can be read.")
 
 
 def _salvage(settings: Settings, shell: Shell) -> list[str]:
-    """Where pages can't be read: a new database with the rest, and lost documents read again
-    from their originals."""
+    """If pages of the database can't be read, write a new one with the rest and read lost
+    documents again from their originals."""
     from trivium.errors import TriviumError
     from trivium.library import Library
     from trivium.store.opening import rescue_of
@@ -206,21 +206,21 @@ def _salvage(settings: Settings, shell: Shell) -> list[str]:
         return []
     with rescue.alone(shell.note):
         saved = rescue.salvage()
-    done = [saved.told(), f"Wrote a new database. The damaged one is {saved.kept}: keep it."]
+    done = [saved.told(), f"Wrote a new database. Keep the damaged one: {saved.kept}."]
     if not saved.lost:
         return done
     try:
         with Library.open(settings=_with_model_of_the_library(settings), create=False) as library:
             return done + library.upkeep.reread(saved.lost, on_wait=shell.note)
     except TriviumError as error:
-        return [*done, f"Couldn't read them again from their originals: {error.message}"]
+        return [*done, f"Couldn't read lost documents again from their originals: {error.message}"]
 
 
 def judged(finding: Finding) -> Check:
-    """What the store found, and the command that mends it."""
-    fix = f"{finding.repair} `trivium doctor --repair` does." if finding.repair else ""
+    """The store's finding, with the command that repairs it."""
+    fix = f"{finding.repair} Run `trivium doctor --repair`." if finding.repair else ""
     if not finding.ok and not fix:
-        fix = "`trivium recover` takes the library from a backup."
+        fix = "Restore the library from a backup with `trivium recover`."
     return Check(finding.name, finding.ok, finding.message, fix)
 
 

@@ -1,4 +1,4 @@
-"""`trivium list`, `show` and `remove`: the documents of a library, one by one."""
+"""`trivium list`, `show` and `remove`: lists, shows and removes documents."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _UNTOLD = ("metadata", "seen_hash", "seen_fingerprint")  # shown in their own wa
     "--audience",
     "audiences",
     multiple=True,
-    help="List as a caller that holds this label, not as the owner. Repeatable.",
+    help="List as someone with this access label, not as the owner. Repeatable.",
 )
 @shared_options
 @pass_shell
 def list_command(shell: Shell, collection: tuple[str, ...], audiences: tuple[str, ...]) -> None:
-    """List the documents of the library.
+    """List the documents in the library.
 
     \b
     trivium list
@@ -84,10 +84,8 @@ def document_as_json(document: Document) -> dict[str, object]:
 @click.command("show")
 @click.argument("document")
 @click.option("--text", "whole", is_flag=True, help="Print only the full text.")
-@click.option("--chunks", is_flag=True, help="Print its passages.")
-@click.option(
-    "--interpretation", type=int, metavar="N", help="Show this interpretation (version) of it."
-)
+@click.option("--chunks", is_flag=True, help="Print the passages.")
+@click.option("--interpretation", type=int, metavar="N", help="Show this interpretation (version).")
 @click.option("--original", is_flag=True, help="Write the original file.")
 @shared_options
 @pass_shell
@@ -136,7 +134,7 @@ def _shown_as_json(shown: Shown) -> dict[str, object]:
 
 
 def _facts(shown: Shown) -> dict[str, object]:
-    """What is said of a document, and of the interpretation of it that is shown."""
+    """The fields shown for a document and the interpretation on display."""
     held = asdict(shown.document)
     then = asdict(shown.interpretation)
     facts = {n: then.get(n, v) for n, v in held.items() if n not in _UNTOLD}
@@ -183,7 +181,9 @@ def _show_chunks(shell: Shell, shown: Shown) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="DOCUMENT...")
 @click.option("-y", "--yes", is_flag=True, help="Don't ask for confirmation.")
 @click.option(
-    "--compact", is_flag=True, help="Then rewrite the library, so that no byte of them stays."
+    "--compact",
+    is_flag=True,
+    help="Then rewrite the library, so that no byte of the documents remains.",
 )
 @shared_options
 @pass_shell
@@ -192,7 +192,7 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
 
     The files you added stay where they are.
 
-    Name them by id, #id, path or file name. If one does not exist, none is removed.
+    Name them by id, #id, path or file name. If one doesn't exist, nothing is removed.
 
     \b
     trivium remove 3 7
@@ -219,5 +219,5 @@ def remove_command(shell: Shell, names: tuple[str, ...], yes: bool, compact: boo
 
 
 def _names(document: Document) -> str:
-    """All of them: whoever removes a document by one name should know of the others."""
+    """Every name of the document: if you remove it by one name, you should know the others."""
     return ", ".join((document.uri, *document.names))

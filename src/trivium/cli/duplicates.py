@@ -1,4 +1,4 @@
-"""`trivium duplicates`: documents whose texts are nearly equal."""
+"""`trivium duplicates`: lists documents whose texts are nearly the same."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from trivium.cli.progress import stages
 @click.option(
     "--threshold",
     type=float,
-    help="Least share of three-word runs in common, up to 1.  [0.8]",
+    help="How much text they must share: the share of three-word sequences, 0 to 1.  [0.8]",
 )
 @shared_options
 @pass_shell
 def duplicates_command(shell: Shell, threshold: float | None) -> None:
-    """List groups of documents that are nearly equal: drafts, exports, signed copies.
+    """List groups of documents that are nearly the same: drafts, exports, signed copies.
 
-    The first of a group is the oldest; the others say how much of their text they share with it.
-    Files with the very same bytes are one document with several names anyway.
+    The first document of a group is the oldest; the others show how much text they share with it.
+    Files with exactly the same bytes are already one document with several names.
 
     \b
     trivium duplicates
@@ -44,7 +44,7 @@ def duplicates_command(shell: Shell, threshold: float | None) -> None:
         shell.emit({"groups": told})
         return
     if not found:
-        shell.note("No two documents are nearly equal.")
+        shell.note("No two documents are nearly the same.")
     for group in found:
         for at, one in enumerate(group):
             share = f"{one.similarity:.0%}".rjust(4) if at else "    "

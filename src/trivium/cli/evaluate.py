@@ -29,12 +29,14 @@ RUNS = ("vector", "keyword", "trigram", "hybrid", "reranked")
 def _exports(
     _ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, Path]:
-    """`FILE` is the fusion's; `NAME=FILE` that of another run."""
+    """`FILE` is for the fused run; `NAME=FILE` for another."""
     found: dict[str, Path] = {}
     for value in values:
         name, equals, path = value.partition("=")
         if equals and name not in RUNS:
-            raise click.BadParameter(f"there is no run {name}: {', '.join(RUNS)}.", param=param)
+            raise click.BadParameter(
+                f"unknown run {name}; choose from {', '.join(RUNS)}.", param=param
+            )
         found[name if equals else "hybrid"] = Path(path if equals else value)
     return found
 
@@ -49,17 +51,17 @@ def _exports(
     "foreign",
     type=_PATH,
     multiple=True,
-    help="Measure a TREC run file of another program beside. Repeatable.",
+    help="Also measure another program's TREC run file. Repeatable.",
 )
-@click.option("--against", type=_PATH, help="Compare with an evaluation that was saved.")
-@click.option("--save", type=_PATH, help="Keep this evaluation, with the values of every query.")
+@click.option("--against", type=_PATH, help="Compare with a saved evaluation.")
+@click.option("--save", type=_PATH, help="Save this evaluation, with the values of every query.")
 @click.option(
     "--run",
     "exports",
     metavar="[NAME=]FILE",
     multiple=True,
     callback=_exports,
-    help="Write a run as trec_eval reads it; hybrid's unless named. Repeatable.",
+    help="Write a run in trec_eval's format; hybrid unless you name one. Repeatable.",
 )
 @click.option("--report", type=_PATH, help="Write a page with charts (HTML).")
 @shared_options
@@ -78,12 +80,12 @@ def eval_command(
     exports: dict[str, Path],
     report: Path | None,
 ) -> None:
-    """Measure each signal, the fusion and its reranking on a judged set.
+    """Measure each signal, the fused ranking and the reranked one on a judged set.
 
-    DIR is in BEIR's layout (corpus.jsonl, queries.jsonl, qrels.tsv) or TREC's (documents, topics,
-    qrels); its documents are indexed once, into a library of their own, which is kept. Without a
-    corpus your own library is measured: `trivium judge` writes such a DIR. A set that the library
-    itself keeps goes by its bare name. The brackets hold 95 % confidence intervals.
+    DIR has BEIR's layout (corpus.jsonl, queries.jsonl, qrels.tsv) or TREC's (documents, topics,
+    qrels). Trivium indexes its documents once, in a separate library that it keeps. If DIR has no
+    corpus, as the ones `trivium judge` writes, your own library is measured. For a set kept in the
+    library, give just its name. Brackets show 95% confidence intervals.
 
     \b
     trivium eval data/scifact
@@ -131,7 +133,7 @@ def eval_command(
     if comparison:
         _show_comparison(shell, comparison)
     for written in filter(None, (save, *exports.values(), report)):
-        shell.note(f"Written: {written}")
+        shell.note(f"Wrote {written}")
 
 
 def _show(shell: Shell, found: Evaluation) -> None:
@@ -167,13 +169,13 @@ def _show(shell: Shell, found: Evaluation) -> None:
 
 
 def _named(run: str) -> str:
-    """What it searches by, and the name by which options take it."""
+    """What a run searches by, and its name in options."""
     from trivium.evaluate.run import told
 
     return f"{told(run)} ({run})" if told(run) != run else run
 
 
-_DIFFERENCE = ("run", ">difference", ">95 %", ">p", ">better", ">worse", ">same", "")
+_DIFFERENCE = ("run", ">difference", ">95%", ">p", ">better", ">worse", ">same", "")
 
 
 def _difference(name: str, one: Difference) -> list[str]:
@@ -206,7 +208,7 @@ def _show_comparison(shell: Shell, found: Comparison) -> None:
         wins = [c for c in changes[:SHOWN] if c.gain > 0]
         losses = [c for c in changes[: -SHOWN - 1 : -1] if c.gain < 0]
         if wins or losses:
-            shell.say("", Text(f"{_named(name)}: greatest wins and losses", style="bold"))
+            shell.say("", Text(f"{_named(name)}: biggest gains and losses", style="bold"))
             shell.table((">before", ">now", ">gain", "query"), [_row(c) for c in wins + losses])
     for note in found.notes:
         shell.note(note)

@@ -1,4 +1,4 @@
-"""Packages that only some commands need: says how to get them where they are missing."""
+"""Packages that only some commands need: says how to install a missing one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def needs(extra: str) -> Iterator[None]:
         if (reason.name or "").partition(".")[0] == "trivium":
             raise  # ours, and a fault
         raise ExtraMissing(
-            f"This needs the package {reason.name}, which is not installed.",
+            f"This needs the package {reason.name}, which isn't installed.",
             fix=f"pip install 'trivium[{extra}]'",
         ) from reason

@@ -1,4 +1,4 @@
-"""`trivium history`, `diff`, `restore` and `prune`: the past of documents."""
+"""`trivium history`, `diff`, `restore` and `prune`: earlier versions of documents."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def _row(one: Interpretation) -> tuple[str, ...]:
 def diff_command(shell: Shell, document: str, old: int | None, new: int | None) -> None:
     """Show what changed between two interpretations of a document.
 
-    With one number, between that one and the active one; with none, between the active one and
-    the one before it.
+    With one number, compares that one with the active one; with none, the active one with the
+    one before it.
 
     \b
     trivium diff weapons.md
@@ -122,9 +122,9 @@ def _lines(difference: Difference) -> list[Text]:
 def restore_command(shell: Shell, document: str, number: int) -> None:
     """Make an old interpretation of a document the active one again.
 
-    It becomes a new interpretation, so nothing is lost and this too can be undone. Nothing is read
-    or embedded again; who may see the document stays as it is. Adding the unchanged file again
-    leaves the restored text, a changed file replaces it.
+    It becomes a new interpretation, so you lose nothing and can undo this too. Nothing is read or
+    embedded again, and the document's audience stays as it is. If you add the unchanged file again,
+    the restored text stays; a changed file replaces it.
 
     \b
     trivium history weapons.md
@@ -147,18 +147,18 @@ def restore_command(shell: Shell, document: str, number: int) -> None:
     "--older-than",
     metavar="AGE",
     callback=lambda _ctx, _param, value: _age(value),
-    help="Only what was replaced longer ago: 90d, 12w, 6m, 1y.",
+    help="Only those replaced longer ago than this: 90d, 12w, 6m, 1y.",
 )
-@click.option("--document", help="Only of this document.")
+@click.option("--document", help="Only for this document.")
 @shared_options
 @pass_shell
 def prune_command(
     shell: Shell, keep: int | None, older_than: timedelta | None, document: str | None
 ) -> None:
-    """Drop old interpretations for good. The active ones always stay.
+    """Delete old interpretations for good. Active ones always stay.
 
-    With both options an interpretation goes only if both say so. `trivium compact` afterwards
-    gives the space back.
+    With both options, Trivium deletes only interpretations that meet both. Run `trivium compact`
+    afterwards to free the space.
 
     \b
     trivium prune --keep 3
@@ -166,14 +166,14 @@ def prune_command(
     trivium prune --document weapons.md --keep 1
     """
     if keep is None and older_than is None:
-        raise click.UsageError("Say what to drop: --keep 3, or --older-than 90d.")
+        raise click.UsageError("Say what to delete: --keep 3, or --older-than 90d.")
     with shell.library() as library:
         chosen = library.documents.get(document).id if document else None
         gone = library.history.prune(chosen, keep=keep, older_than=older_than, on_wait=shell.note)
     if shell.json:
         shell.emit({"pruned": gone})
         return
-    shell.say(f"{gone:,} interpretation{'' if gone == 1 else 's'} pruned.")
+    shell.say(f"{gone:,} interpretation{'' if gone == 1 else 's'} deleted.")
 
 
 def _age(text: str | None) -> timedelta | None:
@@ -181,5 +181,5 @@ def _age(text: str | None) -> timedelta | None:
         return None
     found = _AGE.fullmatch(text.strip().lower())
     if found is None:
-        raise click.BadParameter(f"{text!r} is no age; write 90d, 12w, 6m or 1y.")
+        raise click.BadParameter(f"{text!r} isn't an age; write 90d, 12w, 6m or 1y.")
     return timedelta(days=int(found[1]) * _DAYS[found[2]])

@@ -1,4 +1,4 @@
-"""`trivium jobs`: what is queued, under way and done; cancelled, tried again, worked off."""
+"""`trivium jobs`: lists jobs, follows, cancels, retries and runs them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST_TASKS = 50  # rows of `show`; --json lists all
 @shared_options
 @click.pass_context
 def jobs_command(ctx: click.Context, limit: int) -> None:
-    """List the jobs of the library, the newest first; steer them.
+    """List jobs, newest first; watch, cancel, retry or run them.
 
-    Every `add` is a job. What a process left unfinished, because it was stopped or died, is gone
-    on with by `run`, and by the next `add` that would have to wait for it.
+    Every `add` is a job. If a process was stopped or died, `run` resumes its jobs, and so does the
+    next `add` that would otherwise wait for them.
 
     \b
     trivium jobs
@@ -57,7 +57,7 @@ def jobs_command(ctx: click.Context, limit: int) -> None:
 @shared_options
 @pass_shell
 def show_command(shell: Shell, job: int, failed: bool) -> None:
-    """Show a job: every document, its state, the step it is in, why it failed.
+    """Show a job: each document, its state and step, and why it failed.
 
     \b
     trivium jobs show 7
@@ -95,9 +95,9 @@ def show_command(shell: Shell, job: int, failed: bool) -> None:
 @shared_options
 @pass_shell
 def watch_command(shell: Shell, job: int | None) -> None:
-    """Follow a job, or all that are under way, live, whoever works on them.
+    """Follow a job, or all running jobs, live, whichever process runs them.
 
-    With --json, or where nobody looks, one line of JSON for every change.
+    With --json, or if the output is not a terminal, prints a line of JSON for every change.
 
     \b
     trivium jobs watch
@@ -123,7 +123,7 @@ def watch_command(shell: Shell, job: int | None) -> None:
 @shared_options
 @pass_shell
 def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
-    """Stop jobs at their next document. What they have done stays.
+    """Stop jobs at their next document. Documents already added stay.
 
     \b
     trivium jobs cancel 7
@@ -136,17 +136,17 @@ def cancel_command(shell: Shell, jobs: tuple[int, ...]) -> None:
 
 @jobs_command.command("retry")
 @click.argument("job", type=int, required=False)
-@click.option("--all", "every", is_flag=True, help="Everything that failed, in every job.")
-@click.option("--task", type=int, help="Only this document of the job.")
-@click.option("--background", is_flag=True, help="Only queue it; `trivium jobs run` works it off.")
+@click.option("--all", "every", is_flag=True, help="Retry everything that failed, in every job.")
+@click.option("--task", type=int, help="Retry only this document of the job.")
+@click.option("--background", is_flag=True, help="Only queue it; `trivium jobs run` runs it.")
 @shared_options
 @pass_shell
 def retry_command(
     shell: Shell, job: int | None, every: bool, task: int | None, background: bool
 ) -> None:
-    """Try again what failed, and go on with a job that was cancelled.
+    """Retry failed documents, and resume a cancelled job.
 
-    A document that was added while the embedding model failed only gets its vectors.
+    A document that was added without vectors, because the embedding model failed, gets them now.
 
     \b
     trivium jobs retry 7
@@ -164,14 +164,14 @@ def retry_command(
     if shell.json:
         shell.emit({"waiting": count})
     else:
-        shell.note(f"{count:,} documents wait to be tried again." if count else _NOTHING)
+        shell.note(f"{count:,} documents queued to be tried again." if count else _NOTHING)
 
 
 @jobs_command.command("run")
 @shared_options
 @pass_shell
 def run_command(shell: Shell) -> None:
-    """Work off the queue: everything that waits or was interrupted.
+    """Run every queued or interrupted job.
 
     \b
     trivium jobs run
@@ -184,7 +184,7 @@ def run_command(shell: Shell) -> None:
 @shared_options
 @pass_shell
 def clear_command(shell: Shell) -> None:
-    """Forget the jobs that have ended, with their failures. Documents stay.
+    """Clear finished jobs and their failures from the list. Documents stay.
 
     \b
     trivium jobs clear
@@ -216,7 +216,7 @@ def _work(shell: Shell, library: Library) -> None:
 
 
 def _with_failures(library: Library) -> list[Job]:
-    """Of the changes of the model the last alone: the others are over, whatever became of them."""
+    """Leave out all changes of the model but the last: the others are over, however they ended."""
     from trivium.work import REEMBED, JobState
 
     found = library.jobs.all()
@@ -229,7 +229,7 @@ def _with_failures(library: Library) -> list[Job]:
 
 
 def _say_idle(shell: Shell, found: list[Job]) -> None:
-    """Where work was begun and nobody is at it."""
+    """Say which started jobs no process is working on."""
     from trivium.work import JobState
 
     idle = [str(job.id) for job in found if job.state is JobState.QUEUED and job.started_at]

@@ -1,5 +1,4 @@
-"""`trivium judge`: asks a person which results are relevant; makes up queries where nobody is to be
-asked."""
+"""`trivium judge`: asks you which results are relevant, or generates queries that need no judge."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from trivium.results import Result
 
 _LINES = 8  # of a passage on a screen: enough to judge by
-KEYS = "0 not relevant   1 relevant   2 exactly that   s skip   u undo   q quit"
+KEYS = "0 not relevant   1 relevant   2 exactly right   s skip   u undo   q quit"
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,12 @@ class _Task:
     "--queries",
     "file",
     type=click.Path(path_type=Path),
-    help="Ask the queries of this file (JSON lines, columns, topics).",
+    help="Judge the queries in this file (JSON lines, columns, topics).",
 )
 @click.option(
     "--to",
     type=click.Path(path_type=Path),
-    help="Folder for the judgments, or a set that the library keeps."
+    help="Folder for the judgments, or the name of a set in the library."
     "  [judgments; with --synthetic: synthetic]",
 )
 @click.option(
@@ -52,15 +51,15 @@ class _Task:
     type=click.IntRange(1, 100),
     default=10,
     show_default=True,
-    help="Documents to judge of each signal, the fusion and its reranking.",
+    help="How many top documents to judge from each signal, the fused and the reranked list.",
 )
 @click.option(
     "--synthetic",
     type=click.IntRange(1, 100_000),
     metavar="N",
-    help="Ask nobody: make N queries from the documents, marked as synthetic.",
+    help="Judge nothing yourself: generate N queries from the documents, marked synthetic.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of --synthetic.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed for --synthetic.")
 @shared_options
 @pass_shell
 def judge_command(
@@ -72,11 +71,11 @@ def judge_command(
     synthetic: int | None,
     seed: int,
 ) -> None:
-    """Collect judgments for your own library, which `trivium eval` and `tune` read.
+    """Judge results from your own library, for `trivium eval` and `tune`.
 
-    For each QUERY (quote those of several words) the best documents of all signals are shown in a
-    random order, without saying which signal found them. Every answer is saved at once; call it
-    again, without a QUERY too, to go on where you stopped. Answers may be piped in, one a line.
+    For each QUERY (put quotes around several words) you see the top documents of all signals in
+    random order, without the signal that found them. Every answer is saved at once. Run it again,
+    with or without a QUERY, to continue where you stopped. You can pipe answers in, one per line.
 
     \b
     trivium judge "who stole the crown" "battle axe"
@@ -88,7 +87,7 @@ def judge_command(
     to = None if to is None else own_set(shell, to)
     if synthetic is not None:
         if queries or file:
-            raise click.UsageError("--synthetic makes its own queries.")
+            raise click.UsageError("--synthetic generates its own queries; leave yours out.")
         _make(shell, to or Path("synthetic"), synthetic, seed)
         return
     from trivium.evaluate.judging import Judgments
@@ -107,12 +106,12 @@ def judge_command(
     )
     unanswered = counts["queries"] - counts["answered"]
     if unanswered:
-        shell.note(f"{unanswered:,} queries have nothing relevant yet and do not count.")
+        shell.note(f"{unanswered:,} queries have no relevant result yet, so they don't count.")
     if left:
         where = f" --to {to}" if to else ""
-        shell.note(f"`trivium judge{where}` goes on where you stopped.")
+        shell.note(f"`trivium judge{where}` continues where you stopped.")
     if counts["answered"]:
-        shell.note(f"`trivium eval {judgments.folder}` measures by them.")
+        shell.note(f"`trivium eval {judgments.folder}` measures search with them.")
 
 
 def _make(shell: Shell, folder: Path, count: int, seed: int) -> None:
@@ -135,14 +134,14 @@ def _make(shell: Shell, folder: Path, count: int, seed: int) -> None:
     shell.table(("kind", "query"), [[one.kind, one.text] for one in made[:10]])
     shell.say(f"{len(made):,} synthetic queries in {folder}.")
     if len(made) < count:
-        shell.note(f"The documents gave no more than {len(made):,} different ones.")
+        shell.note(f"Your documents only yielded {len(made):,} different queries.")
     shell.note(SYNTHETIC)
 
 
 def _queries(
     judgments: Judgments, given: tuple[str, ...], file: Path | None
 ) -> list[tuple[str, str]]:
-    """Ids and texts: those given, or those of the folder that is gone on with."""
+    """Ids and texts: the ones given, or those in the folder to continue."""
     asked = [("", text.strip()) for text in given if text.strip()]
     if file is not None:
         from trivium.evaluate.topics import read_queries
@@ -150,12 +149,12 @@ def _queries(
         asked = [*read_queries(file).items(), *asked]
     found = judgments.ask(asked) if asked else judgments.queries
     if not found:
-        raise click.UsageError("Give a query, or a file of them with --queries.")
+        raise click.UsageError("Give a query, or a file of queries with --queries.")
     return list(found.items())
 
 
 class _Session:
-    """One sitting: what is still to be judged, and what was judged in it."""
+    """One session: the documents left to judge, and the judgments so far."""
 
     def __init__(
         self,
@@ -175,7 +174,7 @@ class _Session:
         self._done: list[_Task] = []
 
     def run(self) -> bool:
-        """Ask until all is judged or the person leaves; whether something is left comes back."""
+        """Ask until everything is judged or the person quits; returns whether something is left."""
         from trivium.evaluate.judging import named
 
         while task := self._next():
@@ -198,7 +197,7 @@ class _Session:
             number, (query, text) = self._queries.popleft()
             found = {named(r.found.document): r for r in pool(self._library, text, self._depth)}
             if not found:
-                self._shell.note(f"Nothing was found for “{text}”.")
+                self._shell.note(f"No results for “{text}”.")
             left = self._judgments.open(query, found)
             for at, name in enumerate(left, start=len(found) - len(left) + 1):
                 place = f"query {number} of {self._count}, document {at} of {len(found)}"
@@ -207,7 +206,7 @@ class _Session:
 
     def _undo(self) -> None:
         if not self._done:
-            self._shell.note("There is nothing to undo.")
+            self._shell.note("Nothing to undo.")
             return
         self._judgments.undo()
         self._waiting.appendleft(self._done.pop())
@@ -228,7 +227,7 @@ class _Session:
         err.print(Text(printable(found.document.uri), style="dim"))
 
     def _key(self) -> str:
-        """A key on a terminal; elsewhere the first character of a line, and its end is quitting."""
+        """A key on a terminal; otherwise the first character of a line; end of input quits."""
         self._shell.err.print(KEYS, style="yellow")
         while True:
             if sys.stdin.isatty():
@@ -242,4 +241,4 @@ class _Session:
             if key in ("0", "1", "2", "s", "u", "q"):
                 return key
             if key:
-                self._shell.note(f"{key} is none of: {KEYS}")
+                self._shell.note(f"{key} isn't one of the keys: {KEYS}")

@@ -1,4 +1,4 @@
-"""What `eval` and `tune` share: how a judged set is named on the command line."""
+"""How you name a judged set on the command line, shared by `eval` and `tune`."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 SYNTHETIC = (
-    "Synthetic queries: made from the documents themselves, asked and judged by no person. They"
-    " tell whether something broke, not how good the search is for people."
+    "Synthetic queries: generated from the documents, not asked or judged by people. They show"
+    " whether something broke, not how good the search is for people."
 )
 _PATH = click.Path(path_type=Path)
 
 
 def judged_options(command: F) -> F:
-    """DIR and the options that name parts of a judged set lying elsewhere."""
+    """DIR, and the options for parts of a judged set that are elsewhere."""
     for add in (
         click.option(
             "--part",
             type=click.Choice(("title", "desc", "narr")),
             default="title",
             show_default=True,
-            help="What to ask of TREC topics.",
+            help="Which field of TREC topics to use as the query.",
         ),
         click.option("--corpus", type=_PATH, help="File or folder of documents, if not in DIR."),
         click.option("--qrels", type=_PATH, help="File of judgments, if not in DIR."),
         click.option(
-            "--queries", type=_PATH, help="File of queries or topics, if not in DIR, or another."
+            "--queries", type=_PATH, help="File of queries or topics, if not the one in DIR."
         ),
         click.argument("folder", metavar="[DIR]", required=False, type=_PATH),
     ):
@@ -45,7 +45,7 @@ def judged_options(command: F) -> F:
 
 
 def own_set(shell: Shell, folder: Path) -> Path:
-    """A folder, or by its bare name a set that the library keeps (`evaluation/NAME` in it)."""
+    """A folder, or a set in the library by its name (`evaluation/NAME`)."""
     from trivium.store.opening import judged_set
 
     bare = len(folder.parts) == 1 and not folder.exists()
@@ -65,21 +65,19 @@ def judged_files(
 
     folder = None if folder is None else own_set(shell, folder)
     if folder is None and (queries is None or qrels is None):
-        raise click.UsageError("Name the folder of a judged set, or --queries and --qrels.")
+        raise click.UsageError("Name the folder of a judged set, or give --queries and --qrels.")
     return Files(folder, queries, qrels, corpus, part)
 
 
 def own_library(shell: Shell) -> bool:
-    """Whether a person said which library: then a set without a corpus is about that one."""
+    """Whether the caller named a library: then a set without a corpus is about that one."""
     return shell.settings().origins["library"] != "default"
 
 
 @contextmanager
 def writing_files() -> Iterator[None]:
-    """A file that cannot be written is the caller's to mend."""
+    """Report a file that can't be written as the caller's mistake."""
     try:
         yield
     except OSError as reason:
-        raise click.UsageError(
-            f"{reason.filename} cannot be written: {reason.strerror}."
-        ) from reason
+        raise click.UsageError(f"Couldn't write {reason.filename}: {reason.strerror}.") from reason

@@ -1,4 +1,4 @@
-"""`trivium log`: what was asked, what was not found, what was slow."""
+"""`trivium log`: shows what people search for, what they don't find and what is slow."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ MOST = 20  # rows; --json lists all
 
 
 @click.command("log")
-@click.option("--days", type=int, help="Only the last days.")
-@click.option("--not-found", "empty", is_flag=True, help="Only queries for which nothing fitted.")
+@click.option("--days", type=int, help="Only this many last days.")
+@click.option(
+    "--not-found", "empty", is_flag=True, help="Only queries that found nothing relevant."
+)
 @click.option("--slow", is_flag=True, help="Only queries that took half a second or more.")
 @click.option("--delete", is_flag=True, help="Delete the log, or the part --older-than names.")
 @click.option("--older-than", metavar="PERIOD", default="", help="With --delete: 12h, 30d, 8w.")
@@ -22,10 +24,10 @@ MOST = 20  # rows; --json lists all
 def log_command(
     shell: Shell, days: int | None, empty: bool, slow: bool, delete: bool, older_than: str
 ) -> None:
-    """Show which queries people ask, most asked first.
+    """Show which queries people ask, the most frequent first.
 
-    The log stays in the library. `trivium serve` counts queries by day, without who asked; set
-    log.queries to `off`, or to `full` to keep each query with its time and token.
+    The log stays in the library. `trivium serve` counts queries by day without recording who asked.
+    Set log.queries to `off`, or to `full` to keep each query with its time and token.
 
     \b
     trivium log

@@ -55,13 +55,14 @@ GROUPS = {
         "mcp": ("mcp", "Serve an AI assistant that starts this program."),
     },
     "Upkeep": {
-        "log": ("log", "Show what people search for and do not find."),
+        "log": ("log", "Show what people search for and don't find."),
         "config": ("config", "Show every setting, its value and where it comes from."),
         "doctor": ("doctor", "Check versions, model, indexes and archive; repair them."),
         "models": ("models", "List models, download one, see which one the library uses."),
         "reembed": ("reembed", "Change the embedding model while the library stays in use."),
         "backup": ("care", "Write the library to one file."),
         "recover": ("care", "Restore a library from a backup."),
+        "library": ("library", "Spread a library over the nodes of a database, or bring it back."),
         "copy": ("care", "Copy a library between folders and databases."),
         "compact": ("care", "Rewrite the library without removed documents."),
     },
@@ -86,7 +87,7 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 EXIT_CODES = f"""\b
 Exit codes:
   0    success
-  1    some documents failed, or the document you named does not exist
+  1    some documents failed, or the document you named doesn't exist
   2    wrong usage or bad input
   3    the library can't be used
   4    a model is missing
@@ -120,7 +121,7 @@ class Program(click.Group):
 
             near = get_close_matches(name, COMMANDS, n=1)
             hint = f" Did you mean `{near[0]}`?" if near else ""
-            raise click.UsageError(f"There is no command `{name}`.{hint}", ctx)
+            raise click.UsageError(f"Unknown command `{name}`.{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -137,7 +138,7 @@ class Program(click.Group):
             raise click.exceptions.Exit(_leave_quietly()) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Leaves by click's Exit, or by a UsageError, whatever happens."""
+        """Run the command. Always ends with click's Exit or a UsageError."""
         shell = ctx.ensure_object(Shell)
         try:
             return super().invoke(ctx)
@@ -176,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the program; its exit code comes back."""
+    """Run the program and return its exit code."""
     _speak_any_text()
     try:
         code = _run(arguments)
@@ -200,7 +201,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _explain(shell: Shell, error: Exception) -> int:
-    """Say what went wrong and what to do; the exit code comes back."""
+    """Print what went wrong and what to do; returns the exit code."""
     from trivium.errors import (
         DocumentNotFound,
         InputError,
@@ -219,7 +220,7 @@ def _explain(shell: Shell, error: Exception) -> int:
         shell.fail(
             "internal",
             f"Something went wrong inside Trivium: {type(error).__name__}: {error}",
-            "Please report it; the same command with --debug shows where.",
+            "Please report it. Run the same command with --debug to see where it happened.",
         )
         return FAULT
     shell.fail(error.code, error.message, error.fix)
@@ -239,7 +240,7 @@ def _explain_usage(error: click.UsageError, arguments: list[str]) -> int:
 
 
 def _speak_any_text() -> None:
-    """File names and texts hold characters that a terminal's encoding may lack: escape those."""
+    """Escape characters in file names and texts that the terminal's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
@@ -247,7 +248,7 @@ def _speak_any_text() -> None:
 
 
 def _leave_quietly() -> int:
-    """The reader (`| head`) has what it wanted: nothing more may be written, not at exit either."""
+    """The reader (`| head`) is gone: write nothing more, not even at exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -1,4 +1,4 @@
-"""`trivium mcp`: the library for an AI assistant that starts this program."""
+"""`trivium mcp`: serves the library to an AI assistant that starts this program."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from trivium.cli.output import Shell, pass_shell, shared_options
     "--audience",
     "audiences",
     multiple=True,
-    help="Answer as a caller that holds this label, not as the owner. Repeatable.",
+    help="Answer as someone with this access label, not as the owner. Repeatable.",
 )
-@click.option("--collection", "collections", multiple=True, help="Only this one. Repeatable.")
+@click.option(
+    "--collection", "collections", multiple=True, help="Only this collection. Repeatable."
+)
 @click.option("--allow-write", is_flag=True, help="Let the assistant add and remove documents.")
 @shared_options
 @pass_shell
@@ -24,9 +26,9 @@ def mcp_command(
 ) -> None:
     """Serve an AI assistant over standard input and output (MCP).
 
-    The assistant starts it; in its settings, the command is `trivium` and the arguments are `mcp`.
-    It can search and read, nothing else, unless you allow more. `trivium serve` offers the same at
-    /mcp, with tokens.
+    The assistant starts this: in its settings, enter `trivium` as the command and `mcp` as the
+    argument. It can only search and read, unless you allow more. `trivium serve` offers the same
+    at /mcp, with tokens.
 
     \b
     trivium mcp

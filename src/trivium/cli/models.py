@@ -30,8 +30,8 @@ def models_command(shell: Shell, name: str | None, get: bool) -> None:
 
     Embedding models make the vectors: `trivium reembed --model NAME` downloads one and changes the
     library to it. Rerankers and late interaction models read the top results again: set
-    rerank.folder to the name of one that you downloaded. Once a model is here, nothing needs the
-    network.
+    rerank.folder to the name of one that you downloaded. Once a model is downloaded, nothing needs
+    the network.
 
     \b
     trivium models                    list models, and what this library uses
@@ -100,7 +100,7 @@ def _list(shell: Shell, settings: Settings, models: tuple[Known, ...]) -> None:
 
 
 def _told(model: Known, settings: Settings) -> dict[str, Any]:
-    """A model in words; of one that is here, what its own files say."""
+    """Describe a model; if it is downloaded, by its own files."""
     from trivium.errors import TriviumError
     from trivium.models.hub import kept
     from trivium.models.layout import read, receipt
@@ -147,7 +147,7 @@ def _use(model: Known) -> str:
 
 
 def _of_library(settings: Settings) -> dict[str, Any] | None:
-    """What the library was embedded with; nothing where there is none."""
+    """The model the library was embedded with, or nothing without a library."""
     from trivium.errors import TriviumError
     from trivium.store.opening import BackendOptions, open_backend
 
@@ -169,7 +169,7 @@ def _of_library(settings: Settings) -> dict[str, Any] | None:
 
 @contextmanager
 def _progress(shell: Shell) -> Iterator[Report]:
-    """A bar on a terminal's standard error, else nothing."""
+    """A progress bar on standard error if it is a terminal, else nothing."""
     if not shell.err.is_terminal:
         yield lambda file, done, total: None
         return

@@ -1,7 +1,7 @@
-"""What every command shares: the common options, the two streams, JSON, tables and errors.
+"""What all commands share: common options, the two streams, JSON, tables and errors.
 
-Results go to standard output, everything said about them (progress, notes, errors) to standard
-error. Knows nothing of searching. rich is imported only when a person is to read something.
+Results go to standard output; progress, notes and errors go to standard error. Knows nothing of
+searching. Imports rich only to print for a person.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DECIMAL = re.compile(r"-?(0|[1-9]\d{0,14})\.\d{1,15}")
 
 @dataclass
 class Shell:
-    """How this call of the program speaks, and the settings it was given."""
+    """How this call of the program prints, and its settings."""
 
     json: bool = False
     debug: bool = False
@@ -59,14 +59,14 @@ class Shell:
 
     @contextmanager
     def library(self, *, create: bool = False) -> Iterator[Library]:
-        """The library of the settings, opened. Only adding makes one."""
+        """Open the library named by the settings. Only adding creates one."""
         from trivium.library import Library
 
         with Library.open(settings=self.settings().settings, create=create) as library:
             yield library
 
     def say(self, *lines: Text | str, indent: int = 0) -> None:
-        """Print a result for a person. Lines are folded to the screen only where there is one."""
+        """Print a result for a person. Wraps lines only on a terminal."""
         from rich.padding import Padding
 
         for line in lines:
@@ -76,7 +76,7 @@ class Shell:
                 click.echo(" " * indent + str(line))
 
     def note(self, text: str) -> None:
-        """Something the person should know beside the result."""
+        """Print a note beside the result."""
         self.err.print(printable(text), style="yellow", soft_wrap=True)
 
     def emit(self, payload: object) -> None:
@@ -87,14 +87,14 @@ class Shell:
         click.echo(to_json(payload, ensure_ascii=not wide, indent=2))
 
     def emit_line(self, payload: object) -> None:
-        """One of several results, as they come, each on a line of its own."""
+        """Print one of several results as a line of JSON."""
         from trivium.shapes import to_json
 
         click.echo(to_json(payload))
         sys.stdout.flush()
 
     def fail(self, code: str, message: str, fix: str = "") -> None:
-        """Print an error: what happened and, on a line of its own, what to do."""
+        """Print an error: what happened and, on its own line, what to do."""
         if self.json:
             self.emit({"error": {"code": code, "message": message, "fix": fix}})
             return
@@ -107,9 +107,9 @@ class Shell:
             self.err.print(line, soft_wrap=True)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str | Text]]) -> None:
-        """Rows under their headings: drawn for a screen, aligned with blanks for a pipe.
+        """Print rows under headings: a table on a terminal, columns aligned with spaces in a pipe.
 
-        A column whose name begins with `>` is set to the right.
+        A column whose name begins with `>` is right-aligned.
         """
         if self.out.is_terminal:
             self._drawn(columns, rows)
@@ -140,8 +140,8 @@ class Shell:
 
 @contextmanager
 def logged(folder: Path | None) -> Iterator[None]:
-    """Write what goes wrong inside Trivium to a file in the library's folder, where it has one,
-    unless the caller has set up logging. No file is made until there is something to write."""
+    """Log faults inside Trivium to a file in the library's folder, if it has one, unless the
+    caller has set up logging. Creates no file until there is something to write."""
     import logging
     from logging.handlers import RotatingFileHandler
 
@@ -163,7 +163,7 @@ def logged(folder: Path | None) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """A text of unknown origin, made harmless for a terminal."""
+    """Make untrusted text safe to print on a terminal."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
@@ -183,7 +183,7 @@ pass_shell = click.make_pass_decorator(Shell, ensure=True)
 
 
 def shared_options(command: F) -> F:
-    """The options that stand before or after every command's name."""
+    """The options you can give before or after any command's name."""
     for option in (
         click.option("--debug", is_flag=True, hidden=True, expose_value=False, callback=_debug),
         click.option(
@@ -221,12 +221,12 @@ def shared_options(command: F) -> F:
 
 
 def ignoring(command: F) -> F:
-    """The option that leaves files below a folder out."""
+    """The option to ignore files in a folder."""
     return click.option(
         "--ignore",
         metavar="RULE",
         multiple=True,
-        help="Ignore files, by a rule as in .gitignore. Repeatable; .triviumignore files count"
+        help="Ignore files that match a .gitignore rule. Repeatable. .triviumignore files apply"
         " too.",
     )(command)
 
@@ -242,7 +242,7 @@ def _debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
 def _library(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     if value is not None:
         if not value:
-            raise click.BadParameter("it names no folder.", ctx, _param)
+            raise click.BadParameter("the path is empty.", ctx, _param)
         ctx.ensure_object(Shell).given["library"] = value
 
 
@@ -256,10 +256,10 @@ def _set(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) ->
 
 
 def pair(text: str, param: click.Parameter) -> tuple[str, str]:
-    """`key=value` taken apart."""
+    """Split `key=value`."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise click.BadParameter(f"{text!r} is not of the form key=value.", param=param)
+        raise click.BadParameter(f"{text!r} isn't KEY=VALUE.", param=param)
     return key.strip(), value
 
 
@@ -274,7 +274,7 @@ def pairs(
 
 
 def scalar(text: str) -> MetaScalar:
-    """A number where the text is plainly one (7, -2.5); 007 and 1e3 are names."""
+    """A number if the text is plainly one (7, -2.5); 007 and 1e3 stay text."""
     if _WHOLE.fullmatch(text):
         return int(text)
     return float(text) if _DECIMAL.fullmatch(text) else text

@@ -1,4 +1,4 @@
-"""How far jobs and other long work are, drawn on a terminal's standard error."""
+"""Progress bars for jobs and other long work, on a terminal's standard error."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _CLAIMED = 20  # tasks that a worker holds, of which it has begun a few
 
 @contextmanager
 def drawn(shell: Shell, library: Library, job: JobId | None = None) -> Iterator[None]:
-    """A bar for this job, or one for each that has work left, for as long as the block runs;
-    nothing where nobody looks."""
+    """Draw a bar for this job, or for each unfinished job, while the block runs; nothing if
+    standard error isn't a terminal."""
     if not shell.err.is_terminal:
         yield
         return
@@ -49,7 +49,7 @@ def watch(shell: Shell, library: Library, job: JobId | None) -> None:
 
 @contextmanager
 def stages(shell: Shell) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each stage on a terminal, else a line for each, on standard error."""
+    """A bar per stage on a terminal, else a line per stage, on standard error."""
     if not shell.err.is_terminal:
         told: set[str] = set()
 

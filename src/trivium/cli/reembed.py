@@ -1,4 +1,4 @@
-"""`trivium reembed`: another embedding model for the whole library, while it serves on."""
+"""`trivium reembed`: changes the embedding model of a library that stays in use."""
 
 from __future__ import annotations
 
@@ -24,31 +24,30 @@ if TYPE_CHECKING:
     metavar="MODEL",
     help="Name of a model (`trivium models` lists them), all-MiniLM-L6-v2, the folder of a"
     " sentence-transformers model, or with embed.url the name of a model there. Default: the model"
-    " of the settings, else the change that was begun and not finished.",
+    " in your settings, or the change you started and did not finish.",
 )
-@click.option("--stop", is_flag=True, help="Give up a change that was begun, wherever it runs.")
+@click.option("--stop", is_flag=True, help="Cancel an unfinished change, wherever it runs.")
 @shared_options
 @pass_shell
 def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
     """Embed the library again with another model, then switch to it at once.
 
-    Searching and adding go on meanwhile, with the model of before; from the switch on every
-    process uses the new one, and needs no settings for it. Interrupted, the same command goes on
-    where it was.
+    You can search and add meanwhile, with the old model. After the switch every process uses the
+    new one, without any settings. If it is interrupted, run the same command again to resume.
 
     \b
     trivium reembed --model leaf-ir
     trivium reembed --model ~/models/my-own-model
     trivium reembed --model text-embedding-3-small --set embed.url=https://api.openai.com/v1
-    trivium reembed               go on with what was begun
-    trivium reembed --stop        stay with the model of before
+    trivium reembed               resume an unfinished change
+    trivium reembed --stop        keep the old model
     """
     from trivium.library import Library
     from trivium.library.model import wanted_settings
     from trivium.models import catalogue
 
     if stop and model:
-        raise click.UsageError("--stop and --model contradict each other.")
+        raise click.UsageError("--stop and --model can't be combined.")
     settings = shell.settings().settings
     with Library.open(settings=settings, create=False, as_made=True) as library:
         if stop:
@@ -63,7 +62,7 @@ def reembed_command(shell: Shell, model: str | None, stop: bool) -> None:
 
 
 def go_on(shell: Shell, library: Library) -> None:
-    """With a change that was begun and not finished."""
+    """Resume the unfinished change of the model."""
     report = _worked(shell, library, None)
     if not shell.json:
         _say(shell, report)
@@ -76,8 +75,8 @@ def _worked(shell: Shell, library: Library, wanted: Settings | None) -> Reembedd
     except KeyboardInterrupt:
         shell.fail(
             "interrupted",
-            "Interrupted; what is embedded is kept, and the model of before serves on.",
-            "`trivium reembed` goes on, `trivium reembed --stop` gives it up.",
+            "Interrupted. The new vectors so far are kept; searches still use the old model.",
+            "`trivium reembed` resumes; `trivium reembed --stop` cancels the change.",
         )
         raise click.exceptions.Exit(130) from None
 
@@ -87,9 +86,9 @@ def _stop(shell: Shell, library: Library) -> None:
     if shell.json:
         shell.emit({"stopped": stopped, "model": serving})
     elif stopped:
-        shell.say(f"Given up: {stopped}. The vectors are of {serving}, as before.")
+        shell.say(f"Cancelled the change to {stopped}. The library still uses {serving}.")
     else:
-        shell.say("There was nothing to stop.")
+        shell.say("No change of model is under way.")
 
 
 def _say(shell: Shell, report: Reembedded) -> None:
@@ -104,14 +103,14 @@ def _say(shell: Shell, report: Reembedded) -> None:
         )
         return
     if report.before == report.model and not report.passages:
-        shell.say(f"Every passage has a vector of {report.model} already.")
+        shell.say(f"Every passage already has a vector from {report.model}.")
         return
     said = f"{report.passages:,} passages in {report.seconds:.1f} s"
     shell.say(f"{said}: from {report.before or 'none'} to {report.model}.")
 
 
 def _warn_of_settings(shell: Shell, manifest: Manifest) -> None:
-    """Where a configuration file or the environment would name another model from now on."""
+    """Warn if a configuration file or the environment still names another model."""
     from trivium.config import load
     from trivium.library.model import NAMING, names_another
 
@@ -124,7 +123,7 @@ def _warn_of_settings(shell: Shell, manifest: Manifest) -> None:
 
 @contextmanager
 def _progress(shell: Shell) -> Iterator[Callable[[Progress], None]]:
-    """A bar on a terminal's standard error, else nothing."""
+    """A progress bar on standard error if it is a terminal, else nothing."""
     if not shell.err.is_terminal:
         yield lambda progress: None
         return

@@ -1,5 +1,5 @@
-"""Results of a search for a person: snippets, highlights and badges; explained, where each score
-comes from and where the time went."""
+"""Prints search results: snippets, highlights and badges; with --explain, how each score adds up
+and where the time went."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BAR = 30  # characters of the longest bar
 
 
 def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
-    """Every result with its snippet and signals; explained, where its score comes from too."""
+    """Print every result with its snippet and signals; with --explain, how its score adds up."""
     from rich.text import Text
 
     from trivium.search.merge import merge_neighbours
@@ -53,9 +53,9 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
         plural = "" if len(results) == 1 else "s"
         shell.say(Text(f"{len(results)} result{plural} in {results.took_ms:.0f} ms", style="dim"))
     else:
-        shell.say("Nothing was found.")
+        shell.say("No results.")
         if not results.notes:
-            shell.note("`trivium list` shows which documents there are.")
+            shell.note("`trivium list` shows the documents you can search.")
     if explain:
         _show_analysis(shell, results)
     for note in results.notes:
@@ -63,11 +63,11 @@ def show_results(shell: Shell, results: Results, *, explain: bool) -> None:
 
 
 def _suggest(shell: Shell, results: Results) -> None:
-    """What a misspelled query was probably meant to be, and whether that was searched for too."""
+    """The likely spelling of a misspelled query, and whether Trivium searched for it too."""
     for analysis in results.analyses:
         if analysis.suggestion:
             searched = any(correction.applied for correction in analysis.corrections)
-            told = "Searched for “{}” too." if searched else "Did you mean “{}”?"
+            told = "Also searched for “{}”." if searched else "Did you mean “{}”?"
             shell.note(told.format(analysis.suggestion))
 
 
@@ -119,7 +119,7 @@ def _place(found: StoredChunk) -> str:
 def _passage(
     shell: Shell, block: Block, words: tuple[str, ...], said: frozenset[str]
 ) -> list[Text]:
-    """The snippet of a block, between the text around it where that was asked for."""
+    """The snippet of a result, with the text around it if the caller wants it."""
     from rich.text import Text
 
     first = min(block.results, key=lambda r: r.found.chunk.index)
@@ -139,7 +139,7 @@ def highlighted(
     lines: int,
     said: frozenset[str] = frozenset(),
 ) -> Text:
-    """The part of a passage that says most about the words, with these marked."""
+    """The part of a passage that covers the query best, with its words marked."""
     from rich.text import Text
 
     from trivium.text.snippet import snip
@@ -154,7 +154,7 @@ def highlighted(
 
 
 def _without_headings(text: str, headings: tuple[str, ...]) -> str:
-    """A passage without the headings it begins with: the line above it shows them."""
+    """A passage without its leading headings: the line above shows them."""
     body = text.lstrip()
     for heading in headings:
         body = body.removeprefix(heading).lstrip()
@@ -178,7 +178,7 @@ def _footer(block: Block) -> Text:
 
 
 def _show_parts(shell: Shell, result: Result, results: Results) -> None:
-    """The signals' parts of one result and their sum; of each query, where there are several."""
+    """How a result's score adds up, for each query if there are several."""
     columns = ("signal", ">rank", ">raw score", ">weight", ">contribution")
     total = sum(part.contribution for part in result.signals.values())
     answers = [(p.signals, p.score) for p in result.queries] or [(result.signals, total)]
@@ -217,7 +217,7 @@ def _show_parts(shell: Shell, result: Result, results: Results) -> None:
 
 
 def _show_analysis(shell: Shell, results: Results) -> None:
-    """What was decided about the query, and the time of every stage."""
+    """The weights chosen for the query, and the time of every stage."""
     from rich.text import Text
 
     for query, analysis in zip(results.queries, results.analyses, strict=True):

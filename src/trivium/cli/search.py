@@ -17,7 +17,7 @@ FORMULAS = ("minimum", "product", "average")
 
 
 class QueryCommand(click.Command):
-    """Takes `-word` for a word of the query that is not wanted, not for a row of short options."""
+    """Reads `-word` as an excluded word of the query, not as short options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         valued = {
@@ -56,7 +56,7 @@ def _weights(
         return dict(zip(Signal, numbers, strict=True))
     except ValueError as reason:
         raise click.BadParameter(
-            "three numbers are needed, for meaning, words and spelling: 0.5,0.3,0.2"
+            "give three numbers, for meaning, words and spelling: 0.5,0.3,0.2"
         ) from reason
 
 
@@ -76,38 +76,40 @@ def _single(
     found = pairs(ctx, param, values)
     for key, held in found.items():
         if len(held) > 1:
-            raise click.BadParameter(f"`{key}` is given twice; a filter takes one value.")
+            raise click.BadParameter(f"You gave `{key}` twice; a filter takes one value.")
     return {key: held[0] for key, held in found.items()}
 
 
 def joined(filters: tuple[str, ...]) -> str:
-    """Filters that must all hold, as one."""
+    """Join filters that must all match."""
     return " ".join(f"({one})" for one in filters if one.strip())
 
 
 @click.command("search", cls=QueryCommand)
 @click.argument("query", nargs=-1, metavar="QUERY...")
-@click.option("-n", "--limit", type=int, help="Most results.  [setting search.limit: 10]")
+@click.option(
+    "-n", "--limit", type=int, help="Maximum number of results.  [setting search.limit: 10]"
+)
 @click.option("--mode", type=click.Choice(MODES), default="hybrid", show_default=True)
 @click.option(
     "--by",
     type=click.Choice(("passage", "document")),
-    help="Every passage, or each document once with its best.  [setting search.by: passage]",
+    help="List passages, or each document once with its best.  [setting search.by: passage]",
 )
 @click.option(
     "--and",
     "also",
     metavar="QUERY",
     multiple=True,
-    help="Another query that must find it too. Up to three.",
+    help="Another query that must match too. Up to three.",
 )
 @click.option(
-    "--or", "either", metavar="QUERY", multiple=True, help="Another query that may find it instead."
+    "--or", "either", metavar="QUERY", multiple=True, help="Another query that may match instead."
 )
 @click.option(
     "--formula",
     type=click.Choice(FORMULAS),
-    help="How --and makes one score of several.  [minimum]",
+    help="How --and combines the scores of several queries.  [minimum]",
 )
 @click.option(
     "--weights",
@@ -116,14 +118,16 @@ def joined(filters: tuple[str, ...]) -> str:
     help="Weights of meaning, words and spelling, e.g. 0.5,0.3,0.2.",
 )
 @click.option(
-    "--k", type=float, help="Fuse by reciprocal ranks with this constant; smaller is sharper."
+    "--k",
+    type=float,
+    help="Fuse by reciprocal rank with this k; a smaller k favours the top ranks.",
 )
-@click.option("--threshold", type=float, help="Least similarity of a hit by meaning, -1 to 1.")
+@click.option("--threshold", type=float, help="Minimum similarity for a match by meaning, -1 to 1.")
 @click.option(
     "--audience",
     "audiences",
     multiple=True,
-    help="Search as a caller that holds this label, not as the owner. Repeatable.",
+    help="Search as someone with this access label, not as the owner. Repeatable.",
 )
 @click.option("--collection", multiple=True, help="Only in this collection. Repeatable: any.")
 @click.option(
@@ -141,7 +145,7 @@ def joined(filters: tuple[str, ...]) -> str:
     "--where",
     metavar="FILTER",
     multiple=True,
-    help="Any other filter, e.g. 'year>=2020 type:pdf,docx -language:de'. Repeatable: all hold.",
+    help="Any other filter, e.g. 'year>=2020 type:pdf -language:de'. Repeatable: all must match.",
 )
 @click.option("--expand/--no-expand", default=None, help="Show the text around each passage.")
 @click.option(
@@ -149,33 +153,33 @@ def joined(filters: tuple[str, ...]) -> str:
     default=None,
     help="Rerank the top results (more accurate, slightly slower).",
 )
-@click.option("--hyde/--no-hyde", default=None, help="HyDE: search with a generated answer, too.")
+@click.option("--hyde/--no-hyde", default=None, help="HyDE: also search with a generated answer.")
 @click.option(
     "--analysis/--no-analysis",
     default=None,
-    help="Let the query's own words move the weights.  [setting analysis.strength]",
+    help="Adjust the weights to the words of the query.  [setting analysis.strength]",
 )
 @click.option(
     "--correct/--no-correct",
     default=None,
-    help="Look for what misspelled words were meant to be.  [setting search.correct: on]",
+    help="Correct misspelled words.  [setting search.correct: on]",
 )
 @click.option(
     "--every-word/--any-word",
     default=None,
-    help="By keyword, find only passages that hold every word; where none does, any."
+    help="Keyword search: require every word; if no passage has them all, accept any word."
     "  [setting search.every_word: off]",
 )
 @click.option(
     "--prefer",
     type=click.Choice(("recent",)),
-    help="Let newer documents count more.  [setting search.prefer]",
+    help="Rank newer documents higher.  [setting search.prefer]",
 )
 @click.option(
     "--half-life",
     type=float,
     metavar="DAYS",
-    help="Days after which being recent adds half as much.  [setting search.half_life: 365]",
+    help="Days after which the bonus for newer documents halves.  [setting search.half_life: 365]",
 )
 @click.option(
     "--boost",
@@ -183,15 +187,15 @@ def joined(filters: tuple[str, ...]) -> str:
     metavar="FILTER*WEIGHT",
     multiple=True,
     callback=_boosts,
-    help="Multiply scores where a filter holds: 'collection:rules*2', 'section:methods*1.5'."
+    help="Multiply scores that match a filter: 'collection:rules*2', 'section:methods*1.5'."
     " Repeatable.",
 )
 @click.option(
     "--as-of",
     metavar="N|DATE",
-    help="As the documents were: in interpretation N, or at 2026-11-01 or 2026-11-01T18:00.",
+    help="Search documents as they were: in interpretation N, or at 2026-11-01[T18:00].",
 )
-@click.option("--explain", is_flag=True, help="Show how every score came about, and timings.")
+@click.option("--explain", is_flag=True, help="Show how each score adds up, and timings.")
 @shared_options
 @pass_shell
 def search_command(
@@ -212,7 +216,7 @@ def search_command(
 ) -> None:
     """Search by meaning, words and spelling at once.
 
-    The query may hold words, "a phrase" (quote it twice: '"a phrase"'), a OR b, +required and -not.
+    A query can have words, "a phrase" (quote it twice: '"a phrase"'), a OR b, +required and -not.
 
     \b
     trivium search who stole the drowned crown
@@ -224,7 +228,7 @@ def search_command(
     trivium search trust in automation --where 'year>=2020 type:pdf' --expand
     """
     if also and either:
-        raise click.UsageError("--and and --or cannot be mixed.")
+        raise click.UsageError("--and and --or can't be combined.")
     if formula and not also:
         raise click.UsageError("--formula needs --and.")
     queries = [" ".join(query), *also, *either]

@@ -1,4 +1,4 @@
-"""`trivium serve`: the library in a browser, over HTTP, and to AI assistants over MCP."""
+"""`trivium serve`: serves the library to browsers, over HTTP, and to AI assistants over MCP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trivium.cli.output import Shell, pass_shell, shared_options
 
 
 @click.command("serve")
-@click.option("--host", help="Address to listen at.  [setting serve.host: 127.0.0.1]")
+@click.option("--host", help="Address to listen on.  [setting serve.host: 127.0.0.1]")
 @click.option("--port", type=int, help="Port; 0 picks a free one.  [setting serve.port: 8420]")
 @click.option("--workers", type=int, help="Number of server processes.  [setting serve.workers: 1]")
 @click.option(
@@ -33,8 +33,8 @@ def serve_command(
 ) -> None:
     """Serve the library: a page for people at /, /v1 for programs, /mcp for AI assistants.
 
-    Makes an empty library if there is none. On this machine nobody needs a token until you create
-    one; everywhere else everyone does. The server also runs queued jobs and follows watched
+    Creates an empty library if you have none. On this machine nobody needs a token until you create
+    one; from anywhere else everyone does. The server also runs queued jobs and follows watched
     folders. /openapi.json describes the API. Ctrl-C stops it after the work in progress.
 
     \b
@@ -83,7 +83,7 @@ def _who(open_to_all: bool, host: str) -> str:
 
 
 def _log() -> None:
-    """A server's log goes to standard error; who wants another sets it up before."""
+    """Log to standard error, unless the caller has set up logging."""
     import logging
 
     root = logging.getLogger("trivium")

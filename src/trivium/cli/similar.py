@@ -1,4 +1,4 @@
-"""`trivium similar`: what resembles a document or one of its passages."""
+"""`trivium similar`: finds documents or passages like a given one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from trivium.cli.output import Shell, pass_shell, shared_options
 @click.command("similar")
 @click.argument("document", metavar="DOCUMENT")
 @click.option("--passage", type=int, help="Find passages like this one, counted from 0.")
-@click.option("-n", "--limit", type=int, help="Most results.  [setting search.limit: 10]")
+@click.option(
+    "-n", "--limit", type=int, help="Maximum number of results.  [setting search.limit: 10]"
+)
 @click.option(
     "--by",
     type=click.Choice(("passage", "document")),
-    help="What a result is.  [documents; with --passage, passages]",
+    help="List documents or passages.  [documents; with --passage, passages]",
 )
 @click.option(
     "--audience",
     "audiences",
     multiple=True,
-    help="As a caller that holds this label, not as the owner. Repeatable.",
+    help="Search as someone with this access label, not as the owner. Repeatable.",
 )
-@click.option("--where", metavar="FILTER", default="", help="Only among these, e.g. type:pdf.")
+@click.option("--where", metavar="FILTER", default="", help="Filter, e.g. type:pdf.")
 @shared_options
 @pass_shell
 def similar_command(

@@ -1,4 +1,4 @@
-"""`trivium slack`: answers in a Slack workspace."""
+"""`trivium slack`: answers questions in a Slack workspace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trivium.cli.output import Shell, pass_shell, shared_options
     default="env:TRIVIUM_SLACK_TOKEN",
     show_default=True,
     metavar="PLACE",
-    help="Where the bot's token (xoxb-) is found: env:NAME or file:PATH.",
+    help="Where to find the bot's token (xoxb-): env:NAME or file:PATH.",
 )
 @click.option(
     "--app-token",
@@ -27,8 +27,10 @@ from trivium.cli.output import Shell, pass_shell, shared_options
 @shared_options
 @pass_shell
 def slack_command(shell: Shell, token: str, app_token: str, url: str) -> None:
-    """Answer in Slack until Ctrl-C: whoever mentions the app or writes to it gets an answer in the
-    thread, with citations, from what everyone who reads it may see.
+    """Answer questions in Slack until Ctrl-C.
+
+    Anyone who mentions the app or writes to it gets an answer in the thread, with citations, from
+    documents that everyone in the thread can see.
 
     \b
     trivium slack

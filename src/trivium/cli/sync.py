@@ -1,4 +1,4 @@
-"""`trivium sync`: sources that the library keeps in step with."""
+"""`trivium sync`: keeps the library in step with sources."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAID = ("added", "updated", "relabelled", "removed", "failed")
 @shared_options
 @click.pass_context
 def sync_command(ctx: click.Context) -> None:
-    """List the sources that the library keeps in step with; add, run, verify, pause, remove them.
+    """List sources, such as Slack or a notes folder; add, run, verify, pause or remove them.
 
     \b
     trivium sync kinds
@@ -66,23 +66,27 @@ def kinds_command(shell: Shell) -> None:
 @sync_command.command("add")
 @click.argument("kind")
 @click.argument("place", required=False)
-@click.option("--name", help="What to call it. Else the kind, or the folder's or file's name.")
+@click.option(
+    "--name", help="Name of the source. Default: the kind, or the folder's or file's name."
+)
 @click.option("--option", "options", metavar="KEY=VALUE", multiple=True, help="Repeatable.")
 @click.option(
     "--secret",
     "secrets",
     metavar="KEY=PLACE",
     multiple=True,
-    help="Where a secret is found: env:NAME or file:PATH. Else env:TRIVIUM_KIND_KEY.",
+    help="Where to find a secret: env:NAME or file:PATH. Default: env:TRIVIUM_KIND_KEY.",
 )
-@click.option("--collection", default="default", help="Collection the documents belong to.")
-@click.option("--category", help="Their category.")
+@click.option("--collection", default="default", help="Collection to add the documents to.")
+@click.option("--category", help="Category of the documents.")
 @click.option(
     "--audience",
-    help="Who may see its items, unless the source says who. Else `all` for public sources, and"
-    " a label of the source's name for others.",
+    help="Who can see the items, if the source doesn't say. Default: `all` for public sources, and"
+    " the source's name as a label for others.",
 )
-@click.option("--every", default="", metavar="PERIOD", help="Let `serve` run it: 10m, 1h, 1d.")
+@click.option(
+    "--every", default="", metavar="PERIOD", help="How often `trivium serve` runs it: 10m, 1h, 1d."
+)
 @click.option("--run/--no-run", default=False, help="Run it at once.")
 @shared_options
 @click.pass_context
@@ -99,7 +103,7 @@ def add_command(
     every: str,
     run: bool,
 ) -> None:
-    """Keep a source in step from now on. PLACE is short for its first required option.
+    """Add a source and keep the library in step with it. PLACE sets its first required option.
 
     \b
     trivium sync add notes ~/vault
@@ -157,12 +161,14 @@ def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
 @sync_command.command("run")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--full", is_flag=True, help="Read everything again, not only what changed.")
-@click.option("--dry-run", "dry", is_flag=True, help="Say what would happen, and change nothing.")
-@click.option("--compare", is_flag=True, help="Compare all ids: forget what the source lost.")
-@click.option("--force", is_flag=True, help="Even where the source lists nothing at all.")
+@click.option("--dry-run", "dry", is_flag=True, help="Show what would change, and change nothing.")
 @click.option(
-    "--no-wait", is_flag=True, help="End where a service asks for a pause; run again later."
+    "--compare",
+    is_flag=True,
+    help="Compare all ids, and remove items that are gone from the source.",
 )
+@click.option("--force", is_flag=True, help="Remove items even if the source lists nothing at all.")
+@click.option("--no-wait", is_flag=True, help="Stop when a service asks to wait; run again later.")
 @shared_options
 @pass_shell
 def run_command(
@@ -174,8 +180,7 @@ def run_command(
     force: bool = False,
     no_wait: bool = False,
 ) -> None:
-    """Bring the library up to its sources, or to those that you name. Ctrl-C stops it; the next
-    run goes on from there.
+    """Sync all sources, or those you name. Ctrl-C stops; the next run continues from there.
 
     \b
     trivium sync run
@@ -191,7 +196,7 @@ def run_command(
     with shell.library() as library, logged(library.backend.folder):
         chosen = names or tuple(one.name for one in library.sync.all() if not one.paused)
         if not chosen and not shell.json:
-            shell.note("There is no source to run; `trivium sync add KIND` adds one.")
+            shell.note("No sources to run; `trivium sync add KIND` adds one.")
         for name in chosen:
             try:
                 run = library.sync.run(
@@ -260,7 +265,7 @@ def _line(run: SyncRun, *, dry: bool = False) -> str:
 @shared_options
 @pass_shell
 def status_command(shell: Shell, name: str | None = None) -> None:
-    """List the sources: state, items, last run, errors. With a NAME, what failed as well."""
+    """List sources: state, items, last run, errors. With a NAME, also list what failed."""
     with shell.library() as library:
         found = library.sync.all() if name is None else [library.sync.get(name)]
         told = [_told(library, one) for one in found]
@@ -270,7 +275,7 @@ def status_command(shell: Shell, name: str | None = None) -> None:
         shell.emit({"sources": told} if name is None else {"source": told[0], "failures": failed})
         return
     if not found:
-        shell.note("There is no source; `trivium sync add KIND` adds one.")
+        shell.note("No sources; `trivium sync add KIND` adds one.")
         return
     columns = ("name", "kind", "state", ">items", ">failed", "last run", "every", "result")
     shell.table(columns, [_row(one, run.run) for one, run in zip(told, found, strict=True)])
@@ -306,12 +311,13 @@ def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
 
 @sync_command.command("verify")
 @click.argument("name")
-@click.option("--ids", is_flag=True, help="Only which items are there, not what they say.")
+@click.option("--ids", is_flag=True, help="Compare only which items exist, not their contents.")
 @shared_options
 @pass_shell
 def verify_command(shell: Shell, name: str, ids: bool) -> None:
-    """Compare a source and the library item by item, and list every difference with its reason.
-    Nothing is changed.
+    """Compare a source with the library item by item, and list every difference with its reason.
+
+    Changes nothing.
 
     \b
     trivium sync verify work
@@ -338,7 +344,7 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
 @shared_options
 @pass_shell
 def pause_command(shell: Shell, name: str) -> None:
-    """Let a source rest: no run begins, and one under way ends."""
+    """Pause a source: no new run starts, and a current one stops."""
     with shell.library() as library:
         _said(shell, _told(library, library.sync.pause(name)), "Paused")
 
@@ -359,7 +365,7 @@ def _said(shell: Shell, told: SyncAnswer, done: str) -> None:
 
 @sync_command.command("remove")
 @click.argument("name")
-@click.option("--keep-documents", is_flag=True, help="Leave what came from it in the library.")
+@click.option("--keep-documents", is_flag=True, help="Keep its documents in the library.")
 @shared_options
 @pass_shell
 def remove_command(shell: Shell, name: str, keep_documents: bool) -> None:

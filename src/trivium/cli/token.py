@@ -1,4 +1,4 @@
-"""`trivium token`: who may ask over HTTP and MCP, and for what."""
+"""`trivium token`: access tokens for HTTP and MCP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RIGHTS = ("search", "add", "manage")
 @shared_options
 @click.pass_context
 def token_command(ctx: click.Context) -> None:
-    """List the tokens of `trivium serve`; create and revoke them.
+    """List access tokens for `trivium serve`; create and revoke them.
 
     \b
     trivium token
@@ -53,7 +53,7 @@ def token_command(ctx: click.Context) -> None:
     multiple=True,
     default=("search",),
     show_default=True,
-    help="What it allows. Repeatable; none implies another.",
+    help="What it allows. Repeatable; no right includes another.",
 )
 @click.option("--expires", default="", metavar="PERIOD", help="After 12h, 30d, 8w.  [never]")
 @shared_options
@@ -74,7 +74,7 @@ def create_command(
     trivium token create --all-audiences --right search --right add --right manage --name me
     """
     if audiences and all_audiences:
-        raise click.UsageError("--audience and --all-audiences cannot be mixed.")
+        raise click.UsageError("--audience and --all-audiences can't be combined.")
     with shell.library(create=True) as library:
         kept, text = library.tokens.create(
             audiences=None if all_audiences else audiences,
@@ -87,21 +87,21 @@ def create_command(
         shell.emit({"token": text, **as_json(TokenAnswer.of(kept))})
         return
     shell.say(text)
-    shell.note("Keep it: it is not shown again. Send it as `Authorization: Bearer TOKEN`.")
+    shell.note("Save it: you won't see it again. Send it as `Authorization: Bearer TOKEN`.")
 
 
 @token_command.command("list")
 @shared_options
 @pass_shell
 def list_command(shell: Shell) -> None:
-    """List the tokens: what each may see and do. Their secrets are not known."""
+    """List tokens and what each can see and do. The secrets are not stored."""
     with shell.library() as library:
         found = library.tokens.all()
     if shell.json:
         shell.emit({"tokens": [TokenAnswer.of(token) for token in found]})
         return
     if not found:
-        shell.note("There is no token; `trivium token create` makes one.")
+        shell.note("No tokens; `trivium token create` creates one.")
         return
     names = ("id", "name", "audiences", "collections", "rights", "created", "expires")
     shell.table(names, [_row(token) for token in found])
@@ -111,7 +111,7 @@ def _row(token: AccessToken) -> tuple[str, ...]:
     told = TokenAnswer.of(token)
 
     def listed(values: Sequence[str] | None) -> str:
-        return "(every one)" if values is None else ", ".join(values)
+        return "(all)" if values is None else ", ".join(values)
 
     return (
         token.id,
@@ -129,7 +129,7 @@ def _row(token: AccessToken) -> tuple[str, ...]:
 @shared_options
 @pass_shell
 def revoke_command(shell: Shell, ids: tuple[str, ...]) -> None:
-    """Revoke tokens: from the next request on they are refused."""
+    """Revoke tokens: the server refuses them from the next request on."""
     with shell.library() as library:
         for id_ in ids:
             library.tokens.revoke(id_)

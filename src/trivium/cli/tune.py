@@ -1,4 +1,4 @@
-"""`trivium tune`: fits the fusion to judged queries and says whether that is worth it."""
+"""`trivium tune`: fits the fusion to judged queries and says whether it helps."""
 
 from __future__ import annotations
 
@@ -26,15 +26,21 @@ MEASURES = ("ndcg@10", "mrr@10", "success@1", "success@5", "success@10")
 @click.command("tune")
 @judged_options
 @click.option("--measure", type=click.Choice(MEASURES), default="ndcg@10", show_default=True)
-@click.option("--rerank", is_flag=True, help="Fit reranked results, and what the reranker counts.")
+@click.option(
+    "--rerank", is_flag=True, help="Fit reranked results, including the reranker's weight."
+)
 @click.option("--folds", type=click.IntRange(2, 50), default=5, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed for the folds.")
 @click.option(
     "--write",
     type=click.Path(path_type=Path),
     help="Write the fitted settings to this file (TOML), if the gain is real.",
 )
-@click.option("--force", is_flag=True, help="Write it in any case, over an old file too.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Write the file even without a real gain, and overwrite an old one.",
+)
 @shared_options
 @pass_shell
 def tune_command(
@@ -53,9 +59,9 @@ def tune_command(
 ) -> None:
     """Fit fusion method, weights, k, threshold and analysis to judged queries.
 
-    Starts from the settings as they are (--set and --preset too). Cross-validated: the gain is
-    that on queries which had no part in the fit. Nothing changes unless you --write a file and
-    use it, as your config.toml or by TRIVIUM_CONFIG.
+    Starts from your current settings (with --set and --preset). The gain is cross-validated: it is
+    measured on queries that were not used for the fit. Nothing changes until you --write a file
+    and use it, as your config.toml or with TRIVIUM_CONFIG.
 
     \b
     trivium tune data/scifact
@@ -69,7 +75,7 @@ def tune_command(
 
     files = judged_files(shell, folder, queries, qrels, corpus, part)
     if write is not None and write.exists() and not force:
-        raise click.UsageError(f"{write} exists. Name another file, or say --force.")
+        raise click.UsageError(f"{write} already exists. Name another file, or use --force.")
     settings = shell.settings().settings
     dataset = load_dataset(files, own_library=own_library(shell))
     with stages(shell) as on_progress, opened(dataset, settings, on_progress) as subject:
@@ -94,11 +100,9 @@ def tune_command(
     for note in (*subject.notes, *tuned.notes, *((SYNTHETIC,) if tuned.synthetic else ())):
         shell.note(note)
     if written is not None:
-        shell.note(
-            f"Written: {written}. Use it as {_config_name()} or by TRIVIUM_CONFIG={written}."
-        )
+        shell.note(f"Wrote {written}. Use it as {_config_name()}, or set TRIVIUM_CONFIG={written}.")
     elif write is not None:
-        shell.note(f"{write} was not written; --force writes it all the same.")
+        shell.note(f"Did not write {write}; use --force to write it anyway.")
 
 
 def _config_name() -> str:
@@ -147,7 +151,7 @@ def _show(shell: Shell, tuned: Tuned) -> None:
     shell.table(
         (tuned.measure, ">"),
         [
-            ["as it is", f"{tuned.before:.4f}"],
+            ["current settings", f"{tuned.before:.4f}"],
             ["fitted, on the same queries", f"{tuned.fitted:.4f}"],
             ["fitted, on held-out queries", f"{tuned.before + held.gain:.4f}"],
             ["held-out queries better, worse, same", f"{held.wins}, {held.losses}, {held.ties}"],

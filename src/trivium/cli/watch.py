@@ -1,4 +1,4 @@
-"""`trivium watch`: the library keeps up with folders until it is stopped."""
+"""`trivium watch`: keeps the library in step with folders until you stop it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WRONG = ("failed", "problem", "vanished", "empty")
     metavar="KEY=VALUE",
     multiple=True,
     callback=pairs,
-    help="Any other field. Numbers stay numbers. Repeatable, with the same key too.",
+    help="Any other field. Numbers stay numbers. Repeatable, even with the same key.",
 )
 @ignoring
 @click.option(
@@ -48,10 +48,12 @@ _WRONG = ("failed", "problem", "vanished", "empty")
     type=click.FloatRange(0.05, 60),
     default=1.0,
     metavar="SECONDS",
-    help="How long nothing must have changed before changes are taken in. Else 1.",
+    help="Wait until nothing has changed for this long before adding changes. Default: 1.",
 )
 @click.option(
-    "--force", is_flag=True, help="Remove what came from a folder even if it is empty at first."
+    "--force",
+    is_flag=True,
+    help="Remove a folder's documents even if the folder is empty at the start.",
 )
 @shared_options
 @pass_shell
@@ -66,10 +68,10 @@ def watch_command(
     quiet: float,
     force: bool,
 ) -> None:
-    """Bring the library up to folders as `add --prune` does, then follow every change until Ctrl-C.
+    """Add folders as `add --prune` does, then follow every change until Ctrl-C.
 
-    A folder that vanishes as a whole (a disk that is taken out) keeps its documents, and is gone
-    through again when it is back. With --json every event is one line.
+    If a whole folder disappears (you unplugged the disk), its documents stay, and Trivium checks
+    the folder again when it is back. With --json every event is one line.
 
     \b
     trivium watch ~/notes
@@ -93,12 +95,12 @@ def watch_command(
         except KeyboardInterrupt:
             stop.set()  # the way to end it, so no failure
     if not shell.json:
-        shell.note("Stopped. What was taken in stays.")
+        shell.note("Stopped. Documents added so far stay in the library.")
 
 
 @contextmanager
 def stopping(stop: Event) -> Iterator[None]:
-    """A polite request to end, as service managers send it, is like Ctrl-C."""
+    """Treat SIGTERM, which service managers send, like Ctrl-C."""
     if current_thread() is not main_thread():
         yield  # signals are for the main thread
         return

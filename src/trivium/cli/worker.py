@@ -1,4 +1,4 @@
-"""`trivium worker`: works off jobs until it is stopped, beside any number of others."""
+"""`trivium worker`: runs jobs until you stop it, beside any number of other workers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from trivium.cli.watch import stopping
 @shared_options
 @pass_shell
 def worker_command(shell: Shell) -> None:
-    """Work off jobs that servers and `add --background` have offered, until Ctrl-C.
+    """Run jobs that servers and `add --background` have queued, until Ctrl-C.
 
-    Start as many as you like, on any machine that reaches the database. A worker that dies leaves
-    nothing half done: after 15 seconds others go on with what it had.
+    Start as many as you like, on any machine that reaches the database. If a worker dies, other
+    workers resume its jobs after 15 seconds, and nothing stays half done.
 
     \b
     trivium worker --library postgresql://me@db.example/team
@@ -32,4 +32,6 @@ def worker_command(shell: Shell) -> None:
                 stop.wait()
             except KeyboardInterrupt:
                 stop.set()
-    shell.note("Stopped. What was begun is finished; the rest waits for others.")
+    shell.note(
+        "Stopped. Finished the documents in progress; the rest stay queued for other workers."
+    )

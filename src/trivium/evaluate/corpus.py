@@ -97,7 +97,7 @@ def _form(path: Path) -> str:
             return "trec"
         if "\t" in line:
             return "columns"
-        raise broken(path, 1, "JSON lines, columns with tabs or <DOC> are needed")
+        raise broken(path, 1, "expected JSON lines, tab-separated columns or <DOC>")
     raise DatasetInvalid(f"{path} is empty.")
 
 
@@ -137,7 +137,7 @@ def _trec(path: Path) -> Iterator[CorpusDocument]:
         mark = line.strip().lower()
         if mark == "<doc>" or (held is None and mark.startswith("<doc>")):
             if held is not None:
-                raise broken(path, begun, "this <DOC> is never closed")
+                raise broken(path, begun, "this <DOC> isn't closed")
             held, begun = [line.strip()[5:]], number
         elif held is None:
             continue
@@ -148,9 +148,9 @@ def _trec(path: Path) -> Iterator[CorpusDocument]:
             held += ["", line] if number > last + 1 else [line]  # blank lines part paragraphs
         last = number
     if held is not None:
-        raise broken(path, begun, "this <DOC> is never closed")
+        raise broken(path, begun, "this <DOC> isn't closed")
     if not begun:
-        raise DatasetInvalid(f"{path} holds no <DOC>.")
+        raise DatasetInvalid(f"{path} has no <DOC>.")
 
 
 def _trec_document(body: str, path: Path, line: int) -> CorpusDocument:

@@ -76,9 +76,9 @@ def load_dataset(files: Files | Path, *, own_library: bool = False) -> Dataset:
     if corpus is None and not own_library and meta.get("judged") != "library":
         where = f" in {folder}" if folder else ""
         raise DatasetInvalid(
-            f"There is no corpus{where}.",
+            f"No corpus{where}.",
             fix="Name one with --corpus, or a library of yours with --library.",
-            on_page="Begin another set under another name.",
+            on_page="Start a new set under another name.",
         )
     queries = read_queries(_found(files.queries, folder, _QUERIES, "queries"), files.part)
     judgments = read_judgments(_found(files.qrels, folder, _QRELS, "qrels"))
@@ -117,7 +117,7 @@ def _meta(folder: Path | None) -> dict[str, object]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as reason:
-        raise DatasetInvalid(f"{path} cannot be read: {reason}.") from reason
+        raise DatasetInvalid(f"Couldn't read {path}: {reason}.") from reason
     return found if isinstance(found, dict) else {}
 
 
@@ -141,7 +141,7 @@ def _files(path: Path) -> tuple[Path, ...]:
         return (path,)
     inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
     if not inside:
-        raise DatasetInvalid(f"There is no corpus at {path}.")
+        raise DatasetInvalid(f"No corpus at {path}.")
     return tuple(inside)
 
 
@@ -150,9 +150,9 @@ def _found(given: Path | None, folder: Path | None, names: Sequence[str], what: 
     if found is None:
         where = f"in {folder}" if folder else "given"
         raise DatasetInvalid(
-            f"There are no {what} {where}.",
+            f"No {what} {where}.",
             fix=f"Name them with --{what}.",
-            on_page="Begin another set under another name.",
+            on_page="Start a new set under another name.",
         )
     return found
 
@@ -164,7 +164,7 @@ def _named(folder: Path, names: Sequence[str]) -> Path | None:
         if len(found) > 1:
             listed = ", ".join(path.name for path in found)
             raise DatasetInvalid(
-                f"Several files of {folder} may be meant: {listed}.", fix="Name one with an option."
+                f"Several files in {folder} match: {listed}.", fix="Name one with an option."
             )
         if found:
             return found[0]

@@ -34,10 +34,10 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")  # no way, no dot: it beco
 class JudgedSet(Told):
     name: str
     queries: int
-    judged: int = field(metadata=says("Documents that were judged, of all queries."))
+    judged: int = field(metadata=says("Number of judged documents, over all queries."))
     relevant: int
-    synthetic: bool = field(metadata=says("No person asked or judged any of it."))
-    runs: int = field(metadata=says("Evaluations that are saved."))
+    synthetic: bool = field(metadata=says("Generated: no person asked or judged these queries."))
+    runs: int = field(metadata=says("Number of saved evaluations."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class JudgedSets:
         """The files of a set that there is, to be read."""
         with self._shelf.reading(_checked(name)) as folder:
             if not _is_set(folder):
-                raise EvaluationNotFound(f"The library keeps no judged set {name}.")
+                raise EvaluationNotFound(f"No judged set {name} in this library.")
             yield folder
 
     def judgments(self, name: str) -> Judgments:
@@ -103,7 +103,7 @@ class JudgedSets:
         with self.folder_of(name) as folder:
             file = folder / RUNS / f"{id_}.json"
             if not _NAME.fullmatch(id_) or not file.is_file():
-                raise EvaluationNotFound(f"There is no saved evaluation {id_} of {name}.")
+                raise EvaluationNotFound(f"No saved evaluation {id_} of {name}.")
             return SavedRun(id_, saved.recall(file))
 
     def keep(self, name: str, found: Evaluation) -> str:
@@ -126,8 +126,8 @@ class JudgedSets:
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise DatasetInvalid(
-            f"{name!r} is no name of a judged set.",
-            fix="It takes letters, digits, - and _, up to 100.",
+            f"A judged set can't be named {name!r}.",
+            fix="Use up to 100 letters, digits, - and _.",
         )
     return name
 

@@ -57,7 +57,7 @@ class Judgments:
                     f"The query {known_as} is “{self.queries[known_as]}” in {self.folder},"
                     f" not “{text}”.",
                     fix="Give it another id, or judge into another folder with --to.",
-                    on_page="Begin another set under another name.",
+                    on_page="Start a new set under another name.",
                 )
             asked[known_as] = text
         if new:
@@ -109,17 +109,17 @@ class Judgments:
     def _refuse_others(self) -> None:
         if self.folder.exists() and not self.folder.is_dir():
             raise DatasetInvalid(
-                f"{self.folder} is no folder.",
+                f"{self.folder} isn't a folder.",
                 fix="Name another with --to.",
-                on_page="Begin another set under another name.",
+                on_page="Start a new set under another name.",
             )
         if not (self.folder / LOG).exists() and any(
             (self.folder / name).exists() for name in (QUERIES, QRELS, META)
         ):
             raise DatasetInvalid(
-                f"{self.folder} holds a judged set that was not made by judging here.",
+                f"{self.folder} has a judged set from somewhere else.",
                 fix="Name another folder with --to.",
-                on_page="Begin another set under another name.",
+                on_page="Start a new set under another name.",
             )
 
     def _load(self) -> None:
@@ -135,7 +135,7 @@ class Judgments:
             try:
                 self._replay(json.loads(line))
             except (ValueError, KeyError, TypeError, IndexError, AttributeError) as reason:
-                raise broken(path, number, "it is no judgment") from reason
+                raise broken(path, number, "it isn't a judgment") from reason
         self._publish()
 
     def _replay(self, row: Any) -> None:
@@ -203,9 +203,9 @@ def _writing(folder: Path) -> Iterator[None]:
         yield
     except OSError as reason:
         raise DatasetInvalid(
-            f"{reason.filename or folder} cannot be written: {reason.strerror}.",
+            f"Couldn't write {reason.filename or folder}: {reason.strerror}.",
             fix="Name another folder with --to.",
-            on_page="Begin another set under another name.",
+            on_page="Start a new set under another name.",
         ) from reason
 
 

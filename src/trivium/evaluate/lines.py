@@ -27,9 +27,9 @@ def lines(path: Path, *, any_encoding: bool = False) -> Iterator[tuple[int, str]
                 if line.strip():
                     yield number, line
     except UnicodeDecodeError as reason:
-        raise broken(path, number, "it is not UTF-8") from reason
+        raise broken(path, number, "it isn't UTF-8") from reason
     except (OSError, EOFError) as reason:
-        raise DatasetInvalid(f"{path} cannot be read: {reason}.") from reason
+        raise DatasetInvalid(f"Couldn't read {path}: {reason}.") from reason
 
 
 def _decoded(raw: bytes, any_encoding: bool) -> str:
@@ -47,9 +47,9 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = json.loads(line)
         except ValueError as reason:
-            raise broken(path, number, f"it is no JSON: {reason}") from reason
+            raise broken(path, number, f"it isn't JSON: {reason}") from reason
         if not isinstance(row, dict):
-            raise broken(path, number, "an object with fields is needed")
+            raise broken(path, number, "expected an object with fields")
         yield number, row
 
 

@@ -10,7 +10,7 @@ from trivium.evaluate.run import Evaluation, Run, told
 from trivium.evaluate.saved import Change
 
 _ORDER = ("vector", "keyword", "trigram", "hybrid", "reranked")  # each has its colour
-_TOLD = "nDCG@10 of the queries, worst first: a line further up and left is better"
+_TOLD = "nDCG@10 per query, worst first: higher and further left is better"
 
 
 def measured(found: Evaluation, width: int = 440) -> list[str]:

@@ -65,7 +65,7 @@ def page(found: Evaluation, against: Comparison | None = None) -> str:
         f" {escape(found.version)}.</p>",
         _banner(found),
         "<h2>Measures</h2>",
-        '<p class="dim">Means over all queries, 95 % confidence intervals below them (bootstrap'
+        '<p class="dim">Means over all queries, 95% confidence intervals below (bootstrap'
         " over queries).</p>",
         _measures(found),
         *_charts(found),
@@ -84,7 +84,7 @@ def _banner(found: Evaluation) -> str:
     if found.synthetic:
         notes.insert(
             0,
-            "Synthetic queries: made from the documents themselves, asked and judged by no person.",
+            "Synthetic queries: generated from the documents, not asked or judged by people.",
         )
     return "".join(f'<p class="banner">{escape(note)}</p>' for note in notes)
 
@@ -168,7 +168,7 @@ def _settings(settings: dict[str, str]) -> str:
         if value != defaults.get(name)
     ]
     if not rows:
-        return '<h2>Settings</h2><p class="dim">All as by default.</p>'
+        return '<h2>Settings</h2><p class="dim">All settings have their defaults.</p>'
     return "<h2>Settings</h2>" + _table(["setting", "value", "default"], rows)
 
 

@@ -180,7 +180,7 @@ class _Asker:
                 ),
             )
         except (EmptyQuery, QueryTooLong) as reason:
-            self._notes[f"A query counts as unanswered: {reason.message}"] = None
+            self._notes[f"A query failed and counts as unanswered: {reason.message}"] = None
             return None
         self._notes |= dict.fromkeys(results.notes)
         return results

@@ -75,7 +75,9 @@ class EvaluationAnswer(Shape, kw_only=True):
     documents: int
     queries: int
     runs: Mapping[str, Mapping[str, float]]
-    intervals: Mapping[str, Mapping[str, Sequence[float]]] = said("95 %: low and high.")
+    intervals: Mapping[str, Mapping[str, Sequence[float]]] = said(
+        "95% confidence interval: low and high."
+    )
     latency_ms: Mapping[str, Mapping[str, float]]
     settings: Mapping[str, str]
     notes: Sequence[str]
@@ -104,8 +106,10 @@ class EvaluationAnswer(Shape, kw_only=True):
 class WholeEvaluation(EvaluationAnswer, kw_only=True):
     """With the values of every query: what is saved."""
 
-    texts: Mapping[str, str] = said("Of the queries, by id.")
-    each: Mapping[str, Mapping[str, Mapping[str, float]]] = said("By run, measure and query.")
+    texts: Mapping[str, str] = said("Texts of the queries, by id.")
+    each: Mapping[str, Mapping[str, Mapping[str, float]]] = said(
+        "Values by run, measure and query."
+    )
 
     @classmethod
     def of(cls, found: Evaluation, **more: Any) -> Self:
@@ -164,12 +168,12 @@ def _payload(path: Path) -> dict[str, Any]:
     try:
         payload = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as reason:
-        raise RunInvalid(f"{path} cannot be read: {reason}.") from reason
+        raise RunInvalid(f"Couldn't read {path}: {reason}.") from reason
     if not isinstance(payload, dict) or payload.get("format") != FORMAT or "each" not in payload:
-        raise RunInvalid(f"{path} is no saved evaluation.")
+        raise RunInvalid(f"{path} isn't a saved evaluation.")
     missing = _KEPT - payload.keys()
     if missing:
-        raise RunInvalid(f"{path} is a saved evaluation without {min(missing)!r}.")
+        raise RunInvalid(f"The saved evaluation {path} has no {min(missing)!r}.")
     return payload
 
 
@@ -253,7 +257,7 @@ class ComparisonAnswer(Shape, kw_only=True):
         "By run and measure: gain, interval, p, wins, losses, ties, real."
     )
     greatest: Mapping[str, Mapping[str, Sequence[ChangeAnswer]]]
-    settings: Mapping[str, Mapping[str, str]] = said("Those that differ.")
+    settings: Mapping[str, Mapping[str, str]] = said("Settings that differ.")
     notes: Sequence[str]
 
     @classmethod
@@ -284,7 +288,7 @@ class ComparisonAnswer(Shape, kw_only=True):
 
 
 class WholeComparison(ComparisonAnswer, kw_only=True):
-    changes: Mapping[str, Sequence[ChangeAnswer]] = said("Every query, greatest win first.")
+    changes: Mapping[str, Sequence[ChangeAnswer]] = said("Every query, biggest gain first.")
 
     @classmethod
     def of(cls, found: Comparison, **more: Any) -> Self:

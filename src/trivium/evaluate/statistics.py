@@ -53,7 +53,7 @@ class Difference:
     def __str__(self) -> str:
         """The verdict as a sentence."""
         if not self.wins and not self.losses:
-            return "There is no difference on any query."
+            return "No difference on any query."
         side = "better" if self.gain > 0 else "worse"
         told = f"p = {self.p:.3f}" if self.p >= 0.001 else "p < 0.001"
         if self.real:

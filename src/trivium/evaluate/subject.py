@@ -59,9 +59,9 @@ def _own(library: Library, dataset: Dataset) -> Subject:
     if len(missing) == len(judged):
         example = min(missing)
         raise DatasetInvalid(
-            f"The library holds none of the judged documents, such as {example}.",
+            f"The library has none of the judged documents, such as {example}.",
             fix="Name another with --library, or the judged documents with --corpus.",
-            on_page="Judge some queries anew, or add the documents again.",
+            on_page="Judge some queries again, or add the documents again.",
         )
     notes: tuple[str, ...] = ()
     if missing:
@@ -85,8 +85,8 @@ def resolve(names: set[str], documents: list[Document]) -> dict[str, str]:
         held = {name} if name in held else held
         if len(held) > 1:
             raise DatasetInvalid(
-                f"The judged document {name} may be any of: {', '.join(sorted(held))}.",
-                fix="Judgments must say which one, by its whole path or as #id.",
+                f"The judged document {name} could be any of {', '.join(sorted(held))}.",
+                fix="Name it in the judgments by its full path or as #id.",
             )
         if held:
             found[name] = next(iter(held))

@@ -80,9 +80,9 @@ def write_synthetic(folder: Path, made: Iterable[Synthetic], seed: int) -> None:
     others = folder.exists() and any(folder.iterdir())
     if others and not is_synthetic(folder):
         raise DatasetInvalid(
-            f"{folder} holds something else than synthetic queries.",
+            f"{folder} has other files than synthetic queries.",
             fix="Name another folder with --to.",
-            on_page="Begin another set under another name.",
+            on_page="Start a new set under another name.",
         )
     queries = [
         {"_id": one.id, "text": one.text, "kind": one.kind, "synthetic": True} for one in made

@@ -46,7 +46,7 @@ def read_queries(path: Path, part: str = "title") -> dict[str, str]:
     queries: dict[str, str] = {}
     for number, query, text in found:
         if query in queries:
-            raise broken(path, number, f"the query {query} stands twice")
+            raise broken(path, number, f"the query {query} appears twice")
         queries[query] = text
     return queries
 
@@ -71,7 +71,7 @@ def _of_columns(path: Path) -> Iterator[tuple[int, str, str]]:
         if number == 1 and query.strip().lower() in _IDS:
             continue
         if not tab or not query.strip():
-            raise broken(path, number, "an id, a tab and a text are needed")
+            raise broken(path, number, "expected an id, a tab and a text")
         yield number, query.strip(), text.strip()
 
 
@@ -90,7 +90,7 @@ def _of_topics(path: Path, part: str) -> Iterator[tuple[int, str, str]]:
             raise broken(path, at, f"the topic {number[1]} has no <{part}>")
         yield at, number[1], text
     if not found:
-        raise DatasetInvalid(f"{path} holds no <top> and no <topic>.")
+        raise DatasetInvalid(f"{path} has no <top> and no <topic>.")
 
 
 def _part(topic: str, part: str) -> str:
@@ -113,10 +113,10 @@ def read_judgments(path: Path) -> dict[str, dict[str, int]]:
         if len(columns) == 4:
             del columns[1]
         if len(columns) != 3:
-            raise broken(path, number, "three columns with tabs or four with blanks are needed")
+            raise broken(path, number, "expected three columns with tabs or four with spaces")
         query, document, score = (column.strip() for column in columns)
         if not _is_score(score):
-            raise broken(path, number, f"the judgment is no whole number: {score}")
+            raise broken(path, number, f"the judgment isn't a whole number: {score}")
         judgments.setdefault(query, {})[document] = int(float(score))
     return judgments
 

@@ -38,8 +38,7 @@ def read_run(path: Path, judgments: Mapping[str, Judged]) -> tuple[str, Ranking]
             columns = line.split()
             if len(columns) != COLUMNS:
                 raise RunInvalid(
-                    f"{path.name}, line {number}: {COLUMNS} columns are needed, there are"
-                    f" {len(columns)}."
+                    f"{path.name}, line {number}: expected {COLUMNS} columns, found {len(columns)}."
                 )
             query, _, document, _, score, name = columns
             if query in queries:
@@ -63,4 +62,4 @@ def _number(text: str, path: Path, line: int) -> float:
     try:
         return float(text)
     except ValueError as reason:
-        raise RunInvalid(f"{path.name}, line {line}: the score is no number: {text}.") from reason
+        raise RunInvalid(f"{path.name}, line {line}: the score isn't a number: {text}.") from reason

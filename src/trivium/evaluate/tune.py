@@ -84,17 +84,17 @@ class Tuned:
         gain, ends, p = self.held_out.gain, self.held_out.interval, self.held_out.p
         figures = f"{gain:+.4f} [{ends.low:+.4f}, {ends.high:+.4f}], p = {p:.3f}"
         if not self.changed:
-            return "No setting gains anything on these queries: keep the settings as they are."
+            return "No setting does better on these queries: keep your settings."
         if self.worth_it:
             return f"The gain is real: on held-out queries {self.measure} changes by {figures}."
         if self.held_out.real:
             return (
-                f"Tuning does harm: on held-out queries {self.measure} changes by {figures}."
-                " Keep the settings as they are."
+                f"Tuning makes it worse: on held-out queries {self.measure} changes by {figures}."
+                " Keep your settings."
             )
         return (
             f"The gain is not significant: on held-out queries {self.measure} changes by {figures},"
-            " which may be chance. Keep the settings as they are, or judge more queries."
+            " which may be chance. Keep your settings, or judge more queries."
         )
 
 
@@ -116,8 +116,8 @@ def tune(
     count = len(replay)
     if count < FEWEST:
         raise DatasetInvalid(
-            f"{count} judged queries are too few to tune by; {FEWEST} are the fewest.",
-            fix="`trivium judge` collects more, `trivium judge --synthetic N` makes some.",
+            f"{count} judged queries are too few to tune; you need at least {FEWEST}.",
+            fix="`trivium judge` collects more; `trivium judge --synthetic N` generates some.",
         )
     folds = max(2, min(folds, count))
     bench = _Bench(replay, measure, rerank)

@@ -46,7 +46,7 @@ def extraction_of(result: Mapping[str, Any], blob: Blob) -> Extraction:
             kind: ElementKind = "list_item" if text.startswith(("· ", "• ")) else "paragraph"
             out.add(kind, text.removeprefix("· ").removeprefix("• "), place=place)
     if not out:
-        raise FileEmpty(f"{blob.name} has no text in it.")
+        raise FileEmpty(f"{blob.name} has no text.")
     kind_of_file = image_type(blob.data)
     metadata: dict[str, int] = {"pages": max(1, len(pages))}
     if kind_of_file:

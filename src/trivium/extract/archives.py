@@ -63,7 +63,7 @@ class ZipExtractor:
             if link:
                 unpacked.skip(member.filename, "is a link")
             elif member.flag_bits & 1:
-                unpacked.skip(member.filename, "is protected with a password")
+                unpacked.skip(member.filename, "is protected by a password")
             else:
                 unpacked.add(member.filename, partial(archive.read, member))
         return unpacked.finish(blob, "application/zip")
@@ -127,7 +127,7 @@ class _Unpacked:
         try:
             data = read()
         except (RuntimeError, *ZIP_ERRORS):
-            self.skip(name, "cannot be unpacked")
+            self.skip(name, "can't be unpacked")
             return
         self._size += len(data)
         if self._size > MAX_UNPACKED:
@@ -146,7 +146,7 @@ class _Unpacked:
             out.add("list_item", member.name)
         if not out and self._skipped:
             locked = all(note.endswith("password") for note in self._skipped)
-            reason = "is protected with a password" if locked else f": {self._skipped[0]}"
+            reason = "is protected by a password" if locked else f": {self._skipped[0]}"
             raise FileDamaged(f"{blob.name} {reason}.", fix=UNPACK)
         return out.finish(
             blob,
@@ -198,7 +198,7 @@ def _expand(blob: Blob, media_type: str) -> bytes:
             check_sizes(blob.name, size, len(blob.data), MAX_UNPACKED)
             pieces.append(piece)
     except _STREAM_ERRORS as reason:
-        raise FileDamaged(f"{blob.name} is damaged and cannot be unpacked.") from reason
+        raise FileDamaged(f"{blob.name} is damaged and can't be unpacked.") from reason
     return b"".join(pieces)
 
 

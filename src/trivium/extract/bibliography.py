@@ -72,7 +72,7 @@ class CslExtractor:
 def library(blob: Blob, items: list[Item], media_type: str) -> Extraction:
     """One entry as a document, several as an overview with the entries enclosed."""
     if not items:
-        raise FileEmpty(f"{blob.name} holds no references.")
+        raise FileEmpty(f"{blob.name} has no references.")
     if len(items) == 1:
         return reference(blob, items[0], media_type)
     years = sorted(year for year in map(_year, items) if year)

@@ -147,7 +147,7 @@ class Composer:
         """The extraction. Without a title the first heading is one, unless it could stand on a
         thousand documents; else the file's name."""
         if not self._elements:
-            raise FileEmpty(f"{blob.name} has no text in it.")
+            raise FileEmpty(f"{blob.name} has no text.")
         text = self.text
         declared = _LANGUAGE.match(language)
         titled = naming(" ".join(clean(title).split())) or naming(self.first_heading)

@@ -77,8 +77,8 @@ def choose(blob: Blob, extractors: Sequence[Extractor] = BUILT_IN) -> Extractor:
     for extractor in extractors:
         if extractor.accepts(blob):
             return extractor
-    kind = binary_kind(blob.data) or "in a format nobody knows"
-    raise FormatUnknown(f"{blob.name} is {kind}, which cannot be read yet.")
+    kind = binary_kind(blob.data) or "in an unknown format"
+    raise FormatUnknown(f"{blob.name} is {kind}, which Trivium can't read yet.")
 
 
 def read(
@@ -99,8 +99,8 @@ def read(
 
 def too_many_bytes(name: str, size: int, limit: int) -> FileTooLarge:
     return FileTooLarge(
-        f"{name} has {size:,} bytes, the limit is {limit:,}.",
-        fix="Split it, or raise the limit (setting `read.max_bytes`).",
+        f"{name} has {size:,} bytes; the limit is {limit:,}.",
+        fix="Split the file, or raise the setting `read.max_bytes`.",
     )
 
 

@@ -126,6 +126,4 @@ def _refuse_locked(blob: Blob, package: Package) -> None:
     root = package.xml("META-INF/encryption.xml")
     for method in root.iter("EncryptionMethod") if root is not None else ():
         if method.get("Algorithm", "") not in _FONTS:
-            raise FileDamaged(
-                f"{blob.name} is locked by its shop (DRM).", fix="Ask for a copy without the lock."
-            )
+            raise FileDamaged(f"{blob.name} is locked by DRM.", fix="Get a copy without DRM.")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_SOURCE_PIXELS = 120_000_000  # A0 at 200 dpi has 62 million; decoding takes up to 4 bytes each
 MAX_FRAMES = 500  # of a TIFF; a fax has a few
-SMALLER = "Save it with a lower resolution."
+SMALLER = "Save the image with a lower resolution."
 # Tesseract was made for letters some 30 pixels high. A page of 612 × 792 pixels has letters of 8:
 # read as it is 439 words at 66, doubled 699 at 94; from 1275 × 1651 on nothing was gained.
 ENLARGED = 1_500_000  # pixels, below which a picture is doubled
@@ -71,7 +71,7 @@ class ImageExtractor:
         if self._recognise is None:
             raise FileEmpty(
                 f"{blob.name} is an image.",
-                fix="Reading text off images needs OCR: set `read.ocr` to auto.",
+                fix="To read text in images, set `read.ocr` to auto.",
             )
         found = Found([], 0)
         dpi = USUAL_DPI
@@ -89,10 +89,10 @@ class ImageExtractor:
             found.pages.append(page)
             found.recognised += 1
         if found.given_up and not any(page.words for page in found.pages):
-            raise FileTimeout(f"{blob.name} took too long to recognise.")
+            raise FileTimeout(f"{blob.name} took too long to OCR.")
         if not any(page.words for page in found.pages):
-            fix = f"OCR recognised nothing that makes sense. {found.advice}".rstrip()
-            why = f"{blob.name} shows no text that can be read."
+            fix = f"OCR found no readable text. {found.advice}".rstrip()
+            why = f"{blob.name} shows no readable text."
             raise FileEmpty(why, fix=fix) if found.unread else FileEmpty(why)
         read = compose(found, [], {}, blob, image_type(blob.data))
         return replace(read, metadata={**read.metadata, "dpi": dpi})
@@ -122,7 +122,7 @@ def frames(blob: Blob, colours: str) -> Iterator[Image]:
         except Image.DecompressionBombError:
             raise FileTooLarge(f"{blob.name} has too many pixels.", fix=SMALLER) from None
         except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, TypeError):
-            raise FileDamaged(f"{blob.name} is no image that can be read.") from None
+            raise FileDamaged(f"{blob.name} isn't a readable image.") from None
 
 
 def _check_size(blob: Blob, frames: int, width: int, height: int) -> None:
@@ -130,7 +130,7 @@ def _check_size(blob: Blob, frames: int, width: int, height: int) -> None:
         raise FileTooLarge(f"{blob.name} has more than {MAX_FRAMES} pages.")
     if width * height > MAX_SOURCE_PIXELS:
         size = f"{width:,} × {height:,}"
-        raise FileTooLarge(f"{blob.name} is too large an image: {size} pixels.", fix=SMALLER)
+        raise FileTooLarge(f"{blob.name} is too large: {size} pixels.", fix=SMALLER)
 
 
 def _read(frame: Image, number: int, recognise: Recognise) -> tuple[Page, int]:

@@ -55,7 +55,7 @@ def stream(ole: OleFileIO, name: str | list[str]) -> bytes:
 
 
 def locked(name: str) -> FileLocked:
-    return FileLocked(f"{name} is protected with a password.")
+    return FileLocked(f"{name} is protected by a password.")
 
 
 class LockedOfficeExtractor:

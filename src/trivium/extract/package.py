@@ -98,9 +98,9 @@ class Package:
         try:
             return self._zip.read(with_limit)
         except RuntimeError as reason:  # what zipfile says of an encrypted member
-            raise FileLocked(f"{self._name} is protected with a password.") from reason
+            raise FileLocked(f"{self._name} is protected by a password.") from reason
         except ZIP_ERRORS as reason:
-            raise FileDamaged(f"{self._name} is damaged: {name} cannot be unpacked.") from reason
+            raise FileDamaged(f"{self._name} is damaged: {name} can't be unpacked.") from reason
 
     def xml(self, name: str) -> ElementTree.Element | None:
         data = self.read(name)
@@ -120,7 +120,7 @@ class Package:
         try:
             return self._zip.open(info)
         except (RuntimeError, *ZIP_ERRORS) as reason:
-            raise FileDamaged(f"{self._name} is damaged: {name} cannot be unpacked.") from reason
+            raise FileDamaged(f"{self._name} is damaged: {name} can't be unpacked.") from reason
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
         """Where a part's references lead: id to (last word of the type, member name)."""
@@ -150,8 +150,8 @@ def check_sizes(name: str, unpacked: int, packed: int, limit: int = MAX_UNPACKED
     """Refuse what grows beyond measure when unpacked."""
     if unpacked > limit:
         raise FileTooLarge(
-            f"{name} unpacks to {unpacked:,} bytes, the limit is {limit:,}.",
-            fix="Unpack it yourself, and add only what matters.",
+            f"{name} unpacks to {unpacked:,} bytes; the limit is {limit:,}.",
+            fix="Unpack it yourself, and add only the files you need.",
         )
     if unpacked > RATIO_FREE and unpacked > MAX_RATIO * max(packed, 1):
         raise FileTooLarge(
@@ -173,7 +173,7 @@ def parse_xml(data: bytes, name: str) -> ElementTree.Element:
     try:
         root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, ValueError, LookupError) as reason:
-        raise FileDamaged(f"{name} is damaged: it is not well-formed XML.") from reason
+        raise FileDamaged(f"{name} is damaged: it isn't well-formed XML.") from reason
     _check_depth(root, name)
     for element in root.iter():  # `shorten`, without a call for each
         if isinstance(element.tag, str):
@@ -195,7 +195,7 @@ def _parts(
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError, LookupError) as reason:
-        raise FileDamaged(f"{name} is damaged: it is not well-formed XML.") from reason
+        raise FileDamaged(f"{name} is damaged: it isn't well-formed XML.") from reason
     found = []
     for element in root.iterchildren(f"{{*}}{tag}"):
         attributes = {_ATTRIBUTES[key]: value for key, value in element.items()}
@@ -215,7 +215,7 @@ def _copied(node: _Element) -> ElementTree.Element:
 
 def refuse_entities(head: bytes, name: str) -> None:
     if b"<!ENTITY" in head.replace(b"\x00", b""):  # also when written in UTF-16
-        raise FileDamaged(f"{name} defines XML entities, which documents never do.", fix="")
+        raise FileDamaged(f"{name} defines XML entities, which real documents don't do.", fix="")
 
 
 def shorten(element: ElementTree.Element) -> None:

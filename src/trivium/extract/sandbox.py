@@ -187,7 +187,7 @@ class Sandbox:
             note = self._discard(slot)
             if self._closed:
                 raise RuntimeError("The sandbox is closed.")
-            raise TriviumError(f"The process that reads files does not start. {why} {note}")
+            raise TriviumError(f"The process that reads files doesn't start. {why} {note}")
         return worker
 
     def _start(self) -> Worker:
@@ -216,19 +216,19 @@ class Sandbox:
             case "time":
                 error = FileTimeout(
                     f"{name} took longer than {seconds:g} seconds to read.",
-                    fix="Split it, or raise the limit (setting `read.seconds`).",
+                    fix="Split the file, or raise the setting `read.seconds`.",
                 )
             case "memory":
                 error = FileTooLarge(
                     f"{name} needs more than {_size(limits.memory)} of memory to read.",
-                    fix="Split it, or raise the limit (setting `read.memory`).",
+                    fix="Split the file, or raise the setting `read.memory`.",
                 )
             case "output":
                 error = FileTooLarge(
                     f"{name} unpacks to more than {_size(limits.output)}.",
                 )
             case "crash":
-                error = FileDamaged(f"{name} made its reader crash.")
+                error = FileDamaged(f"{name} crashed its reader.")
             case "nonsense":
                 error = FileDamaged(f"Couldn't read {name}: its reader returned an invalid answer.")
         if note:
@@ -248,7 +248,7 @@ def _decoded(answer: Answer, blob: Blob) -> Extraction | ReadError:
             raise ValueError(answer.verb)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, MemoryError):
         raise Lost("nonsense") from None
-    error = FileDamaged(f"{blob.name} could not be read ({first}).")
+    error = FileDamaged(f"{blob.name} couldn't be read ({first}).")
     for text in texts:
         error.add_note(text)
     return error

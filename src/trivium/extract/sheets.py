@@ -113,7 +113,7 @@ class SheetWriter:
         self._cells += len(cells)
         if len(cells) > MAX_COLUMNS:
             raise FileTooLarge(
-                f"{self._name} has a row of {len(cells):,} columns, the limit is {MAX_COLUMNS:,}."
+                f"{self._name} has a row of {len(cells):,} columns; the limit is {MAX_COLUMNS:,}."
             )
         if self._cells > MAX_CELLS:
             raise FileTooLarge(f"{self._name} has more than {MAX_CELLS:,} cells.")

@@ -43,7 +43,7 @@ class JsonExtractor:
     def extract(self, blob: Blob) -> Extraction:
         loaded = _loads(decode(blob))
         if loaded is None:
-            raise FileDamaged(f"{blob.name} is not well-formed JSON, or nested too deeply.")
+            raise FileDamaged(f"{blob.name} isn't valid JSON, or is nested too deeply.")
         value, lines = loaded
         out = Composer(blob.name)
         media_type = "application/x-ndjson" if lines else "application/json"

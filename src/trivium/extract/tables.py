@@ -90,7 +90,7 @@ def _rows(text: str, separator: str, name: str) -> Iterator[tuple[int, list[str]
     try:
         yield from enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), 1)
     except csv.Error as reason:
-        raise FileDamaged(f"{name} cannot be read as a table: {reason}.") from reason
+        raise FileDamaged(f"{name} can't be read as a table: {reason}.") from reason
 
 
 def _check_width(name: str, text: str, separator: str) -> None:
@@ -98,5 +98,5 @@ def _check_width(name: str, text: str, separator: str) -> None:
     longest = max((line.count(separator) for line in text.split("\n")), default=0)
     if longest >= MAX_COLUMNS:
         raise FileTooLarge(
-            f"{name} has a row of {longest + 1:,} columns, the limit is {MAX_COLUMNS:,}."
+            f"{name} has a row of {longest + 1:,} columns; the limit is {MAX_COLUMNS:,}."
         )

@@ -1,5 +1,5 @@
-"""What only the HTTP API answers: pages of things, and the things of a server. Shapes like those
-of `shapes`, and sent like them."""
+"""Answers that only the HTTP API gives: paged lists, and facts about the server. Shapes like those
+in `shapes`, sent the same way."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from trivium.types import Collection
 
 
 class Answered(JSONResponse):
-    """Starlette's, for what callers may be told."""
+    """Starlette's JSON response, for shapes that callers may see."""
 
     def render(self, content: object) -> bytes:
         text = to_json(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -38,7 +38,7 @@ class Answered(JSONResponse):
 
 class DocumentsAnswer(Shape):
     documents: Sequence[DocumentAnswer]
-    next_cursor: str | None = said("For the next page; null: there is none.")
+    next_cursor: str | None = said("Cursor for the next page; null on the last page.")
 
 
 class PassagesAnswer(Shape):
@@ -55,7 +55,7 @@ class PassageAnswer(Shape):
 
 
 class SearchAnswer(ResultsAnswer, kw_only=True):
-    suggestion: str = said("The query as it was probably meant; empty: as typed.")
+    suggestion: str = said("The query with its spelling corrected; empty if unchanged.")
 
 
 class CollectionsAnswer(Shape):
@@ -75,16 +75,16 @@ class DiffAnswer(Shape, kw_only=True):
     document: int
     old: int
     new: int
-    facts: Mapping[str, tuple[object, object]] = said("What is said of them, where it differs.")
-    lines: Sequence[str] = said("Of the text, as a unified diff.")
+    facts: Mapping[str, tuple[object, object]] = said("Fields that differ, with old and new value.")
+    lines: Sequence[str] = said("Changes of the text, as a unified diff.")
     added: int
     removed: int
 
 
 class CallerAnswer(Shape, kw_only=True):
     name: str
-    audiences: Sequence[str] | None = said("Beside `all`; null: every one.")
-    collections: Sequence[str] | None = said("Null: every one.")
+    audiences: Sequence[str] | None = said("Labels besides `all`; null: all labels.")
+    collections: Sequence[str] | None = said("Collections; null: all collections.")
     rights: Sequence[str]
 
 
@@ -93,12 +93,12 @@ class SettingAnswer(Shape, kw_only=True):
     value: str
     default: str
     origin: str = said("default, the file's path, environment, command line, preset.")
-    variable: str = said("The environment variable that would set it.")
+    variable: str = said("The environment variable for this setting.")
     help: str
 
 
 class SettingsAnswer(Shape):
-    file: str = said("Where settings may be written down.")
+    file: str = said("Path of the configuration file.")
     settings: Sequence[SettingAnswer]
 
 
@@ -119,12 +119,12 @@ class OutcomeAnswer(Shape, kw_only=True):
     uri: str
     fate: str = said("added, updated, relabelled, unchanged, failed, ...")
     document: DocumentAnswer | None
-    code: str = said("Of what failed; else empty.")
+    code: str = said("Error code if it failed, else empty.")
     message: str
 
 
 class AddedAnswer(Shape):
-    outcomes: Sequence[OutcomeAnswer] = said("Of the file, and of those within it.")
+    outcomes: Sequence[OutcomeAnswer] = said("Outcomes of the file and of the files inside it.")
     chunks: int
     notes: Sequence[str]
 
@@ -152,24 +152,24 @@ class TurnsAnswer(Shape):
 
 
 class ForgottenAnswer(Shape):
-    forgotten: int = said("Turns that went.")
+    forgotten: int = said("Number of turns deleted.")
 
 
 class _New(Shape):
-    token: str = said("Send it as `Authorization: Bearer`. It is not shown again.")
+    token: str = said("Send it as `Authorization: Bearer`. You won't see it again.")
     needed: bool = said(
-        "Whether this server asks for tokens; one that was started without any does so from"
-        " its next start on."
+        "Whether this server requires tokens. A server started without tokens requires them"
+        " after a restart."
     )
 
 
 class NewTokenAnswer(TokenAnswer, _New):
-    """A token, and what is said of it once."""
+    """A new token, shown once."""
 
 
 class TokensAnswer(Shape):
     tokens: Sequence[TokenAnswer]
-    needed: bool = said("Whether this server asks for tokens now.")
+    needed: bool = said("Whether this server requires tokens now.")
 
 
 class RevokedAnswer(Shape):
@@ -185,10 +185,10 @@ class SourceAnswer(Shape, kw_only=True):
     ignore: Sequence[str]
     added_at: str
     kind: str
-    there: bool = said("Whether the folder is there now.")
+    there: bool = said("Whether the folder exists now.")
     state: str = said(
-        "watching, vanished, empty or problem; empty: not yet, or another process of this"
-        " server follows it."
+        "watching, vanished, empty or problem; empty string: not started, or another process"
+        " of this server follows it."
     )
     message: str
 
@@ -214,13 +214,13 @@ class DifferenceAnswer(Shape):
 
 class VerifiedAnswer(Shape):
     source: str
-    compared: int = said("Items of the source.")
+    compared: int = said("Number of items in the source.")
     differences: Sequence[DifferenceAnswer]
 
 
 class RemovedSyncAnswer(Shape):
     removed: str
-    documents: int = said("Items that went with it.")
+    documents: int = said("Number of items removed with it.")
 
 
 class SyncKindAnswer(Shape):
@@ -249,7 +249,7 @@ class RunAnswer(Shape):
 
 
 class RunsAnswer(Shape):
-    runs: Sequence[RunAnswer] = said("The newest first.")
+    runs: Sequence[RunAnswer] = said("Newest first.")
 
 
 class WholeRunAnswer(Shape):
@@ -258,7 +258,7 @@ class WholeRunAnswer(Shape):
 
 
 class JudgmentAnswer(Shape):
-    document: int | None = said("Null: it is no longer there.")
+    document: int | None = said("Null if the document is gone.")
     uri: str
     grade: int | None
 

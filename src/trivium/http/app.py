@@ -1,4 +1,4 @@
-"""Puts the server together: routes under /v1, the guard in front, MCP beside, a description."""
+"""Puts the server together: routes under /v1, the guard in front, MCP, the API description."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _COMPRESSED = 1_000  # bytes: less fits into one packet anyway
 _WRITING = 2  # at once: one writes, one waits for it
 _ASKING = 8  # questions answered at once: each holds a thread, mostly while a model writes
 _MODEL_CALLS = 3  # of one answer: to stand alone, to guess, to write
-_DESCRIPTION = """Hybrid search over your own documents: meaning, words and spelling, fused and
-explained. A token sees the documents of its audiences and collections, and nothing else exists for
-it. Errors are problem documents (RFC 9457) with stable codes."""
+_DESCRIPTION = """Search your own documents by meaning, words and spelling at once, with explained
+results. A token gives access only to documents with its labels (audiences) and in its collections.
+Errors are problem documents (RFC 9457) with stable codes."""
 
 
 def create_app(
@@ -62,11 +62,11 @@ def create_app(
 ) -> FastAPI:
     """The server over an opened library, as an ASGI application.
 
-    `open_to_all`: requests without a token are the owner's. `any_host`: whatever name the server
-    is called by; safe where every request needs a token, which no foreign page has.
-    `allow_write`: assistants may write, where their token may. `origins`: where each setting's
-    value comes from, by name. `tend`: jobs are worked off here, and watched folders followed.
-    `furnish` adds what stands above this package: the pages of `web`.
+    `open_to_all`: requests without a token count as the owner's. `any_host`: accept any host name;
+    safe if every request needs a token, which no foreign page has. `allow_write`: assistants may
+    write if their token allows it. `origins`: where each setting's value comes from, by name.
+    `tend`: run jobs and follow watched folders here. `furnish` adds the pages of `web`, which this
+    package doesn't know.
     """
     tender = Tender(library) if tend else None
     server = _server(library, settings, open_to_all, origins or {}, tender)
@@ -125,7 +125,7 @@ def _server(
             _WRITING,
             s.serve_waiting,
             max(s.serve_seconds, s.read_seconds),
-            "It is still worked on: look again later.",
+            "The server is still working on it. Check again later.",
         ),
         asking=Gate(_ASKING, s.serve_waiting, s.serve_seconds + _MODEL_CALLS * s.generate_seconds),
         judging=Gate(1, 0, LONGEST_SECONDS),  # it takes all there is: one at a time, or not now
@@ -134,10 +134,10 @@ def _server(
         tender=tender,
     )
     watch = server.metrics.watch
-    watch("trivium_at_work", "Requests that are worked on.", lambda: server.reading.at_work)
-    watch("trivium_answering", "Questions that are answered.", lambda: server.asking.at_work)
-    watch("trivium_streams", "Streams that are open.", lambda: server.streams.open)
-    watch("trivium_waiting", "Requests that wait for their turn.", lambda: server.reading.waiting)
+    watch("trivium_at_work", "Requests in progress.", lambda: server.reading.at_work)
+    watch("trivium_answering", "Questions in progress.", lambda: server.asking.at_work)
+    watch("trivium_streams", "Open streams.", lambda: server.streams.open)
+    watch("trivium_waiting", "Requests in the queue.", lambda: server.reading.waiting)
     return server
 
 
@@ -164,12 +164,12 @@ def _protect(app: FastAPI, server: Server, any_host: bool) -> None:
 
 
 def listed(text: str) -> list[str]:
-    """Values with commas between them."""
+    """Split a comma-separated list."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _described(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's description, with our problems in place of its own validation errors."""
+    """FastAPI's description, with our problem documents instead of its validation errors."""
     if app.openapi_schema is None:
         told = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes

@@ -1,7 +1,7 @@
-"""What every route has at hand: the library, the gate, and who asks.
+"""What every route needs: the library, the gate, and the caller.
 
-`Depends(...)` of FastAPI; a route without one of the `may_` callers is a route open to everyone,
-and a test says which those are.
+FastAPI's `Depends(...)`. A route without one of the `may_` callers is open to everyone; a test
+lists those routes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ T = TypeVar("T")
 COOKIE = "trivium_token"  # of a browser: holds the token that `/login` was given
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
 # For the description of the API only: the door looks at the header itself.
-bearer = HTTPBearer(auto_error=False, description="A token made by `trivium token create`.")
+bearer = HTTPBearer(auto_error=False, description="A token from `trivium token create`.")
 
 
 class Streams:
-    """How many answers are being streamed: entered by each, on the event loop alone."""
+    """Counts the answers being streamed. Only for the event loop."""
 
     open = 0
 
@@ -45,7 +45,7 @@ class Streams:
 
 @dataclass(frozen=True)
 class Server:
-    """What one process serves with."""
+    """The state of one server process."""
 
     library: Library
     settings: Settings
@@ -61,7 +61,7 @@ class Server:
     closing: Event = field(default_factory=Event)  # set when streams should end
 
     def wake(self) -> None:
-        """There is a job to work on."""
+        """Tell the workers that a job is waiting."""
         if self.tender is not None:
             self.tender.wake()
 
@@ -85,13 +85,13 @@ async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Ca
 
 
 def _from_cookie(request: Request) -> str | None:
-    """A browser sends cookies along whoever made it ask. Another site's page does not get them
-    (SameSite), and the guard knows where a page is from; what changes something must say so."""
+    """Require a request that changes something to say which page it comes from. A browser sends
+    cookies whichever page made the request; SameSite and the guard stop pages of other sites."""
     token = request.cookies.get(COOKIE)
     if not token:
         return None
     if request.method not in _HARMLESS and "origin" not in request.headers:
-        raise RequestRefused("The request does not say which page it comes from.")
+        raise RequestRefused("The request doesn't say which page it comes from.")
     return f"Bearer {token}"
 
 
@@ -108,9 +108,9 @@ def is_owner(caller: Caller) -> bool:
 
 
 async def _owner(caller: Annotated[Caller, Depends(_may(Right.MANAGE))]) -> Caller:
-    """Who may see everything there is; what is shown then names documents of every audience."""
+    """A caller who may see everything, for answers that name documents of every audience."""
     if not is_owner(caller):
-        raise RightMissing("This is for tokens of all audiences and collections.")
+        raise RightMissing("You need a token for all audiences and collections.")
     return caller
 
 

@@ -1,4 +1,4 @@
-"""MCP at /mcp: the door in front of it, the same tokens, the same bounds."""
+"""MCP at /mcp: the same door, the same tokens, the same limits."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Assistants:
         if scope["method"] != "POST":
             # A GET would open a stream on which nothing is ever told, since calls stand for
             # themselves; it would outlive its token. The protocol lets a server refuse it so.
-            refused = problem(NoSuchRoute("MCP takes POST alone here."), scope, status=405)
+            refused = problem(NoSuchRoute("MCP only accepts POST here."), scope, status=405)
             refused.headers["Allow"] = "POST"
             await refused(scope, receive, send)
             return

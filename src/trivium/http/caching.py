@@ -1,6 +1,6 @@
-"""ETags: whoever has the text of an interpretation need not fetch it again.
+"""ETags: a caller that has the text of an interpretation needn't fetch it again.
 
-Made only for a document that the caller was let see; a tag that fits is no way around that.
+Made only for documents that the caller may see; a matching tag doesn't get around that.
 """
 
 from __future__ import annotations

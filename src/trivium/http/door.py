@@ -1,4 +1,4 @@
-"""Who comes in: a token becomes a caller, or is refused; and nobody asks too often.
+"""Access: turns a token into a caller or refuses it, and limits how often each may ask.
 
 Knows the library's tokens, nothing of routes.
 """
@@ -36,7 +36,7 @@ class Buckets:
         self._known: OrderedDict[str, _Bucket] = OrderedDict()
 
     def take(self, who: str) -> float:
-        """0 if one more is fine now, else the seconds until it is."""
+        """0 if one more request is fine now, else the seconds to wait."""
         if self._rate <= 0:
             return 0.0
         most, now = max(1.0, self._rate * _BURST), self._now()
@@ -54,7 +54,7 @@ class Buckets:
 
 
 class Door:
-    """`open_to_all`: whoever reaches the server is its owner. Only for loopback, or on command."""
+    """`open_to_all`: anyone who reaches the server is its owner. For loopback, or on command."""
 
     def __init__(self, library: Library, *, open_to_all: bool, rate: float) -> None:
         self._library = library
@@ -67,24 +67,24 @@ class Door:
             if self.open_to_all:
                 return LOCAL_OWNER
             raise TokenRefused(
-                "This server asks for a token.",
+                "This server requires a token.",
                 fix="Send `Authorization: Bearer TOKEN`.",
-                on_page="Come in with the one that you were given.",
+                on_page="Sign in with your token.",
             )
         caller = self.recognise(authorization)
         wait = self._buckets.take(caller.id)
         if wait:
-            error = RateExceeded("This token asks too often.")
+            error = RateExceeded("This token sends too many requests.")
             error.retry_after = wait
             raise error
         return caller
 
     def recognise(self, authorization: str) -> Caller:
-        """Whose token the header holds now; counts as no request. Raises TokenRefused."""
+        """The owner of the token in the header; doesn't count as a request. Raises TokenRefused."""
         if not authorization[: len(_SCHEME)].lower() == _SCHEME:
             raise TokenRefused(
-                "The Authorization header names no token.",
+                "The Authorization header has no token.",
                 fix="Send `Authorization: Bearer TOKEN`.",
-                on_page="Come in with the one that you were given.",
+                on_page="Sign in with your token.",
             )
         return self._library.tokens.caller(authorization[len(_SCHEME) :].strip())

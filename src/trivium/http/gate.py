@@ -1,5 +1,5 @@
-"""How much is worked on at once: a bounded number at work, a bounded number waiting, each for a
-bounded time. Whoever does not fit is told at once, instead of waiting for ever.
+"""Limits how much runs at once: so many calls, so many in the queue, each for a limited time.
+Refuses more at once, instead of letting them wait for ever.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 
 class Gate:
-    """Runs calls of the library in threads. A call that takes too long is answered without; its
-    place stays taken until it really ends, so that no pile of them grows unseen."""
+    """Runs calls of the library in threads. The caller of one that takes too long gets an error,
+    but its place stays taken until it really ends, so that they can't pile up unseen."""
 
     def __init__(self, parallel: int, waiting: int, seconds: float, late: str = "") -> None:
-        """`late`: what to tell whoever is not waited for any longer."""
+        """`late`: what to tell a caller whose time is up."""
         self._late = late or None  # None: as for every deadline
         self._places = asyncio.Semaphore(parallel)
         self._most_waiting = waiting
@@ -62,12 +62,12 @@ class Gate:
 
     async def _enter(self, until: float) -> None:
         if self._places.locked() and self._waiting >= self._most_waiting:
-            raise ServerBusy(f"{self._waiting} requests are waiting already.")
+            raise ServerBusy(f"{self._waiting} requests are already waiting.")
         self._waiting += 1
         try:
             await asyncio.wait_for(self._places.acquire(), max(0.001, until - monotonic()))
         except TimeoutError:
-            raise ServerBusy("No place became free in time.") from None
+            raise ServerBusy("The server had no free place in time.") from None
         finally:
             self._waiting -= 1
 
@@ -76,5 +76,5 @@ class Gate:
         self._places.release()
 
     def close(self) -> None:
-        """Waits for what was begun."""
+        """Wait for calls in progress."""
         self._pool.shutdown(wait=True)

@@ -1,7 +1,7 @@
-"""Looks at every request before anything else does, and at every answer after: plain ASGI.
+"""Checks every request before anything else does, and every answer after: plain ASGI.
 
-Host and origin (so that no web page reaches a server on the reader's own machine by a name of its
-own making), size and speed of bodies, request ids, the access log, metrics. Knows no routes.
+Host and origin (so that no web page can reach a server on your own machine under a made-up name),
+size and speed of bodies, request ids, the access log, metrics. Knows no routes.
 """
 
 from __future__ import annotations
@@ -93,21 +93,21 @@ class Guard:
         name = found[1].strip("[]").lower() if found else ""
         if name not in self._rules.hosts and "*" not in self._rules.hosts:
             raise RequestRefused(
-                f"This server is not called {given[:100]!r}.",
-                fix="Add the name to serve.hosts if it should be.",
+                f"This server doesn't answer to the name {given[:100]!r}.",
+                fix="If it should, add the name to serve.hosts.",
             )
         origin = headers.get(b"origin")
         if origin is not None and not self._knows(origin, given):
             raise RequestRefused(
-                f"Pages of {origin[:100]!r} may not ask.",
-                fix="Add the origin to serve.origins if they should.",
+                f"Pages from {origin[:100]!r} may not send requests.",
+                fix="If they should, add the origin to serve.origins.",
             )
         length = headers.get(b"content-length", "0")
         if length.isdecimal() and int(length) > self._rules.most_bytes(scope):
             raise _too_large(self._rules.most_bytes(scope))
 
     def _knows(self, origin: str, host: str) -> bool:
-        """Whether it is the server's own page, or one of those that may ask."""
+        """Whether the request comes from the server's own page or an allowed origin."""
         return origin in self._rules.origins or urlsplit(origin).netloc.lower() == host.lower()
 
     async def _refuse(
@@ -142,7 +142,7 @@ def _too_large(most: int) -> RequestTooLarge:
 
 @dataclass
 class _Answer:
-    """Sees what is sent."""
+    """Watches what is sent."""
 
     _send: Send
     request_id: str
@@ -162,8 +162,8 @@ class _Answer:
 
 @dataclass
 class _Body:
-    """A body under limits. Why it was given up stands in the request's state too: a framework
-    may make something else of the error."""
+    """Reads a body under limits. Also notes in the request's state why it gave up: a framework may
+    turn the error into another one."""
 
     _receive: Receive
     _scope: Scope
@@ -179,7 +179,7 @@ class _Body:
             message = await asyncio.wait_for(self._receive(), self.silent_seconds)
         except TimeoutError:
             raise self._given_up(
-                RequestTooSlow(f"Nothing came for {self.silent_seconds:.0f} seconds.")
+                RequestTooSlow(f"No data arrived for {self.silent_seconds:.0f} seconds.")
             ) from None
         if message["type"] == "http.request":
             self._read += len(message.get("body", b""))

@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus. Counts, never contents."""
+"""Metrics for Prometheus: counts, never contents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 class Metrics:
-    """Of this process: with several workers each answers for itself, told apart by `worker`."""
+    """Metrics of this process; with several workers each has its own, labelled `worker`."""
 
     def __init__(self, worker: int) -> None:
         self._registry = CollectorRegistry()
@@ -31,7 +31,7 @@ class Metrics:
         )
 
     def watch(self, name: str, help_: str, value: Callable[[], float]) -> None:
-        """A number that is looked up whenever somebody asks."""
+        """A gauge that reads its value on every request."""
         gauge = Gauge(name, help_, ("worker",), registry=self._registry)
         gauge.labels(self._worker).set_function(value)
 

@@ -1,6 +1,6 @@
 """Errors as RFC 9457 problem documents: the stable code of `errors`, a status, and what to do.
 
-What a fault of ours looks like inside stays in the log; the request id leads there.
+Details of our own bugs stay in the log; the request id leads there.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ class Problem(BaseModel):
                     "type": "urn:trivium:error:document.not_found",
                     "title": "DocumentNotFound",
                     "status": 404,
-                    "detail": "The library holds no document #7.",
+                    "detail": "There is no document #7.",
                     "code": "document.not_found",
-                    "fix": "`trivium list` shows what the library holds.",
+                    "fix": "`trivium list` shows the documents in the library.",
                     "request_id": "4f1c9a0e5b7d4f6c",
                 }
             ]
@@ -90,14 +90,14 @@ class Problem(BaseModel):
     )
 
     type: str = Field(description="A URN that ends in the code.")
-    title: str = Field(description="The kind of error, the same whenever it happens.")
+    title: str = Field(description="The type of error.")
     status: int
-    detail: str = Field(description="What happened this time.")
-    code: str = Field(description="Stable: programs decide by it. docs/errors.md lists them.")
+    detail: str = Field(description="What happened.")
+    code: str = Field(description="Stable code for programs. docs/errors.md lists all codes.")
     fix: str = Field(default="", description="What to do about it.")
-    request_id: str = Field(default="", description="Names this request in the server's log.")
+    request_id: str = Field(default="", description="Id of this request in the server's log.")
     errors: list[dict[str, Any]] = Field(
-        default=[], description="Of an invalid request: where, and what is wrong there."
+        default=[], description="For an invalid request: where, and what is wrong."
     )
 
 
@@ -112,8 +112,8 @@ def told(
     status: int | None = None,
     details: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """The document itself; a stream that has begun has no other place for it. A page's script shows
-    it to a person, so it says what to do on the page."""
+    """The problem document, also for a stream that has started. A page's script shows it to a
+    person, so it says what to do on the page."""
     on_page = any(name.decode("latin-1").lower() == PART for name, _ in scope.get("headers", ()))
     body = Problem(
         type=f"urn:trivium:error:{error.code}",
@@ -149,7 +149,7 @@ def problem(
 
 
 class Fault(TriviumError):
-    """Ours. Says nothing of what it was: the log does."""
+    """A bug in Trivium. Reveals no details: the log has them."""
 
     code = "internal"
     fix = "Please report it, with the request id."
@@ -179,7 +179,7 @@ def explained(app: FastAPI) -> None:
             {"where": clean_text(".".join(map(str, one["loc"]))), "what": clean_text(one["msg"])}
             for one in error.errors()
         ]
-        first = f"{found[0]['where']}: {found[0]['what']}" if found else "It is not understood"
+        first = f"{found[0]['where']}: {found[0]['what']}" if found else "The request is invalid"
         return problem(errors.RequestInvalid(f"{first}."), request.scope, details=found)
 
     @app.exception_handler(HTTPException)
@@ -192,7 +192,7 @@ def explained(app: FastAPI) -> None:
             return problem(errors.DiskFull("The server's disk is full."), request.scope)
         kind = errors.NoSuchRoute if error.status_code in (404, 405) else errors.RequestInvalid
         where = f"{request.method} {request.url.path}"
-        said = f"There is nothing at {where}." if kind is errors.NoSuchRoute else str(error.detail)
+        said = f"No route {where}." if kind is errors.NoSuchRoute else str(error.detail)
         status = 422 if error.status_code == 400 else error.status_code
         answer = problem(kind(said), request.scope, status=status)
         answer.headers.update(error.headers or {})
@@ -204,19 +204,19 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems a route may answer with, for the API's description. Those of every route: not
-    let in, not allowed, asked wrongly, too often or while the server is busy."""
+    """The problems a route may answer with, for the API description. Every route has: no access,
+    not allowed, invalid, too many requests, server busy."""
     meant = {
-        401: "No token, or one that is unknown, revoked or expired.",
-        403: "The token is not for this, or the request comes from a strange host or page.",
-        404: "There is no such thing, as far as this caller may see.",
-        408: "The body came too slowly.",
-        409: "It cannot be done as things are.",
+        401: "The token is missing, unknown, revoked or expired.",
+        403: "The token doesn't allow this, or the request comes from an unknown host or page.",
+        404: "Not found, or this caller may not see it.",
+        408: "The body arrived too slowly.",
+        409: "The request conflicts with the current state.",
         413: "The body is too large.",
-        422: "The request is not understood, or makes no sense.",
+        422: "The request is invalid.",
         429: "This token asks too often.",
-        502: "A source or service that the library asks can't be read now.",
-        503: "Busy, or it took too long. Retry-After says when to try again.",
+        502: "A source or service doesn't answer now.",
+        503: "The server is busy, or the answer took too long. Retry-After says when to try again.",
     }
     always = (401, 403, 422, 429, 503)
     return {

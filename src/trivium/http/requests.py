@@ -1,6 +1,6 @@
-"""What the routes are asked, as types: FastAPI checks them and describes them.
+"""Types of requests, which FastAPI checks and describes.
 
-Bounds here are those of a polite request; what makes sense together the library decides.
+Only limits each value; the library decides which values go together.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _listed(value: Any) -> Any:
 
 def _said(value: str) -> str:
     if not value.strip():
-        raise ValueError("it is blank")
+        raise ValueError("it is empty")
     return value
 
 
@@ -68,10 +68,10 @@ class _Body(BaseModel):
 
 
 class Filtered(_Body):
-    """Which documents are looked at: `Filters`, within the bounds of a polite request."""
+    """Which documents to search."""
 
     audiences: list[_Name] | None = Field(
-        None, max_length=MOST_NAMES, description="Ask as someone who holds only these labels."
+        None, max_length=MOST_NAMES, description="Search as someone with only these labels."
     )
     collection: Names
     source: Names
@@ -86,7 +86,7 @@ class Filtered(_Body):
 
 
 class SearchBody(Filtered):
-    """One search. Everything but the query may be left out; what is, is as the settings say."""
+    """One search. Only the query is required; the rest comes from the settings."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -111,35 +111,39 @@ class SearchBody(Filtered):
         Field(
             min_length=1,
             max_length=4,
-            description='A query, or two to four. Each takes "a phrase", a OR b, +required, -not.',
+            description='One query, or two to four. Use "a phrase", a OR b, +required, -not.',
         ),
     ]
     limit: Limit
     mode: Mode = Mode.HYBRID
-    by: Granularity | None = Field(None, description="Every passage, or each document once.")
-    combine: Combine | None = Field(None, description="How several queries make one score.")
-    weights: dict[Signal, Number] | None = Field(None, description="Fix what each signal counts.")
-    k: Number | None = Field(None, description="Fuse by reciprocal ranks with this constant.")
-    threshold: Number | None = Field(None, description="Least similarity of a vector hit.")
-    analysis: StrictBool | None = Field(None, description="Let the query's words move the weights.")
-    correct: StrictBool | None = Field(None, description="Look for what was meant to be typed.")
+    by: Granularity | None = Field(None, description="List every passage, or each document once.")
+    combine: Combine | None = Field(
+        None, description="How to combine the scores of several queries."
+    )
+    weights: dict[Signal, Number] | None = Field(None, description="Weight of each signal.")
+    k: Number | None = Field(None, description="Fuse by reciprocal rank with this k.")
+    threshold: Number | None = Field(None, description="Minimum similarity of a vector hit.")
+    analysis: StrictBool | None = Field(
+        None, description="Adjust the weights to the query's words."
+    )
+    correct: StrictBool | None = Field(None, description="Correct misspelled words.")
     every_word: StrictBool | None = Field(
-        None, description="By keyword, find only what holds every word; where nothing does, any."
+        None, description="Keyword search: require every word; if nothing has all, accept any."
     )
     prefer: Literal["recent", ""] | None = Field(
-        None, description="`recent`: newer documents count more."
+        None, description="`recent` ranks newer documents higher."
     )
     half_life: Number | None = Field(
-        None, description="Days after which being recent adds half as much."
+        None, description="Days after which the bonus for newer documents halves."
     )
     boosts: dict[_Name, Number] | None = Field(
         None,
         max_length=MOST,
-        description='What scores are multiplied by where a filter holds: `{"type:pdf": 2}`.',
+        description='Multiply the scores of documents that match a filter: `{"type:pdf": 2}`.',
     )
     rerank: StrictBool | None = Field(None, description="Rerank the top results.")
-    hyde: StrictBool | None = Field(None, description="Search with a guess at an answer, too.")
-    expand: StrictBool | None = Field(None, description="With the text around each passage.")
+    hyde: StrictBool | None = Field(None, description="HyDE: also search with a generated answer.")
+    expand: StrictBool | None = Field(None, description="Include the text around each passage.")
     as_of: Annotated[int, Field(ge=1, le=2**31)] | Annotated[str, Field(max_length=40)] | None = (
         Field(
             None,
@@ -147,7 +151,7 @@ class SearchBody(Filtered):
             " at a date or time such as `2026-11-01`.",
         )
     )
-    explain: StrictBool = Field(False, description="With the analysis and the time of each stage.")
+    explain: StrictBool = Field(False, description="Include how each score adds up, and timings.")
 
     def options(self) -> SearchOptions:
         named = [f.name for f in fields(SearchOptions) if f.name in type(self).model_fields]
@@ -155,7 +159,7 @@ class SearchBody(Filtered):
 
 
 class RestoreBody(_Body):
-    """Which interpretation becomes the active one again."""
+    """Which interpretation (version) to make active again."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"number": 1}]})
 
@@ -163,7 +167,7 @@ class RestoreBody(_Body):
 
 
 class AddUrlBody(_Body):
-    """A public web address, and what to say of what stands there."""
+    """A public web address to add, with labels."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -183,15 +187,15 @@ class AddUrlBody(_Body):
 
 
 class TurnSaid(_Body):
-    """A question that was asked before, and what was answered."""
+    """An earlier question and its answer."""
 
     question: str = Field(max_length=LONGEST_QUERY)
     answer: str = Field(max_length=LONGEST_SAID)
 
 
 class QueryBody(Filtered):
-    """One question. It is searched for with reranking, the text around each passage and, where a
-    language model is set up, a guessed answer."""
+    """One question. The search uses reranking, the text around each passage and, if a language
+    model is set up, a generated answer (HyDE)."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -212,20 +216,22 @@ class QueryBody(Filtered):
 
     question: str = Field(min_length=1, max_length=LONGEST_QUERY)
     stream: StrictBool = Field(
-        True, description="As server-sent events; false: the whole answer in one piece."
+        True, description="Stream server-sent events; false: return the whole answer at once."
     )
     history: list[TurnSaid] = Field(
-        [], max_length=MOST_TURNS, description="What was said before, the oldest first."
+        [], max_length=MOST_TURNS, description="Earlier turns, oldest first."
     )
     conversation: ConversationName | None = Field(
         None,
-        description="Go on with one that the library keeps, or begin it.",
+        description="Continue the saved conversation of this name, or start it.",
     )
-    limit: int | None = Field(None, ge=1, le=MOST_PASSAGES, description="Passages to read.")
+    limit: int | None = Field(
+        None, ge=1, le=MOST_PASSAGES, description="Number of passages to read."
+    )
     depth: Depth | None = Field(
         None,
-        description="`once`: one search; `auto`: more where it finds nothing that fits; `deep`: as"
-        " many as it takes, within limits. By default as the setting `ask.depth` says.",
+        description="`once`: search once; `auto`: search again if nothing relevant is found;"
+        " `deep`: search several times, within limits. Default: the setting `ask.depth`.",
     )
 
 
@@ -233,7 +239,7 @@ class QueryBody(Filtered):
 
 
 class TokenBody(_Body):
-    """What a new token may see and do. Without audiences: what is for `all`, nothing else."""
+    """What a new token may see and do. Without audiences: public documents (`all`) only."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -244,15 +250,13 @@ class TokenBody(_Body):
         },
     )
 
-    name: str = Field("", max_length=200, description="Whose it is, for people.")
-    audiences: list[_Text] = Field(
-        [], max_length=MOST_NAMES, description="Labels its holder has beside `all`."
-    )
+    name: str = Field("", max_length=200, description="Who uses it, as a reminder.")
+    audiences: list[_Text] = Field([], max_length=MOST_NAMES, description="Labels besides `all`.")
     all_audiences: StrictBool = Field(
-        False, description="Every label there is or will be; `audiences` is left out then."
+        False, description="All labels, now and in future; leave out `audiences`."
     )
     collections: list[_Text] | None = Field(
-        None, max_length=MOST_NAMES, description="The only ones it is for; null: every one."
+        None, max_length=MOST_NAMES, description="Only these collections; null: all collections."
     )
     rights: list[Right] = Field([Right.SEARCH], min_length=1, max_length=len(Right))
     expires: str = Field("", max_length=20, description="After 12h, 30d, 8w; empty: never.")
@@ -260,12 +264,12 @@ class TokenBody(_Body):
     @model_validator(mode="after")
     def _says_one_thing(self) -> TokenBody:
         if self.audiences and self.all_audiences:
-            raise ValueError("`audiences` and `all_audiences` cannot be mixed")
+            raise ValueError("`audiences` and `all_audiences` can't be combined")
         return self
 
 
 class SourceBody(_Body):
-    """A folder of the server's machine, and what to say of the documents in it."""
+    """A folder on the server's machine, and labels for its documents."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -275,15 +279,15 @@ class SourceBody(_Body):
     path: str = Field(min_length=1, max_length=4000)
     collection: _Text = "default"
     category: _Text | None = None
-    audience: _Text | None = Field(None, description="Null: as each document says.")
+    audience: _Text | None = Field(None, description="Null: from each document.")
     ignore: list[Annotated[str, Field(max_length=1000)]] = Field(
-        [], max_length=MOST_NAMES, description="Rules as in a .gitignore file."
+        [], max_length=MOST_NAMES, description=".gitignore rules for files to ignore."
     )
 
 
 class SyncBody(_Body):
-    """A source to keep in step with. Secrets are named, never sent: `env:NAME` or `file:PATH` on
-    the server's machine."""
+    """A source to sync. Don't send secrets: name where the server finds them, `env:NAME` or
+    `file:PATH` on its machine."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -303,18 +307,20 @@ class SyncBody(_Body):
     kind: str = Field(min_length=1, max_length=64)
     options: dict[_Text, Annotated[str, Field(max_length=4000)]] = Field({}, max_length=50)
     secrets: dict[_Text, Annotated[str, Field(max_length=4000)]] = Field(
-        {}, max_length=10, description="Where each is found: env:NAME or file:PATH."
+        {}, max_length=10, description="Where the server finds each secret: env:NAME or file:PATH."
     )
     collection: _Text = "default"
     category: _Text | None = None
     audience: _Text | None = Field(
-        None, description="Who may see its items, unless the source says who."
+        None, description="Who can see the items, if the source doesn't say."
     )
-    every: int = Field(0, ge=0, le=31_536_000, description="Seconds between runs; 0: when asked.")
+    every: int = Field(
+        0, ge=0, le=31_536_000, description="Seconds between runs; 0: only on request."
+    )
 
 
 class SyncRunBody(_Body):
-    """How a source is to be run."""
+    """How to run a source."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"full": True}]})
 
@@ -322,7 +328,7 @@ class SyncRunBody(_Body):
 
 
 class SyntheticBody(_Body):
-    """A set of queries that are made from the library's own documents."""
+    """A set of queries generated from the library's documents."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"name": "synthetic", "queries": 100}]}
@@ -344,7 +350,7 @@ class RunBody(_Body):
 
 
 class JudgmentBody(_Body):
-    """What a person says of one document for one query."""
+    """A judgment of one document for one query."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -354,5 +360,5 @@ class JudgmentBody(_Body):
     query: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY), NotBlank]
     document: int = Field(ge=1, le=2**53)
     grade: Annotated[int, Field(ge=0, le=2)] | None = Field(
-        description="0 not relevant, 1 relevant, 2 exactly that; null: looked at and skipped."
+        description="0 not relevant, 1 relevant, 2 exactly right; null: skipped."
     )

@@ -1,6 +1,6 @@
-"""Starts the server: decides whether that is safe, binds the address, runs one process or several.
+"""Starts the server: checks that this is safe, binds the address, runs one process or several.
 
-Each process opens the library for itself; they share nothing but it and the address.
+Each process opens the library itself; they share only the library and the address.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _START_SECONDS = 180
 
 @dataclass(frozen=True)
 class Plan:
-    """How to serve. Goes to worker processes, so it holds plain values only."""
+    """How to serve. Sent to worker processes, so it holds plain values only."""
 
     settings: Settings
     open_to_all: bool
@@ -60,7 +60,7 @@ class Plan:
         return f"http://{shown}:{self.settings.serve_port}"
 
     def __call__(self) -> FastAPI:
-        """The application, with a library of its own, in whichever process calls."""
+        """The application with its own library, for the calling process."""
         library = self._library()
         app = create_app(
             library,
@@ -88,29 +88,29 @@ def plan(
     origins: Mapping[str, str] | None = None,
     furnish: Callable[[FastAPI], None] | None = None,
 ) -> Plan:
-    """Decide who is let in. Raises UnsafeServing rather than serve strangers unasked.
+    """Decide who gets access. Raises UnsafeServing rather than serve strangers by accident.
 
-    On this machine's own address and name nobody needs a token until the first is made; everywhere
-    else everyone does. Makes an empty library where there is none.
+    On this machine's own address and name nobody needs a token until the first one is created;
+    everywhere else everyone does. Creates an empty library if there is none.
     """
     s = replace(settings, log_queries=settings.log_queries or "counts")
     if not 0 <= s.serve_port <= 65535:
-        raise BadSetting(f"`serve.port` is {s.serve_port}.", fix="It takes 1 to 65535.")
+        raise BadSetting(f"`serve.port` can't be {s.serve_port}.", fix="Give 1 to 65535.")
     if not 1 <= s.serve_workers <= _MOST_WORKERS:
         raise BadSetting(
-            f"`serve.workers` is {s.serve_workers}.", fix=f"It takes 1 to {_MOST_WORKERS}."
+            f"`serve.workers` can't be {s.serve_workers}.", fix=f"Give 1 to {_MOST_WORKERS}."
         )
     if s.serve_connections < 1:
         raise BadSetting(
-            f"`serve.connections` is {s.serve_connections}.", fix="It takes 1 or more."
+            f"`serve.connections` can't be {s.serve_connections}.", fix="Give 1 or more."
         )
     private = is_loopback(s.serve_host) and not s.serve_hosts.strip()
     has_tokens, made = _tokens(s), False
     if not private and not has_tokens and not without_tokens:
         raise UnsafeServing(
-            f"Serving at {s.serve_host} lets others in, and there is no token.",
-            fix="`trivium token create` makes one. If really everyone may see and change"
-            " everything: --insecure-without-tokens.",
+            f"Other machines can reach {s.serve_host}, and you have no tokens yet.",
+            fix="Create one with `trivium token create`. To let everyone see and change"
+            " everything, use --insecure-without-tokens.",
         )
     if has_tokens is None:
         Library.open(settings=s).close()
@@ -122,7 +122,7 @@ def plan(
 
 
 def _tokens(settings: Settings) -> bool | None:
-    """Whether the library has access tokens; None: there is no library yet."""
+    """Whether the library has access tokens; None if there is no library yet."""
     try:
         with Library.open(settings=settings, create=False) as library:
             return bool(library.tokens.all())
@@ -140,7 +140,7 @@ def is_loopback(host: str) -> bool:
 
 
 def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
-    """Serve until told to stop; then finish what was begun."""
+    """Serve until stopped, then finish requests in progress."""
     s = plan.settings
     bound = _bind(s.serve_host, s.serve_port, s.serve_workers > 1 and sys.platform == "linux")
     port = int(bound.getsockname()[1])  # port 0 asks for any that is free
@@ -170,15 +170,15 @@ def run(plan: Plan, *, on_ready: Callable[[str], None] | None = None) -> None:
 
 
 def _most_connections(wanted: int) -> int:
-    """At most half of the files that a process may have open: the library needs the others, and
-    asyncio logs every connection it has no file for (24 MB in 10 s)."""
+    """At most half of the files a process may open: the library needs the others, and asyncio logs
+    every connection it has no file for (24 MB in 10 s)."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft // 2))
 
 
 class Connections:
-    """Makes uvicorn's protocols, with a cap: one connection more than `most` closes the oldest one
-    that is idle, and is closed itself if none is. Each worker process gets a copy of its own."""
+    """Makes uvicorn's protocols, with a limit: one connection more than `most` closes the oldest
+    idle one, or is closed itself if none is idle. Each worker process gets its own copy."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -218,7 +218,7 @@ def _is_idle(connection: H11Protocol) -> bool:
 
 
 def _end_streams_first(app: FastAPI) -> None:
-    """A stream that waits for news would hold up the end; so it is told before the server is."""
+    """Stop streams before the server: one that waits for news would delay the shutdown."""
     if threading.current_thread() is not threading.main_thread():
         return
     closing: Event = app.state.server.closing
@@ -236,9 +236,9 @@ def _end_streams_first(app: FastAPI) -> None:
 
 
 class _Shared(socket.socket):
-    """An address that worker processes share. Sent to one, it becomes a socket of its own at the
-    same address: the kernel then spreads connections evenly. From a single socket the first
-    process that wakes takes all that wait (64 clients, 2 workers: 64 to 0)."""
+    """An address that worker processes share. Each process gets its own socket at the same
+    address, so that the kernel spreads connections evenly. With a single socket the first process
+    to wake takes all that wait (64 clients, 2 workers: 64 to 0)."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         host, port = self.getsockname()[:2]

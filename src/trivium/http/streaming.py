@@ -1,6 +1,6 @@
-"""Server-sent events: what a thread tells, told on to a client until it goes or the server stops.
+"""Server-sent events: passes events from a thread to a client until it leaves or the server stops.
 
-Knows nothing of what is told.
+Knows nothing of their contents.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Tell: TypeAlias = Callable[[str, Mapping[str, Any] | Told], None]
 
 
 class Gone(Exception):
-    """Nobody listens any more: whoever tells something may stop."""
+    """Nobody listens any more: the sender may stop."""
 
 
 def event(name: str, data: str) -> str:
@@ -52,7 +52,7 @@ def event(name: str, data: str) -> str:
 
 
 def described(what: str, *names: str) -> dict[int | str, dict[str, Any]]:
-    """A stream of these events as an answer, for the API's description."""
+    """A stream of these events as an answer, for the API description."""
     schema = {
         "type": "object",
         "required": ["event", "data"],
@@ -65,7 +65,7 @@ def described(what: str, *names: str) -> dict[int | str, dict[str, Any]]:
 
 
 class Admission:
-    """Whether whoever opened a stream may still listen: their token may be revoked or expire."""
+    """Whether the client of a stream may still listen: its token may be revoked or expire."""
 
     def __init__(self, server: Server, request: Request) -> None:
         self._door = server.door
@@ -73,8 +73,8 @@ class Admission:
         self._checked = monotonic()
 
     async def check(self) -> None:
-        """Raises TokenRefused within CHECK_SECONDS of the moment from which the token is refused.
-        To be asked before anything is told."""
+        """Raises TokenRefused within CHECK_SECONDS after the token becomes invalid. Call this
+        before sending anything."""
         if self._given is not None and monotonic() - self._checked >= CHECK_SECONDS:
             await to_thread.run_sync(self._door.recognise, self._given)
             self._checked = monotonic()
@@ -92,7 +92,7 @@ async def stream(
     work: Callable[[Tell], None],
     seconds: float | None = None,
 ) -> StreamingResponse:
-    """What `work` tells in a thread of this gate. What it raises before it has told anything is the
+    """Streams what `work` sends from a thread of this gate. An error before the first event is the
     request's own error; later it is the last event, `error`, with the problem document."""
     check_room(server)
     line = _Line(asyncio.get_running_loop())
@@ -106,7 +106,7 @@ async def stream(
 
 @dataclass
 class _Line:
-    """Between the thread that tells and the event loop that listens."""
+    """Connects the thread that sends and the event loop that listens."""
 
     _loop: asyncio.AbstractEventLoop
     told: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)  # None: that was all
@@ -131,7 +131,7 @@ def _run(work: Callable[[Tell], None], line: _Line) -> None:
 
 
 class _Streaming(StreamingResponse):
-    """However it ends, even before it began: the thread is told that nobody listens."""
+    """However the stream ends, even before it began, tell the thread that nobody listens."""
 
     def __init__(self, content: AsyncIterator[str], line: _Line) -> None:
         super().__init__(content, media_type=MEDIA_TYPE, headers=HEADERS)
@@ -174,7 +174,7 @@ async def _events(
 
 
 def failure(error: BaseException, request: Request) -> str:
-    """The last event of a stream that ends before its time: `error`, with the problem document."""
+    """The last event of a stream that ends early: `error`, with the problem document."""
     if not isinstance(error, TriviumError):
         log.error("a stream failed", exc_info=error)
         error = Fault(f"Something went wrong inside Trivium ({type(error).__name__}).")

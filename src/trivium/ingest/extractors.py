@@ -52,7 +52,9 @@ def built_in(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
     have it gets ModelUnavailable. `remote`: the model of a service that reads before us."""
     mode = settings.get("ocr", "auto")
     if mode not in OCR_MODES:
-        raise BadSetting(f"`read.ocr` is {mode!r}.", fix=f"It takes {', '.join(OCR_MODES)}.")
+        raise BadSetting(
+            f"`read.ocr` can't be {mode!r}.", fix=f"Choose from {', '.join(OCR_MODES)}."
+        )
     ocr = cast(OcrMode, mode)
     recognise = None if ocr == "off" else _recognise(ocr, settings.get("languages", ""))
     images = ImageExtractor(recognise, ocr=ocr, vision=settings.get("vision", ""))
@@ -73,7 +75,7 @@ def _loaded(entry: EntryPoint, settings: Mapping[str, str]) -> Sequence[Extracto
     except Exception as reason:
         owner = entry.dist.name if entry.dist else entry.value
         raise BadSetting(
-            f"The extractor {entry.name} of {owner} cannot be loaded"
+            f"Couldn't load the extractor {entry.name} of {owner}"
             f" ({type(reason).__name__}: {reason}).",
             fix=f"Update or uninstall {owner}.",
         ) from reason

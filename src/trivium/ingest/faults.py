@@ -35,7 +35,7 @@ def failure(name: str, step: str, error: BaseException) -> ReadError:
     said = said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
     return DocumentFailed(
         f"Couldn't add {name}: something went wrong at the step {step or 'read'} ({said}).",
-        fix=f"Please report it with entry {entry} of the log, which shows where.",
+        fix=f"Please report it with entry {entry} of the log.",
     )
 
 

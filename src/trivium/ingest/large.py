@@ -72,8 +72,8 @@ class LargeDocuments:
         chunks = self._chunker.chunk(extraction)
         if len(chunks) > self._limit:
             raise FileTooLarge(
-                f"{name} has {len(chunks):,} chunks, the limit is {self._limit:,}.",
-                fix="Split it, or raise the limit (setting `chunk.limit`).",
+                f"{name} has {len(chunks):,} passages; the limit is {self._limit:,}.",
+                fix="Split the file, or raise the setting `chunk.limit`.",
             )
         return Chunked(
             chunks,

@@ -334,7 +334,9 @@ class Pipeline:
         reason = next((made.reasons[h] for h in flight.hashes if h in made.reasons), None)
         if reason is not None and not self._noted:
             self._noted = True
-            self._on_note(f"Added for search by words and spelling only. {reason}")
+            self._on_note(
+                f"Added without vectors: you can search by words and spelling only. {reason}"
+            )
         return None if self._embedding.missing is not None else reason
 
     def _relabel(self, asked: Relabelling) -> Outcome:

@@ -232,7 +232,7 @@ class Preparer:
         one.extraction = described(one.item, one.read)
         one.chunks = self._chunks(one.extraction)
         if not one.chunks and not one.extraction.enclosed:
-            raise FileEmpty(f"{one.item.name} holds no text.")
+            raise FileEmpty(f"{one.item.name} has no text.")
 
     def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
         """Of a large file, those that came with it."""

@@ -34,7 +34,7 @@ class RemotelyRead:
 
     def extract(self, blob: Blob) -> Extraction:
         """Never asked, for it accepts nothing: the service reads before the extractors do."""
-        raise FormatUnknown(f"No extractor reads {blob.name} here.")
+        raise FormatUnknown(f"Trivium can't read {blob.name} here.")
 
 
 class RemoteReading:

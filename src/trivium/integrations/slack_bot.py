@@ -117,7 +117,7 @@ class SlackBot:
         caller = self._caller(str(event["user"]), channel, event.get("channel_type") == "im")
         before = self._turns.get((channel, thread), [])
         answer = self._library.ask(question, history=before, within=caller.within())
-        self._remember(channel, thread, Turn(question, answer.text))
+        self._remember(channel, thread, answer.turn)
         return told(answer)
 
     def _caller(self, user: str, channel: str, is_direct: bool) -> Caller:
@@ -165,8 +165,11 @@ _HELP = "Ask me something: I answer from the documents that this conversation ma
 
 
 def told(answer: Answer) -> str:
-    """As Slack shows it: the text, and below it a line for each citation."""
+    """As Slack shows it: the text, and below it a line for each statement that isn't supported and
+    for each citation."""
     lines = [_escaped(answer.text)]
+    for statement in answer.unsupported:
+        lines.append(_escaped(f"Not supported: “{statement.text}” ({statement.why})."))
     for one in answer.citations:
         title = _escaped(one.title).replace("|", "¦").replace("\n", " ")
         pages = f", p. {one.pages[0]}" if one.pages else ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 
 from trivium.answer.agent import Limits
+from trivium.answer.likeness import WordVectors
 from trivium.answer.run import Answerer, Inquiry
 from trivium.answers import Answer, AnswerEvent, Conversation, Depth, Done, KeptTurn, Turn
 from trivium.errors import BadSetting, ConversationNotFound
@@ -44,6 +45,7 @@ class Answering:
         self._searching = searching
         self._documents = documents
         self._history = history
+        self._words = WordVectors()
 
     def ask(
         self,
@@ -128,16 +130,17 @@ class Answering:
             self._model.embedder,
             self._model.generator,
             _tokens().count,
+            self._words,
             fitted=model.startswith(NAME),
         )
         if conversation is None:
             return answerer.answer(Inquiry(question, tuple(history), request, chosen, box, limits))
         if history:
-            raise BadSetting("`history` and `conversation` are both given.", fix="Leave one out.")
+            raise BadSetting("You gave both `history` and `conversation`.", fix="Leave one out.")
         if not conversation.strip() or len(conversation) > LONGEST_NAME:
             raise BadSetting(
-                f"`conversation` is {conversation[:LONGEST_NAME]!r}.",
-                fix=f"It takes a name of 1 to {LONGEST_NAME} characters.",
+                f"`conversation` can't be {conversation[:LONGEST_NAME]!r}.",
+                fix=f"Give a name of 1 to {LONGEST_NAME} characters.",
             )
         turns = tuple(
             kept.turn for kept in self._backend.conversations.turns(conversation, within.access)
@@ -177,7 +180,7 @@ class Conversations:
         check_text("conversation", name)
         turns = tuple(kept.turn for kept in self._kept.turns(name, within))
         if not turns:
-            raise ConversationNotFound(f"The library keeps no conversation {name}.")
+            raise ConversationNotFound(f"No saved conversation {name}.")
         return turns
 
     def forget(self, name: str, within: Where = OWNER) -> int:

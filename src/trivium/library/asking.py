@@ -96,7 +96,7 @@ def _preference(settings: Settings, options: SearchOptions) -> Preference | None
     boosts = boosts_of(boosts_written(written) if o.boosts is None else o.boosts)
     days = s.search_half_life if o.half_life is None else o.half_life
     if not prefer and o.half_life is not None:
-        raise BadSetting("`half_life` means nothing without `prefer`.", fix="Prefer `recent`.")
+        raise BadSetting("`half_life` needs `prefer`.", fix="Prefer `recent`.")
     return Preference(days if prefer else None, boosts) if prefer or boosts else None
 
 
@@ -104,7 +104,7 @@ def _refuse_wrong_types(queries: tuple[object, ...], options: SearchOptions) -> 
     """Python lets anything through; the field that is wrong is named here, not where it hurts."""
     o = options
     for query in queries:
-        _demand(isinstance(query, str), "query", query, "a text, or two to four of them")
+        _demand(isinstance(query, str), "query", query, "one text, or two to four")
     _demand(o.limit is None or _is_whole(o.limit), "limit", o.limit, "a whole number")
     _demand(
         o.boosts is None or isinstance(o.boosts, Mapping), "boosts", o.boosts, "weights by filter"
@@ -132,24 +132,26 @@ def _is_number(value: object) -> bool:
 
 def _demand(holds: bool, name: str, value: object, allowed: str) -> None:
     if not holds:
-        raise BadSetting(f"`{name}` is {value!r}.", fix=f"It takes {allowed}.")
+        raise BadSetting(f"`{name}` can't be {value!r}.", fix=f"Give {allowed}.")
 
 
 def _refuse_contradictions(mode: Mode, queries: tuple[str, ...], options: SearchOptions) -> None:
     if options.analysis and options.weights is not None:
-        raise BadSetting("`analysis` moves weights, `weights` fix them.", fix="Leave one out.")
+        raise BadSetting(
+            "`analysis` changes the weights that `weights` fixes.", fix="Leave one out."
+        )
     if options.analysis and mode is not Mode.HYBRID:
-        raise BadSetting(f"`analysis` means nothing in mode {mode}.", fix="Leave one of them out.")
+        raise BadSetting(f"`analysis` has no effect in mode {mode}.", fix="Leave one of them out.")
     if options.combine is not None and len(queries) == 1:
-        raise BadSetting("`combine` means nothing for one query.", fix="Give two to four queries.")
+        raise BadSetting("`combine` has no effect with one query.", fix="Give two to four queries.")
     if options.k is not None and mode is not Mode.HYBRID:
-        raise BadSetting(f"`k` means nothing in mode {mode}.", fix="Leave one of them out.")
+        raise BadSetting(f"`k` has no effect in mode {mode}.", fix="Leave one of them out.")
     if options.weights is not None and mode is not Mode.HYBRID:
-        raise BadSetting(f"`weights` mean nothing in mode {mode}.", fix="Leave one of them out.")
+        raise BadSetting(f"`weights` have no effect in mode {mode}.", fix="Leave one of them out.")
     if options.hyde and Signal.VECTOR not in MODES[mode]:
-        raise BadSetting(f"`hyde` means nothing in mode {mode}.", fix="Leave one of them out.")
+        raise BadSetting(f"`hyde` has no effect in mode {mode}.", fix="Leave one of them out.")
     if options.threshold is not None and Signal.VECTOR not in MODES[mode]:
-        raise BadSetting(f"`threshold` means nothing in mode {mode}.", fix="Leave one of them out.")
+        raise BadSetting(f"`threshold` has no effect in mode {mode}.", fix="Leave one of them out.")
 
 
 class Scope:
@@ -226,7 +228,7 @@ def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean `{near[0]}`? " if near else ""
         raise BadFilter(
-            f"No document has a field `{name}`.", fix=f"{hint}There are: {', '.join(known)}."
+            f"No document has a field `{name}`.", fix=f"{hint}Known fields: {', '.join(known)}."
         )
 
 
@@ -287,7 +289,7 @@ def where(filters: Filters) -> Where:
 def as_condition(given: Condition | str) -> Condition:
     condition = parse_filter(given) if isinstance(given, str) else given
     if not isinstance(condition, Compare | Exists | Not | AllOf | AnyOf):
-        raise BadFilter(f"The filter is {given!r}.", fix="Give a text or a condition.")
+        raise BadFilter(f"The filter can't be {given!r}.", fix="Give a text or a condition.")
     check_filter(condition)
     return condition
 
@@ -295,7 +297,7 @@ def as_condition(given: Condition | str) -> Condition:
 def _any_of(name: str, values: str | Sequence[str]) -> Condition:
     listed = [values] if isinstance(values, str) else values
     if not isinstance(listed, Sequence) or not all(isinstance(v, str) for v in listed):
-        raise BadFilter(f"`{name}` is {values!r}.", fix="It takes a text, or several.")
+        raise BadFilter(f"`{name}` can't be {values!r}.", fix="Give a text, or several.")
     return AnyOf(tuple(Compare(name, "eq", value) for value in listed))
 
 
@@ -304,4 +306,4 @@ def one_of(kind: type[_Choice], name: str, value: object) -> _Choice:
         return kind(str(value))
     except ValueError as reason:
         known = ", ".join(kind)
-        raise BadSetting(f"`{name}` is {value!r}.", fix=f"It takes one of: {known}.") from reason
+        raise BadSetting(f"`{name}` can't be {value!r}.", fix=f"Choose one of {known}.") from reason

@@ -18,7 +18,7 @@ from trivium.types import Where
 MOST = 3  # open at a time: each takes the space of a library
 _EMBEDDED_AT_ONCE = 256  # passages: 16 s at 16 a second (256 tokens each, two cores), once a view
 _LACKING = (
-    "The vector signal can't find all passages of that time: today's model has not embedded them."
+    "Search by meaning can't find all passages of that time: today's model hasn't embedded them."
     " Search one document (`--source`) to embed its passages."
 )
 
@@ -36,7 +36,7 @@ class PastViews:
         the vector signal cannot find in it."""
         views = self._backend.views
         if views is None:
-            raise BadSetting("This library can't be searched as of an earlier day.", fix="")
+            raise BadSetting("You can't search this library as of an earlier day.", fix="")
         digest, make = views.as_of(instant(when), where)
         view = self._views.pop(digest, None)
         if view is None:
@@ -87,7 +87,7 @@ def instant(when: When) -> int | str:
 
 def _number(number: int) -> int:
     if number < 1:
-        raise BadSetting(f"`as_of` is {number}.", fix="Interpretations are counted from 1.")
+        raise BadSetting(f"`as_of` can't be {number}.", fix="Interpretations count from 1.")
     check_scalar("as_of", number)
     return number
 
@@ -103,6 +103,6 @@ def _parsed(text: str) -> date | datetime:
 
 def _not_understood(when: object) -> BadSetting:
     return BadSetting(
-        f"`as_of` is {when!r}.",
-        fix="It takes an interpretation's number, a date (2026-11-01) or 2026-11-01T18:00.",
+        f"`as_of` can't be {when!r}.",
+        fix="Give an interpretation's number, a date (2026-11-01) or 2026-11-01T18:00.",
     )

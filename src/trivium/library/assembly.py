@@ -232,11 +232,14 @@ def summariser_for(settings: Settings, generator: Generator | None) -> Summarise
         return None
     if settings.chunk_summary != "model":
         raise BadSetting(
-            f"`chunk.summary` is {settings.chunk_summary!r}.",
-            fix="It takes off, extractive or model.",
+            f"`chunk.summary` can't be {settings.chunk_summary!r}.",
+            fix="Give off, extractive or model.",
         )
     if generator is None:
-        raise BadSetting("`chunk.summary` is model, and there is none.", fix="Set `generate.url`.")
+        raise BadSetting(
+            "`chunk.summary` is `model`, but no language model is set up.",
+            fix="Set `generate.url`.",
+        )
     return ModelSummariser(generator)
 
 
@@ -248,7 +251,9 @@ def reader_for(settings: Settings, generator: Generator | None, read: Reader) ->
     if not settings.generate_vision:
         return read
     if generator is None:
-        raise BadSetting("`generate.vision` is on without a model.", fix="Set `generate.url`.")
+        raise BadSetting(
+            "`generate.vision` is on, but no language model is set up.", fix="Set `generate.url`."
+        )
     images = next(e for e in extractors(reading(settings)) if isinstance(e, ImageExtractor))
     return Describing(read, generator, reader_name(images))
 
@@ -288,7 +293,10 @@ def sandbox_for(settings: Settings) -> Sandbox:
 def backend_options(settings: Settings, *, create: bool = True) -> BackendOptions:
     """What a backend is told beside its address."""
     return BackendOptions(
-        create=create, archive=settings.archive_folder, incoming=settings.serve_incoming_bytes
+        create=create,
+        archive=settings.archive_folder,
+        incoming=settings.serve_incoming_bytes,
+        incoming_folder=settings.serve_incoming_folder,
     )
 
 

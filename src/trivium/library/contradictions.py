@@ -14,7 +14,7 @@ from trivium.library.current import CurrentModel
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
 from trivium.ports import Message
-from trivium.text.disagree import Claim, claims, disagreement
+from trivium.text.disagree import Claim, claims, disagreement, says
 from trivium.types import OWNER, StoredChunk, Where
 
 NEIGHBOURS = 5  # passages like each one that it is compared with
@@ -71,7 +71,7 @@ class Contradictions:
         return found[:limit]
 
     def _against(self, passage: StoredChunk, within: Where) -> list[Contradiction]:
-        mine = claims(passage.chunk.text, passage.document.language)
+        mine = _claims(passage)
         if not mine:
             return []
         try:
@@ -83,10 +83,12 @@ class Contradictions:
         pairs = []
         for result in near:
             other = result.found
-            theirs = claims(other.chunk.text, other.document.language)
+            theirs = _claims(other)
             pairs += [
                 Contradiction(passage, one.text, other, two.text, why, judged=False)
                 for one, two, why in _disagreeing(mine, theirs)
+                # Whoever says both means two things: 7th-level and 8th-level slots, say.
+                if not says(theirs, one) and not says(mine, two)
             ]
         return pairs
 
@@ -103,6 +105,12 @@ class Contradictions:
         if said.strip().lower().startswith("no"):
             return None
         return Contradiction(pair.one, pair.first, pair.other, pair.second, pair.why, judged=True)
+
+
+def _claims(passage: StoredChunk) -> list[Claim]:
+    chunk, document = passage.chunk, passage.document
+    section = chunk.headings[-1] if chunk.headings else ""
+    return claims(chunk.text, document.language, document.title, section)
 
 
 def _disagreeing(mine: list[Claim], theirs: list[Claim]) -> list[tuple[Claim, Claim, str]]:

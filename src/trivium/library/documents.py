@@ -91,7 +91,7 @@ class Documents:
             raise DocumentNotFound(f"There is no document {name}.{self._hint(name, within)}")
         if len(found) > 1:
             choices = ", ".join(f"#{d.id} {d.uri}" for d in found)
-            raise DocumentNotFound(f"Several documents are called {name}: {choices}.")
+            raise DocumentNotFound(f"Several documents have the name {name}: {choices}.")
         return found[0]
 
     def _named(self, name: str, within: Where) -> list[Document]:
@@ -121,7 +121,7 @@ class Documents:
         if text is None:
             raise DocumentNotFound(
                 f"{found.title} has no interpretation {interpretation}.",
-                fix="Its history lists those it has.",
+                fix="Its history lists its interpretations.",
             )
         return text
 
@@ -148,7 +148,7 @@ class Documents:
             if chunk.chunk.index == index:
                 return chunk
         raise DocumentNotFound(
-            f"{document.title} has no passage {index}.", fix="They are counted from 0."
+            f"{document.title} has no passage {index}.", fix="Passages count from 0."
         )
 
     def collections(self, within: Where = OWNER) -> list[Collection]:
@@ -177,8 +177,8 @@ class Documents:
         if number not in past or text is None:
             raise DocumentNotFound(
                 f"{found.title} has no interpretation {number}.",
-                fix=f"`trivium history {found.id}` lists those it has.",
-                on_page="Its history lists those it has.",
+                fix=f"`trivium history {found.id}` lists them.",
+                on_page="Its history lists its interpretations.",
             )
         passages = self._backend.documents.passages(found.id, within, number)
         return Shown(found, text, tuple(passages), past[number])
@@ -215,7 +215,7 @@ class Documents:
         second for 10,000 documents; `on_progress` is told how many are compared, and of how
         many."""
         if not 0 < threshold <= 1:
-            raise BadSetting(f"`threshold` is {threshold}.", fix="It takes more than 0, up to 1.")
+            raise BadSetting(f"`threshold` can't be {threshold}.", fix="Give more than 0, up to 1.")
         known = {document.id: document for document in self._backend.documents.all(within)}
         found = groups(self._backend.documents.sketches(within), threshold, on_progress)
         return [
@@ -235,7 +235,7 @@ class Documents:
         pairs = dict.fromkeys((min(pair), max(pair)) for pair in found.items())  # each once
         named = ", ".join(f"#{one} and #{other}" for one, other in [*pairs][:_NAMED])
         few = "1 document is" if len(found) == 1 else f"{len(found):,} documents are"
-        return [f"{few} nearly equal to others ({named}); `trivium duplicates` lists all."]
+        return [f"{few} nearly the same as others ({named}); `trivium duplicates` lists all."]
 
     def page(
         self,
@@ -253,18 +253,16 @@ class Documents:
             boxes = self.passage(document, passage, within=within)[0].chunk.place.boxes
         found = self.get(document, within)
         if not found.original:
-            raise OriginalMissing(f"The bytes of {found.title} were not kept.")
+            raise OriginalMissing(f"The library didn't keep the original of {found.title}.")
         data = self._backend.originals.get(found.original)
         try:
             drawn = self._painters().read(Blob(Order(number, width, boxes).as_name(), data))
         except FormatUnknown:
             raise PageNotFound(
-                "Only pages of PDF files and scans can be drawn.", fix="Its text can be read."
+                "Trivium can only draw pages of PDFs and scans.", fix="Read its text instead."
             ) from None
         if drawn.text == NO_PAGE or not drawn.enclosed:
-            raise PageNotFound(
-                f"The document has no page {number}.", fix="They are counted from 1."
-            )
+            raise PageNotFound(f"The document has no page {number}.", fix="Pages count from 1.")
         return drawn.enclosed[0].data
 
     def _painters(self) -> Sandbox:

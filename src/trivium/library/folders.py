@@ -69,7 +69,7 @@ class Folders:
             raise PathNotFound(f"There is no folder {folder}.")
         for known in self._backend.folders.all():
             if (known.path, known.collection) == (str(folder), collection):
-                raise BadSetting(f"{folder} is watched already.", fix="")
+                raise BadSetting(f"{folder} is already watched.", fix="")
         watched = WatchedFolder(
             token_hex(6), str(folder), collection, category, audience, tuple(ignore), now()
         )
@@ -163,13 +163,13 @@ class Folders:
 
     def _gone(self, root: Path, collection: str, ignore: Sequence[str], force: bool) -> list[str]:
         if root.exists() and not root.is_dir():
-            raise BadSetting(f"{root} is no folder.", fix="Only folders can be mirrored.")
+            raise BadSetting(f"{root} isn't a folder.", fix="Name a folder.")
         held = _files(self._backend.documents.below(f"{uri_of(root).rstrip('/')}/", collection))
         rules = self.rules(root, ignore)
         if held and not force and next(rules.walk(), None) is None:
             raise FolderEmpty(
-                f"{root} is missing or holds no file that is not ignored,"
-                f" and the library holds {len(held):,} of it."
+                f"{root} is missing, or has no files except ignored ones,"
+                f" but the library has {len(held):,} documents from it."
             )
         # A hidden file was named by someone: it stays for as long as it is there.
         return [uri for uri in held if not is_there(uri) or not rules.allow(uri, hidden=True)]

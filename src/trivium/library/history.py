@@ -37,13 +37,33 @@ class History:
         interpretation: int | None = None,
     ) -> bytes:
         """The bytes that an interpretation was read from; without a number, the active one."""
+        return self._backend.originals.get(self._address(document, within, interpretation))
+
+    def link(
+        self,
+        document: DocumentId | str,
+        seconds: int,
+        within: Where = OWNER,
+        *,
+        interpretation: int | None = None,
+    ) -> str | None:
+        """A URL at which anyone can read the same bytes for so long; None where the archive is no
+        object store."""
+        return self._backend.originals.link(
+            self._address(document, within, interpretation), seconds
+        )
+
+    def _address(
+        self, document: DocumentId | str, within: Where, interpretation: int | None
+    ) -> str:
+        """Raises OriginalMissing."""
         found = self._documents.get(document, within)
         past = {one.number: one for one in self._backend.documents.history(found.id, within)}
         number = found.interpretation if interpretation is None else interpretation
         address = _numbered(past, number, found).original
         if not address:
-            raise OriginalMissing(f"The bytes of {found.title} were not kept.")
-        return self._backend.originals.get(address)
+            raise OriginalMissing(f"The library didn't keep the original of {found.title}.")
+        return address
 
     def diff(
         self,
@@ -60,7 +80,8 @@ class History:
         first = max((n for n in past if n < last), default=0) if old is None else old
         if old is None and not first:
             raise DocumentNotFound(
-                f"{found.title} has no interpretation before {last}.", fix="There is none to show."
+                f"{found.title} has no interpretation before {last}.",
+                fix="The document has only one version.",
             )
         a, b = (_numbered(past, number, found) for number in (first, last))
         texts = (self._backend.documents.text(found.id, within, one.number) or "" for one in (a, b))
@@ -105,9 +126,11 @@ class History:
         only what was retired longer ago than `older_than`. The active ones stay."""
         check_scalar("keep", keep or 0)
         if keep is None and older_than is None:
-            raise BadSetting("Nothing says what to prune.", fix="Give `keep` or `older_than`.")
+            raise BadSetting("You didn't say what to prune.", fix="Give `keep` or `older_than`.")
         if keep is not None and keep < 1:
-            raise BadSetting(f"`keep` is {keep}.", fix="It takes 1 or more: the active one stays.")
+            raise BadSetting(
+                f"`keep` can't be {keep}.", fix="Give 1 or more: the active one stays."
+            )
         where = OWNER
         if document is not None:
             named = Compare("source", "eq", f"#{self._documents.get(document, OWNER).id}")
@@ -120,7 +143,7 @@ def _numbered(past: dict[int, Interpretation], number: int, document: Document) 
     if number not in past:
         known = ", ".join(map(str, past))
         raise DocumentNotFound(
-            f"{document.title} has no interpretation {number}.", fix=f"There are: {known}."
+            f"{document.title} has no interpretation {number}.", fix=f"It has: {known}."
         )
     return past[number]
 

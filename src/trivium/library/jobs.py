@@ -211,7 +211,7 @@ class Jobs:
             if tally.counts.total() == done and self._is_open(job):
                 time.sleep(_POLL)  # other workers have the rest
         if self._halt.is_set() and self._is_open(job):
-            raise LibraryBusy("The library is being closed.", fix="What is left waits.")
+            raise LibraryBusy("The library is closing.", fix="Unfinished jobs stay queued.")
         return self._report(job, tally, perf_counter() - started, spent)
 
     def work_next(self) -> bool:
@@ -253,7 +253,7 @@ class Jobs:
         for other in unfinished:
             ahead = last is None or (other.priority, other.id) < (last.priority, last.id)
             if other.started_at and ahead:
-                tell(f"Job {other.id} is unfinished; going on with it: {other.what}.")
+                tell(f"Resuming unfinished job {other.id}: {other.what}.")
         with self._worker() as worker:
             run = self._run(worker, job, tally)
             run.work_off(last)

@@ -114,7 +114,7 @@ class Library:
             if embedder is None or known != settings:
                 settings, embedder = known, embedder_or_missing(known)
             if as_made and manifest.model not in ("", embedder.fingerprint):
-                embedder = MissingEmbedder(ModelUnavailable(f"{manifest.model} cannot be loaded."))
+                embedder = MissingEmbedder(ModelUnavailable(f"Couldn't load {manifest.model}."))
             refuse_another(embedder, manifest)
         except BaseException:
             backend.close()

@@ -75,11 +75,11 @@ def refuse_another(embedder: Embedder, manifest: Manifest) -> None:
     """Raises ModelChanged where the settings name another model than the library's."""
     if manifest.model and embedder.fingerprint and manifest.model != embedder.fingerprint:
         raise ModelChanged(
-            f"This library was embedded with {manifest.model}, the settings name"
+            f"This library uses the model {manifest.model}, but your settings name"
             f" {embedder.fingerprint}.",
-            fix="`trivium reembed` embeds it anew with that model, while it serves on; or set the"
-            " embed settings back.",
-            on_page="Whoever runs this server must set the model back, or change it for good.",
+            fix="Run `trivium reembed` to change the library's model, or change your settings"
+            " back.",
+            on_page="Ask the person who runs this server to correct the model settings.",
         )
 
 
@@ -102,7 +102,7 @@ def wanted_settings(settings: Settings, manifest: Manifest, model: str | None) -
     if manifest.next_model:
         return None
     raise BadSetting(
-        f"The library is embedded with {manifest.model or 'nothing yet'}, and the settings name"
+        f"The library uses {manifest.model or 'no model yet'}, and your settings name"
         " no other model.",
         fix="Name one: `trivium reembed --model FOLDER`.",
     )
@@ -119,7 +119,7 @@ def _naming(settings: Settings, model: str) -> Settings:
     if known is not None:
         if known.kind != "embedding":
             raise BadSetting(
-                f"{known.name} is a {known.kind} model: it reranks, and embeds no passages.",
+                f"{known.name} is a {known.kind} model: it can rerank, but not embed passages.",
                 fix=f"Set `rerank.folder` to {known.name}, and choose an embedding model.",
             )
         folder = hub.fetch(known, settings.cache, settings.models_hub)
@@ -130,9 +130,9 @@ def _naming(settings: Settings, model: str) -> Settings:
         there = {"embed.url": settings.embed_url, "embed.model": model}
         return with_model(settings, {**named, **there})
     raise BadSetting(
-        f"There is no model {model!r}.",
+        f"Unknown model {model!r}.",
         fix=f"Name a model that `trivium models` lists, {NAME}, a folder with a"
-        " sentence-transformers model, or, with `--set embed.url=…`, a model behind that address.",
+        " sentence-transformers model, or, with `--set embed.url=…`, a model at that address.",
     )
 
 

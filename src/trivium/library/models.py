@@ -84,7 +84,7 @@ class Models:
         for job in self._reembedding():
             told: Mapping[str, str] = job.options["settings"]
             return told
-        raise BadSetting("There is no change of the model to go on with.", fix=_HOW)
+        raise BadSetting("No unfinished change of the model to resume.", fix=_HOW)
 
     def _reembedding(self) -> list[Job]:
         return [job for job in self._backend.jobs.all(ended=False) if job.kind == REEMBED]
@@ -130,4 +130,4 @@ class _Job:
             self._queue.leave(self._job.id, JobState.QUEUED)
 
 
-_HOW = "Name the model, or set the embed settings to it."
+_HOW = "Name the model, or set it in the embed settings."

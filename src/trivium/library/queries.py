@@ -159,7 +159,9 @@ class Alerts:
         if not parse(query).words:
             raise BadSetting("The alert has no words to search for.", fix="Give it a query.")
         if webhook and urlsplit(webhook).scheme not in ("http", "https"):
-            raise BadSetting(f"`{webhook}` is no web address.", fix="It begins with https://.")
+            raise BadSetting(
+                f"`{webhook}` isn't a web address.", fix="Give one that begins with https://."
+            )
         made = Alert(token_hex(4), query.strip(), webhook, now(), now())
         self._backend.alerts.keep(made)
         return made

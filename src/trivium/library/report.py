@@ -71,7 +71,7 @@ class Tally:
         lost = document.metadata.get(DROPPED)
         if isinstance(lost, tuple):
             names = ", ".join(map(str, lost[:_NAMED])) + (", ..." if len(lost) > _NAMED else "")
-            self.notes.append(f"{document.title}: some metadata can't be kept ({names}).")
+            self.notes.append(f"{document.title}: couldn't store some metadata ({names}).")
 
     def report(self, seconds: float, embedding_seconds: float, job: Job | None) -> Report:
         return Report(

@@ -89,7 +89,7 @@ class LibraryToolbox:
             )
         )
         line = f"Searched for {asked}{beside}: {_counted(len(fitting), documents)}"
-        return Given(line, "" if fitting else "Nothing fits well.", fitting)
+        return Given(line, "" if fitting else "No good match.", fitting)
 
     def get_passage(self, document: int, index: int, *, around: int) -> Given:
         found, near = self._documents.passage(
@@ -110,7 +110,7 @@ class LibraryToolbox:
     def get_table(self, document: int, index: int) -> Given:
         found = self._documents.get(document, self._within)
         parts = table_of(self._documents.passages(found.id, self._within), index)
-        text = "" if parts else "That passage holds no table."
+        text = "" if parts else "That passage has no table."
         return Given(f"Looked at a table of {found.title}", text, chunks=tuple(parts))
 
     def list_collections(self) -> Given:
@@ -122,7 +122,7 @@ class LibraryToolbox:
         found = self._searching.similar(document, MOST_FOUND, passage=index, within=self._within)
         title = self._documents.get(document, self._within).title
         documents = len({result.found.document.id for result in found})
-        line = f"Looked for what is like {title}: {_counted(len(found), documents)}"
+        line = f"Looked for documents like {title}: {_counted(len(found), documents)}"
         return Given(line, results=tuple(found))
 
     def history(self, document: int) -> Given:

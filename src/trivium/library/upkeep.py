@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trivium.errors import OriginalDamaged, OriginalMissing, TargetExists
+from trivium.errors import BadSetting, OriginalDamaged, OriginalMissing, TargetExists
 from trivium.ingest.embedding import Embedding
 from trivium.ingest.hashes import hash_of
 from trivium.library.current import CurrentModel
 from trivium.library.jobs import Jobs
-from trivium.ports import Backend, Embedder, SourceItem, Waiting
+from trivium.ports import Backend, Embedder, Nodes, SourceItem, Waiting
 from trivium.store.where import name_of
 from trivium.types import Labels
-from trivium.upkeep import Backup, Compacted, Finding, LostDocument, Progress
+from trivium.upkeep import Backup, Compacted, Finding, LostDocument, Progress, Spread
 
 
 class _Archived:
@@ -51,6 +51,24 @@ class Upkeep:
         on meanwhile."""
         return self._backend.upkeep.compact(on_wait)
 
+    def distribute(self, shards: int | None = None) -> Spread:
+        """Spread the rows of a library in a database over its nodes. Searches go on meanwhile."""
+        return self._nodes().distribute(shards)
+
+    def gather(self) -> Spread:
+        """Bring the rows back to one server."""
+        return self._nodes().gather()
+
+    def _nodes(self) -> Nodes:
+        nodes = self._backend.nodes
+        if nodes is None:
+            raise BadSetting(
+                "A library in a folder stays on one machine.",
+                fix="Copy it into a database first: trivium copy FOLDER postgresql://HOST/DATABASE",
+                on_page="Whoever runs this server can do this in a terminal.",
+            )
+        return nodes
+
     def backup(
         self,
         target: str | os.PathLike[str],
@@ -61,7 +79,7 @@ class Upkeep:
         """The library in one file, of one instant, while searching and adding go on."""
         path = Path(target).expanduser()
         if path.is_dir() or (path.exists() and not force):
-            raise TargetExists(f"{path} is there already.")
+            raise TargetExists(f"{path} already exists.")
         path.parent.mkdir(parents=True, exist_ok=True)
         return self._backend.upkeep.backup(path, on_progress)
 
@@ -109,5 +127,5 @@ def repaired(
         )
     done += [f"Embedded {embedded:,} passages."] if embedded else []
     if embedding.failed is not None:
-        done.append(f"Some passages stay without vectors: {embedding.failed.message}")
+        done.append(f"Some passages still have no vectors: {embedding.failed.message}")
     return done

@@ -147,7 +147,7 @@ class Uploads:
         """A new version stays as visible as the document is; who changes that needs `manage`."""
         seen = caller.within(Compare("source", "eq", f"#{before.id}"))
         if not self._backend.documents.all(seen, limit=1):
-            raise DocumentExists("A document of this name is there and is not yours any more.")
+            raise DocumentExists("A document of this name exists, and you may no longer change it.")
         if asked is None or asked == before.audience:
             return before.audience
         caller.require(Right.MANAGE)

@@ -128,9 +128,9 @@ class WorkerRun:
         self._backend.models.embed_missing(self._embedding.model, embed)
         self._end_embedded()
         if late:
-            self._on_note(f"Vectors that were missing are made: {late:,}.")
+            self._on_note(f"Added {late:,} missing vectors.")
         if reasons:
-            self._on_note(f"Some documents are found by words and spelling only. {reasons[0]}")
+            self._on_note(f"You can find some documents by words and spelling only. {reasons[0]}")
             self._give_up(waiting, reasons[0])
 
     def _end_embedded(self) -> None:

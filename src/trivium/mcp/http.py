@@ -1,7 +1,7 @@
 """The same tools over streamable HTTP, as an ASGI application to mount.
 
-Without sessions: each request stands for itself, so that any worker process can answer it. Who
-calls, whoever mounts it has written into the request's state; without that nobody is let in.
+Without sessions: each request is independent, so that any worker process can answer it. The
+application that mounts it puts the caller into the request's state; without a caller it refuses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CALLER = "caller"  # in the request's state
 
 
 class Mounted:
-    """`running` is to be entered once, for as long as requests come."""
+    """Enter `running` once, for as long as requests come."""
 
     def __init__(self, library: Library, run: Run, *, allow_write: bool = False) -> None:
         server = create_server(library, _caller, allow_write=allow_write, run=run)
@@ -40,5 +40,5 @@ class Mounted:
 def _caller(context: Any) -> Caller:
     found = getattr(context.request.state, CALLER, None) if context.request else None
     if not isinstance(found, Caller):
-        raise TokenRefused("Nobody said who is calling.")
+        raise TokenRefused("The request has no caller.")
     return found

@@ -1,7 +1,7 @@
 """Speaks the Model Context Protocol for the tools, with the official SDK's low-level server.
 
-Not its MCPServer: that one sets up the program's logging. Who calls comes with each request: over
-HTTP from the token, over standard input and output from the command line.
+Not its MCPServer: that one sets up the program's logging. Each request names its caller: over HTTP
+by the token, over standard input and output by the command line.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from trivium.types import Told
 
 log = logging.getLogger("trivium.mcp")
 
-_INSTRUCTIONS = """A library of the user's own documents, searched by meaning, words and spelling.
-Search first; read around a passage before you rely on it; cite title and page. What you cannot see
-here does not exist for this caller."""
+_INSTRUCTIONS = """A library of the user's own documents, searchable by meaning, words and spelling.
+Search first. Read around a passage before you rely on it. Cite title and page. You see only
+documents that this user may see."""
 _MOST_REASON = 2_000
 _OUTPUTS = {tool.output: TypeAdapter(tool.output) for tool in (*READING, *WRITING)}
 
@@ -44,7 +44,7 @@ async def _in_a_thread(call: Callable[[], Told]) -> Told:
 def create_server(
     library: Library, who_calls: WhoCalls, *, allow_write: bool = False, run: Run = _in_a_thread
 ) -> Server[Any]:
-    """`run` is how calls that take time are made."""
+    """`run` makes calls that take time."""
     tools = {tool.name: tool for tool in (*READING, *(WRITING if allow_write else ()))}
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
@@ -56,7 +56,7 @@ def create_server(
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
         if tool is None:
-            return _failed("tool.unknown", f"There is no tool {params.name[:100]!r}.")
+            return _failed("tool.unknown", f"Unknown tool {params.name[:100]!r}.")
         caller = who_calls(ctx)
         try:
             caller.require(tool.right)
@@ -101,7 +101,7 @@ def _described(tool: Tool) -> types.Tool:
 
 
 def _answered(answer: Told) -> types.CallToolResult:
-    """Structured, and once more as text for assistants that read only that."""
+    """The answer as structured data, and again as text for assistants that only read text."""
     told = _OUTPUTS[type(answer)]
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=told.dump_json(answer).decode())],
@@ -121,7 +121,7 @@ def _reason(error: ValidationError) -> str:
 
 
 async def serve_stdio(library: Library, caller: Caller, *, allow_write: bool = False) -> None:
-    """Until standard input ends."""
+    """Serve until standard input ends."""
     server = create_server(library, lambda _: caller, allow_write=allow_write)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())

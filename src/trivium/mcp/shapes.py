@@ -1,6 +1,6 @@
-"""What the tools take and give, as types: the schemas that assistants read are made of them.
+"""Arguments and results of the tools; the schemas that assistants read come from these types.
 
-What they give is a `Shape` like all that callers get, but cut to what an assistant needs.
+Results are `Shape`s like everything callers get, but limited to what an assistant needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trivium.shapes import PlaceAnswer, Shape, said
 from trivium.types import Granularity, MetaScalar, Mode
 
 Cursor = Annotated[
-    str, Field(max_length=20, description="`next_cursor` of the answer before; empty: from the top")
+    str, Field(max_length=20, description="`next_cursor` of the previous answer; empty: start")
 ]
 DocumentNumber = Annotated[
     int,
@@ -43,16 +43,16 @@ Query = Annotated[str, Field(max_length=10_000)]
 class SearchInput(_Shape):
     query: str = Field(
         max_length=10_000,
-        description='What to look for: a question, or words; "a phrase", a OR b, +required and'
+        description='What to search for: a question or words; "a phrase", a OR b, +required and'
         " -not work.",
     )
     others: list[Query] = Field(
-        [], max_length=3, description="Up to three more queries: what any of them finds."
+        [], max_length=3, description="Up to three more queries; results match any of them."
     )
     as_of: str | None = Field(
-        None, max_length=40, description="Documents as they were on this day: 2024-03-31."
+        None, max_length=40, description="Search documents as they were on this day: 2024-03-31."
     )
-    limit: int = Field(8, ge=1, le=50, description="Results of one answer.")
+    limit: int = Field(8, ge=1, le=50, description="Number of results.")
     mode: Mode = Field(
         Mode.HYBRID,
         description="hybrid (best), or one signal: semantic (meaning), keyword (words), fuzzy"
@@ -68,18 +68,18 @@ class SearchInput(_Shape):
         description="Filter: `year>=2020 type:pdf,docx -language:de author:Smith`.",
     )
     every_word: bool | None = Field(
-        None, description="By keyword, find only what holds every word; where nothing does, any."
+        None, description="Keyword search: require every word; if nothing has all, accept any."
     )
     prefer: Literal["recent", ""] | None = Field(
-        None, description="`recent`: newer documents count more."
+        None, description="`recent` ranks newer documents higher."
     )
     half_life: float | None = Field(
-        None, gt=0, description="Days after which being recent adds half as much."
+        None, gt=0, description="Days after which the bonus for newer documents halves."
     )
     boosts: dict[str, float] | None = Field(
         None,
         max_length=MOST,
-        description="What scores are multiplied by where a filter or `section:NAME` holds.",
+        description="Multiply the scores that match a filter or `section:NAME`.",
     )
     cursor: Cursor = ""
 
@@ -91,8 +91,8 @@ class GetDocumentInput(_Shape):
 
 class GetPassageInput(_Shape):
     document: DocumentNumber
-    index: int = Field(ge=0, le=2**31, description="Of the passage, as `search` gave it.")
-    around: int = Field(1, ge=0, le=5, description="Passages before and after it.")
+    index: int = Field(ge=0, le=2**31, description="Index of the passage, from `search`.")
+    around: int = Field(1, ge=0, le=5, description="Number of passages before and after it.")
 
 
 class GetOutlineInput(_Shape):
@@ -101,13 +101,16 @@ class GetOutlineInput(_Shape):
 
 class GetTableInput(_Shape):
     document: DocumentNumber
-    index: int = Field(ge=0, le=2**31, description="Of a passage that the table runs over.")
+    index: int = Field(ge=0, le=2**31, description="Index of a passage in the table.")
 
 
 class SimilarInput(_Shape):
     document: DocumentNumber
     index: int | None = Field(
-        None, ge=0, le=2**31, description="Of a passage: passages like it, not documents."
+        None,
+        ge=0,
+        le=2**31,
+        description="Index of a passage, to find similar passages instead of documents.",
     )
     limit: int = Field(8, ge=1, le=50)
 
@@ -118,7 +121,7 @@ class HistoryInput(_Shape):
 
 class CalculateInput(_Shape):
     expression: str = Field(
-        min_length=1, max_length=200, description="Such as `(47.5 - 44.8) / 44.8 * 100`."
+        min_length=1, max_length=200, description="For example `(47.5 - 44.8) / 44.8 * 100`."
     )
 
 
@@ -126,8 +129,8 @@ class AskInput(_Shape):
     question: str = Field(min_length=1, max_length=10_000)
     depth: Depth | None = Field(
         None,
-        description="`once`: one search; `deep`: as many as it takes; by default as the library is"
-        " set up.",
+        description="`once`: search once; `deep`: search several times; default: the library's"
+        " setting.",
     )
     collection: str | None = Field(None, max_length=1000, description="Only from this collection.")
     where: str = Field("", max_length=10_000, description="Filter, as for `search`.")
@@ -147,7 +150,7 @@ class AddDocumentInput(_Shape):
     name: str = Field(min_length=1, max_length=200, description="File name, such as `notes.md`.")
     text: str = Field(min_length=1, max_length=1_000_000, description="Markdown or plain text.")
     collection: str | None = Field(None, max_length=200)
-    audience: str | None = Field(None, max_length=200, description="Who may see it.")
+    audience: str | None = Field(None, max_length=200, description="Who can see it.")
 
 
 class RemoveDocumentInput(_Shape):
@@ -159,25 +162,25 @@ class RemoveDocumentInput(_Shape):
 
 class Found(Shape, kw_only=True):
     rank: int
-    match: float = said("0..1, how likely it is to be relevant")
-    weak: bool = said("It fits badly: only the nearest there is.")
+    match: float = said("How likely it is to be relevant, 0 to 1")
+    weak: bool = said("Weak match: only the closest result.")
     document: int
     title: str
     uri: str
     collection: str
-    index: int = said("Of the passage in its document; get_passage takes it.")
+    index: int = said("Index of the passage in its document, for get_passage.")
     heading: str
     pages: Sequence[int]
     place: PlaceAnswer | None = said("Sheet and rows, or author, time and link of a message.")
     text: str
-    truncated: bool = said("The passage is longer; get_passage gives all of it.")
+    truncated: bool = said("The passage is longer; get_passage returns all of it.")
     signals: Sequence[str]
 
 
 class SearchOutput(Shape, kw_only=True):
     results: Sequence[Found]
-    weak: bool = said("Nothing fits well; the results are only the nearest.")
-    suggestion: str = said("The query as it was probably meant; empty: as typed.")
+    weak: bool = said("No good match: the results are only the closest.")
+    suggestion: str = said("The query with its spelling corrected; empty if unchanged.")
     notes: Sequence[str]
     next_cursor: str | None
 
@@ -198,7 +201,7 @@ class DocumentShape(Shape, kw_only=True):
 class GetDocumentOutput(Shape):
     document: DocumentShape
     text: str
-    next_cursor: str | None = said("Where the text goes on; null: that was all.")
+    next_cursor: str | None = said("Where the text continues; null: the end.")
 
 
 class PassageShape(Shape, kw_only=True):
@@ -211,13 +214,13 @@ class PassageShape(Shape, kw_only=True):
 
 class GetPassageOutput(Shape):
     document: DocumentShape
-    passages: Sequence[PassageShape] = said("In order; the one asked for among them.")
+    passages: Sequence[PassageShape] = said("In order, including the one you asked for.")
     truncated: bool
 
 
 class HeadingShape(Shape, kw_only=True):
-    path: Sequence[str] = said("The headings above it, outermost first, and itself.")
-    index: int = said("Of its first passage.")
+    path: Sequence[str] = said("The headings above it, outermost first, then the heading itself.")
+    index: int = said("Index of its first passage.")
     pages: Sequence[int]
 
 
@@ -229,8 +232,8 @@ class GetOutlineOutput(Shape):
 
 class GetTableOutput(Shape):
     document: DocumentShape
-    header: str = said("The names of the columns; empty: they stand in the first passage.")
-    passages: Sequence[PassageShape] = said("Those that the table runs over; none: no table.")
+    header: str = said("Names of the columns; empty: they are in the first passage.")
+    passages: Sequence[PassageShape] = said("The passages of the table; empty: no table.")
     truncated: bool
 
 
@@ -242,12 +245,12 @@ class VersionShape(Shape, kw_only=True):
     number: int
     active: bool
     created_at: str
-    retired_at: str = said("When another took its place; empty: it is active.")
+    retired_at: str = said("When another version replaced it; empty: it is active.")
 
 
 class HistoryOutput(Shape):
     document: DocumentShape
-    versions: Sequence[VersionShape] = said("The active one last.")
+    versions: Sequence[VersionShape] = said("Oldest first; the last one is active.")
 
 
 class CalculateOutput(Shape):
@@ -256,7 +259,7 @@ class CalculateOutput(Shape):
 
 
 class CitedShape(Shape, kw_only=True):
-    number: int = said("By which the text names it: [1].")
+    number: int = said("Its number in the text: [1].")
     document: int
     index: int
     title: str
@@ -269,7 +272,7 @@ class AskOutput(Shape, kw_only=True):
     kind: str = said("written, extracted or refused")
     text: str
     citations: Sequence[CitedShape]
-    unsupported: Sequence[str] = said("Statements that their citations don't bear out.")
+    unsupported: Sequence[str] = said("Statements that their citations don't support.")
     steps: Sequence[str]
     notes: Sequence[str]
 

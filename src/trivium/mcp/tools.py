@@ -1,4 +1,4 @@
-"""What each tool does: asks the library within what the caller may see, and cuts to size.
+"""What each tool does: asks the library within what the caller may see, and limits the answer.
 
 Knows nothing of the protocol.
 """
@@ -36,7 +36,7 @@ _DOCUMENT = TypeAdapter(shapes.DocumentShape)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: what it is called, says of itself, takes, gives, needs and does."""
+    """One tool: name, description, arguments, result, right and function."""
 
     name: str
     title: str
@@ -305,7 +305,7 @@ def _number(cursor: str, most: int = 2**53) -> int:
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) > most:
-        raise BadSetting(f"`cursor` is {cursor!r}.", fix="Give `next_cursor` of an answer.")
+        raise BadSetting(f"`cursor` can't be {cursor!r}.", fix="Use `next_cursor` from an answer.")
     return int(cursor)
 
 
@@ -337,8 +337,8 @@ READING = (
         "search",
         "Search the library",
         "Search the user's own documents by meaning, exact words and spelling at once. Returns"
-        " passages with document id, passage index, title, heading and pages: cite them. Ask again"
-        " with other words if the answer is not among them; get_passage gives the text around.",
+        " passages with document id, passage index, title, heading and pages: cite them. Search"
+        " again with other words if you don't find the answer; get_passage reads around a passage.",
         shapes.SearchInput,
         shapes.SearchOutput,
         do=_search,
@@ -346,7 +346,7 @@ READING = (
     _read(
         "get_document",
         "Read a document",
-        "The full text and metadata of one document, in pieces: pass next_cursor to read on.",
+        "Get the full text and metadata of one document, in parts: pass next_cursor to read on.",
         shapes.GetDocumentInput,
         shapes.GetDocumentOutput,
         do=_get_document,
@@ -354,7 +354,7 @@ READING = (
     _read(
         "get_passage",
         "Read around a passage",
-        "One passage of a document in full, with the passages before and after it.",
+        "Get one passage in full, with the passages before and after it.",
         shapes.GetPassageInput,
         shapes.GetPassageOutput,
         do=_get_passage,
@@ -362,7 +362,7 @@ READING = (
     _read(
         "get_outline",
         "Read a document's outline",
-        "The headings of a document in order, each with the index of its first passage.",
+        "Get the headings of a document in order, each with the index of its first passage.",
         shapes.GetOutlineInput,
         shapes.GetOutlineOutput,
         do=_get_outline,
@@ -370,15 +370,15 @@ READING = (
     _read(
         "get_table",
         "Read a whole table",
-        "The whole table that a passage belongs to, with the names of its columns.",
+        "Get the whole table that a passage belongs to, with the names of its columns.",
         shapes.GetTableInput,
         shapes.GetTableOutput,
         do=_get_table,
     ),
     _read(
         "similar",
-        "Find what is alike",
-        "Documents like one; with the index of a passage, passages like that one.",
+        "Find similar",
+        "Find similar documents or, with the index of a passage, similar passages.",
         shapes.SimilarInput,
         shapes.SimilarOutput,
         do=_similar,
@@ -386,7 +386,7 @@ READING = (
     _read(
         "history",
         "List a document's versions",
-        "The versions of a document that are kept, with their dates; search with as_of reads them.",
+        "List the versions of a document with their dates; search with as_of to search them.",
         shapes.HistoryInput,
         shapes.HistoryOutput,
         do=_history,
@@ -394,7 +394,7 @@ READING = (
     _read(
         "calculate",
         "Calculate",
-        "Arithmetic on numbers that you read in passages: + - * / % ** and sum, min, max, average,"
+        "Calculate with numbers you read in passages: + - * / % ** and sum, min, max, average,"
         " round, abs.",
         shapes.CalculateInput,
         shapes.CalculateOutput,
@@ -403,8 +403,8 @@ READING = (
     _read(
         "ask",
         "Ask the library",
-        "Let the library answer a question itself, with citations, as its own page and API do; or"
-        " refuse it. Without a language model of its own it quotes the documents.",
+        "Let the library answer a question itself, with citations; it may refuse. Without a"
+        " language model of its own, it quotes the documents.",
         shapes.AskInput,
         shapes.AskOutput,
         do=_ask,
@@ -412,7 +412,7 @@ READING = (
     _read(
         "list_collections",
         "List collections",
-        "The collections of the library, with how much each holds.",
+        "List the collections, with the number of documents in each.",
         shapes.ListCollectionsInput,
         shapes.ListCollectionsOutput,
         do=_list_collections,
@@ -420,7 +420,7 @@ READING = (
     _read(
         "list_documents",
         "List documents",
-        "The documents of the library with their metadata, by id, perhaps filtered.",
+        "List documents with their metadata, by id; takes a filter.",
         shapes.ListDocumentsInput,
         shapes.ListDocumentsOutput,
         do=_list_documents,
@@ -430,7 +430,7 @@ WRITING = (
     Tool(
         "add_document",
         "Add a document",
-        "Add a text to the library under a name; the same name again is a new version of it.",
+        "Add a text to the library under a name. The same name again makes a new version.",
         shapes.AddDocumentInput,
         shapes.AddDocumentOutput,
         right=Right.ADD,

@@ -50,10 +50,10 @@ class CallingEmbedder(ABC, Generic[_Client]):
         """`dimensions` 0 takes what the model gives, else the endpoint is asked for so many.
         `query_seconds`: a person waits, so there is less time for a query, retries included."""
         if not 1 <= batch <= MOST_TEXTS:
-            raise BadSetting(f"`embed.batch` is {batch}.", fix=f"It takes 1 to {MOST_TEXTS}.")
+            raise BadSetting(f"`embed.batch` can't be {batch}.", fix=f"Give 1 to {MOST_TEXTS}.")
         if parallel < 1 or dimensions < 0:
             name, given = ("parallel", parallel) if parallel < 1 else ("dimensions", dimensions)
-            raise BadSetting(f"`embed.{name}` is {given}.", fix="It takes a positive number.")
+            raise BadSetting(f"`embed.{name}` can't be {given}.", fix="Give a positive number.")
         endpoint = client.endpoint
         # Texts of one call: whoever asks for more loses all of it on a failure.
         self.batch = min(batch, self._most(endpoint.model))
@@ -113,35 +113,35 @@ class CallingEmbedder(ABC, Generic[_Client]):
         import numpy as np
 
         if rows is None:
-            raise self._endpoint.nonsense("answers without a list of embeddings")
+            raise self._endpoint.nonsense("returned no list of embeddings")
         if sorted(rows) != list(range(count)):
-            raise self._endpoint.nonsense(f"gives {len(rows)} embeddings for {count} texts")
+            raise self._endpoint.nonsense(f"returned {len(rows)} embeddings for {count} texts")
         try:
             found = np.array([rows[i] for i in range(count)], np.float64)
         except (TypeError, ValueError, OverflowError) as reason:
             raise self._endpoint.nonsense(
-                "gives embeddings that are no lists of numbers"
+                "returned embeddings that aren't lists of numbers"
             ) from reason
         if found.ndim != 2 or not found.size or not np.isfinite(found).all():
-            raise self._endpoint.nonsense("gives embeddings that are no lists of numbers")
+            raise self._endpoint.nonsense("returned embeddings that aren't lists of numbers")
         self._check_dimensions(found.shape[1])
         # By the largest first: the square of a large number overflows.
         found /= np.maximum(np.abs(found).max(axis=1, keepdims=True), 1e-300)
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         if (lengths < 0.5).any():  # one number of each is 1 now, unless all are 0
-            raise self._endpoint.nonsense("gives an embedding of zeros")
+            raise self._endpoint.nonsense("returned an embedding of zeros")
         unit: Vectors = (found / lengths).astype(np.float32)
         return unit
 
     def _check_dimensions(self, given: int) -> None:
         if self.dimensions and given != self.dimensions:
             raise DimensionMismatch(
-                f"{self._endpoint} gives {given} dimensions, not {self.dimensions}.",
+                f"{self._endpoint} returned {given} dimensions, not {self.dimensions}.",
                 fix="Set `embed.model` and `embed.dimensions` to what the library was made with, or"
                 " change the model with `trivium reembed`."
                 if not self._wanted
-                else f"Set `embed.dimensions` to {given}, or to 0 if it cannot be chosen.",
-                on_page="Whoever runs this server must set `embed.model` and `embed.dimensions` to"
-                " what the library was made with.",
+                else f"Set `embed.dimensions` to {given}, or to 0 if the model has a fixed length.",
+                on_page="Ask the person who runs this server to set `embed.model` and"
+                " `embed.dimensions` to what the library was made with.",
             )
         self.dimensions = given

@@ -201,8 +201,8 @@ def named(name: str) -> Known:
     found = known(name)
     if found is None:
         raise BadSetting(
-            f"Trivium knows no model {name!r}.",
+            f"Unknown model {name!r}.",
             fix="`trivium models` lists them.",
-            on_page="Whoever runs this server must choose another model.",
+            on_page="Ask the person who runs this server to choose another model.",
         )
     return found

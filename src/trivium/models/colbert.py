@@ -126,7 +126,7 @@ class ColbertReranker:
             raise ModelUnavailable(
                 f"There is no model folder {self._folder.name}.",
                 fix="`trivium models` lists models; `trivium models NAME --get` downloads one.",
-                on_page="Whoever runs this server must put the model there.",
+                on_page="Ask the person who runs this server to install the model.",
             )
         try:
             return (
@@ -136,7 +136,7 @@ class ColbertReranker:
             )
         except (KeyError, TypeError, ValueError, IndexError) as reason:
             raise ModelDamaged(
-                f"{self._folder.name} does not describe a late interaction model: {reason}."
+                f"{self._folder.name} doesn't describe a late interaction model: {reason}."
             ) from reason
 
     @cached_property
@@ -171,7 +171,7 @@ class ColbertReranker:
         found = self._of_queries.token_to_id(token)
         if found is None:
             raise ModelUnsupported(
-                f"The model in {self._folder.name} fills queries up with a token that it lacks.",
+                f"The model in {self._folder.name} pads queries with a token it doesn't have.",
                 fix="Choose another model.",
             )
         return int(found)
@@ -220,7 +220,7 @@ def _pylate(folder: Path) -> Reading:
     activation = str(config.get("activation_function", "torch.nn.modules.linear.Identity"))
     if config.get("bias") or config.get("use_residual") or not activation.endswith(".Identity"):
         raise ModelUnsupported(
-            f"The model in {folder.name} has a Dense with more than weights.",
+            f"The model in {folder.name} has a Dense module with more than weights.",
             fix="Choose another model.",
         )
     told = _told(folder / PROMPTS)
@@ -256,5 +256,5 @@ def _told(path: Path) -> Mapping[str, Any]:
     try:
         value = json.loads(path.read_bytes())
     except ValueError as reason:
-        raise ModelDamaged(f"{path} is not JSON: {reason}.") from reason
+        raise ModelDamaged(f"{path} isn't JSON: {reason}.") from reason
     return value if isinstance(value, dict) else {"modules": value}

@@ -102,7 +102,7 @@ class CrossEncoder:
             raise ModelUnavailable(
                 f"There is no model folder {self._folder.name}.",
                 fix="`trivium models` lists rerankers; `trivium models NAME --get` downloads one.",
-                on_page="Whoever runs this server must put the model there.",
+                on_page="Ask the person who runs this server to install the model.",
             )
         encoder = encoder_folder(self._folder)
         graph = given_graph(encoder)
@@ -110,10 +110,10 @@ class CrossEncoder:
             return self._made(encoder, self._cache)
         if graph is None or not (encoder / TOKENIZER).is_file():
             raise ModelUnavailable(
-                f"{self._folder.name} is no cross-encoder: it needs model.onnx or {WEIGHTS}, and"
+                f"{self._folder.name} isn't a cross-encoder: it needs model.onnx or {WEIGHTS}, and"
                 f" {TOKENIZER}.",
                 fix="`trivium models` lists rerankers that Trivium downloads.",
-                on_page="Whoever runs this server must choose another model.",
+                on_page="Ask the person who runs this server to choose another model.",
             )
         return graph
 
@@ -151,7 +151,7 @@ class CrossEncoder:
         unknown = set(names) - _MEANT.keys()
         if unknown:
             raise ModelUnsupported(
-                f"The model {self._graph.name} asks for {', '.join(sorted(unknown))}.",
-                fix="Export it so that it takes input_ids and attention_mask.",
+                f"The model {self._graph.name} needs the inputs {', '.join(sorted(unknown))}.",
+                fix="Export it with input_ids and attention_mask as its inputs.",
             )
         return names

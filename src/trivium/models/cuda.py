@@ -33,20 +33,20 @@ FEW = 256
 def check(device: str) -> None:
     """Whether a setting makes sense on this machine, without importing anything."""
     if device not in DEVICES:
-        raise BadSetting(f"`embed.device` is {device!r}.", fix="It takes auto, cpu or cuda.")
+        raise BadSetting(f"`embed.device` can't be {device!r}.", fix="Give auto, cpu or cuda.")
     if device != "cuda":
         return
     if not _gpu():
         raise BadSetting(
             "`embed.device` is cuda, but this machine has no NVIDIA GPU.",
-            fix="Set `embed.device` to auto, which takes a GPU where there is one.",
+            fix="Set `embed.device` to auto, which uses a GPU only if you have one.",
         )
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise ExtraMissing(
             f"`embed.device` is cuda, which needs the package {missing[0]}.",
             fix="pip install 'trivium[cuda]'",
-            on_page="Whoever runs this server must install it.",
+            on_page="Ask the person who runs this server to install it.",
         )
 
 
@@ -70,7 +70,7 @@ class TorchEngine:
 
         if device == "cuda" and not torch.cuda.is_available():
             raise ModelUnavailable(
-                "torch finds no GPU that it can use.",
+                "torch found no GPU it can use.",
                 fix="Install a torch that fits your driver, or set `embed.device` to cpu.",
             )
         self._torch = torch

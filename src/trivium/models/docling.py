@@ -40,7 +40,7 @@ class Docling:
         told = self._client.post("/v1/convert/source/async", _order(data))
         task = told.get("task_id") if isinstance(told, dict) else None
         if not isinstance(task, str) or not task:
-            raise endpoint.nonsense("names no task for the file")
+            raise endpoint.nonsense("returned no task for the file")
         task = quote(task, safe="")
         until = self._now() + endpoint.patience
         while told.get("task_status") in _WORKING:
@@ -49,15 +49,15 @@ class Docling:
             self._wait(PAUSE)
             told, _ = self._client.get(endpoint.address(f"/v1/status/poll/{task}"))
             if not isinstance(told, dict):
-                raise endpoint.nonsense("answers without a status")
+                raise endpoint.nonsense("returned no status")
         if told.get("task_status") != "success":
-            raise endpoint.failing(f"could not convert the file ({told.get('task_status')})")
+            raise endpoint.failing(f"couldn't convert the file ({told.get('task_status')})")
         result, _ = self._client.get(endpoint.address(f"/v1/result/{task}"))
         document = result.get("document") if isinstance(result, dict) else None
         content = document.get("json_content") if isinstance(document, dict) else None
         if not isinstance(content, dict):
             errors = result.get("errors") if isinstance(result, dict) else None
-            raise endpoint.failing(f"could not convert the file ({_reason(errors)})")
+            raise endpoint.failing(f"couldn't convert the file ({_reason(errors)})")
         return content
 
 

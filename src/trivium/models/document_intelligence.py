@@ -55,7 +55,7 @@ class DocumentIntelligence:
             if status == "succeeded" and isinstance(told.get("analyzeResult"), dict):
                 return told["analyzeResult"]
             if status not in ("notStarted", "running"):
-                raise endpoint.failing(f"could not analyse the file ({_reason(told, status)})")
+                raise endpoint.failing(f"couldn't analyse the file ({_reason(told, status)})")
             if self._now() > until:
                 raise endpoint.late(endpoint.patience)
 

@@ -52,12 +52,14 @@ class Endpoint:
         if not self.model:
             raise BadSetting(f"`{role}.url` is set, `{role}.model` is not.", fix="Name the model.")
         if not re.fullmatch(r"[A-Za-z0-9-]+", self.key_header):
-            raise BadSetting(f"`{role}.key_header` is no name of a header.", fix="Correct it.")
+            raise BadSetting(f"`{role}.key_header` isn't the name of a header.", fix="Correct it.")
         if not self.seconds > 0:
-            raise BadSetting(f"`{role}.seconds` is {self.seconds:g}.", fix="It takes more than 0.")
+            raise BadSetting(
+                f"`{role}.seconds` can't be {self.seconds:g}.", fix="Give more than 0."
+            )
         if re.search(r"[^!-~]", self.key):  # a client library would quote it in its own error
             raise BadSetting(
-                f"The key for `{role}` holds a blank or another character that no key has.",
+                f"The key for `{role}` has a space or another character that keys don't have.",
                 fix="Copy it again.",
             )
 
@@ -93,14 +95,14 @@ class Endpoint:
 
     def unreachable(self, reason: str) -> ModelUnreachable:
         return ModelUnreachable(
-            f"There is no connection to {self} ({self._clean(reason)}).",
-            fix=f"Check that it runs and that `{self.role}.url` is right.",
+            f"Couldn't connect to {self} ({self._clean(reason)}).",
+            fix=f"Check that it is running and that `{self.role}.url` is right.",
         )
 
     def late(self, seconds: float) -> ModelTimeout:
         return ModelTimeout(
-            f"{self} did not answer within {seconds:.3g} seconds.",
-            fix=f"Try again, or give it more time: the `{self.role}` settings in seconds.",
+            f"{self} didn't answer within {seconds:.3g} seconds.",
+            fix=f"Try again, or give it more time with the `{self.role}` settings in seconds.",
         )
 
     def refusal(self, status: int, body: bytes) -> ModelUnavailable:
@@ -112,11 +114,11 @@ class Endpoint:
             return ModelFailing(f"{self} fails ({status}). {said}".rstrip())
         role = self.role
         if 300 <= status < 400:
-            message, fix = "redirects to another place", f"Set `{role}.url` to the right place."
+            message, fix = "redirects to another address", f"Set `{role}.url` to the right address."
         elif status in (401, 403):
             message, fix = self._stranger()
         elif status == 404:
-            message, fix = "is not there", f"Check `{role}.url` and `{role}.model`."
+            message, fix = "was not found", f"Check `{role}.url` and `{role}.model`."
         else:
             message, fix = (
                 "refuses the request",
@@ -138,8 +140,8 @@ class Endpoint:
     def _stranger(self) -> tuple[str, str]:
         """What is said to a caller that it does not let in, and what helps."""
         return (
-            "refuses the key" if self.key else "asks for a key",
-            f"Put one that may use it into {key_variable(self.role)} or `{self.role}.key_file`.",
+            "refuses the key" if self.key else "requires a key",
+            f"Put a valid key into {key_variable(self.role)} or `{self.role}.key_file`.",
         )
 
     def _said(self, body: bytes) -> str:
@@ -191,10 +193,11 @@ def check_address(name: str, url: str) -> None:
         whole = False
     if not whole:
         raise BadSetting(
-            f"`{name}` is no address of a server.", fix="Write http://, https:// or bedrock:."
+            f"`{name}` isn't the address of a server.", fix="Write http://, https:// or bedrock:."
         )
     if parts.username is not None:
         role = name.partition(".")[0]
         raise BadSetting(
-            f"`{name}` holds a name or a password.", fix=f"Put the key into {key_variable(role)}."
+            f"`{name}` contains a user name or a password.",
+            fix=f"Put the key into {key_variable(role)}.",
         )

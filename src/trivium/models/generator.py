@@ -58,25 +58,29 @@ class RemoteGenerator:
         self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
     ) -> Pieces[str, None, Generated]:
         """The same, but the model may call tools; the return value holds its calls."""
-        text, usage, ended = "", (0, 0), False
+        text, declined, usage, ended = "", "", (0, 0), ""
         calls = _Calls()
         with closing(self._events(messages, tools, most_tokens)) as events:
             for event in events:
                 if isinstance(event, dict) and (told := event.get("error")):
                     said = told.get("message", told) if isinstance(told, dict) else told
-                    raise self._client.endpoint.failing(f"broke off: {said}")
+                    raise self._client.endpoint.failing(f"stopped: {said}")
                 usage = _usage(event) if _usage(event) != (0, 0) else usage
-                if piece := self._written(event, "delta"):
-                    text += piece
-                    yield piece
-                calls.take(_choice(event).get("delta"))
-                ended = ended or bool(_choice(event).get("finish_reason"))
+                piece = self._written(event, "delta")
+                text += piece
+                delta = _choice(event).get("delta")
+                declined += _text(delta.get("refusal")) if isinstance(delta, dict) else ""
+                if calls.take(delta) or piece:
+                    yield piece  # empty while it writes a call, so that whoever waits can stop
+                ended = ended or str(_choice(event).get("finish_reason") or "")
         if not ended:
             raise self._client.endpoint.failing("stopped in the middle of its answer")
         made = calls.made()
+        if not text and not made and (declined or ended == "content_filter"):
+            raise self._client.endpoint.failing(f"declined to answer: {declined or ended}")
         if not text and not made and tools:
             raise self._client.endpoint.nonsense("wrote nothing")
-        return Generated(text, *usage, made)
+        return Generated(text, *usage, made, cut=ended == "length")
 
     def _events(
         self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
@@ -108,11 +112,11 @@ class RemoteGenerator:
     def _written(self, answer: Any, part: str) -> str:
         """The text in the first choice of an answer, or of an event; an event may have none."""
         if not isinstance(answer, dict) or (part == "message" and not _choice(answer)):
-            raise self._client.endpoint.nonsense("answers without a choice")
+            raise self._client.endpoint.nonsense("returned no answer")
         inner = _choice(answer).get(part)
         text = (inner.get("content") if isinstance(inner, dict) else None) or ""
         if not isinstance(text, str):
-            raise self._client.endpoint.nonsense("writes something else than text")
+            raise self._client.endpoint.nonsense("returned something other than text")
         return text
 
 
@@ -122,7 +126,8 @@ class _Calls:
     def __init__(self) -> None:
         self._parts: dict[object, dict[str, str]] = {}
 
-    def take(self, delta: Any) -> None:
+    def take(self, delta: Any) -> bool:
+        """Whether the delta is a part of a call."""
         told = delta.get("tool_calls") if isinstance(delta, dict) else None
         for at, call in enumerate(told if isinstance(told, list) else ()):
             if not isinstance(call, dict):
@@ -136,6 +141,7 @@ class _Calls:
             part["name"] += _text(function.get("name"))
             given = function.get("arguments")
             part["arguments"] += json.dumps(given) if isinstance(given, dict) else _text(given)
+        return bool(told)
 
     def made(self) -> tuple[ToolCall, ...]:
         parts = self._parts.values()

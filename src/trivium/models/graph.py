@@ -356,8 +356,8 @@ def make(
         _write(graph, model)
     except OSError as reason:
         raise ModelUnavailable(
-            f"The model could not be kept in {graph.parent.name}: {reason.strerror}.",
-            fix="Make that folder writable, or free some space.",
+            f"Couldn't save the model in {graph.parent.name}: {reason.strerror}.",
+            fix="Make the folder writable, or free some space.",
         ) from reason
 
 
@@ -376,7 +376,7 @@ def tensors(path: Path) -> Weights:
     try:
         found = load_file(path)
     except (SafetensorError, OSError) as reason:
-        raise ModelDamaged(f"{path} cannot be read: {reason}.") from reason
+        raise ModelDamaged(f"{path} can't be read: {reason}.") from reason
     return {
         _OUTER.sub("", name): values.astype(np.float32, copy=False)
         for name, values in found.items()

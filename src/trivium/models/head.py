@@ -52,7 +52,7 @@ class Head:
         found = found[:, : self._layout.dimensions]
         if found.shape[1] != self._layout.dimensions:
             raise DimensionMismatch(
-                f"The model gives {found.shape[1]} dimensions, its files say"
+                f"The model returns {found.shape[1]} dimensions, but its files say"
                 f" {self._layout.dimensions}.",
                 fix="Correct hidden_size in its config.json, or download the model again.",
             )

@@ -115,9 +115,7 @@ class Client:
             for piece in response.iter_bytes():
                 data += piece
                 if len(data) > self._max_bytes:
-                    raise self.endpoint.nonsense(
-                        f"answers with more than {self._max_bytes:,} bytes"
-                    )
+                    raise self.endpoint.nonsense(f"returned more than {self._max_bytes:,} bytes")
                 if self._now() > until:  # a read's own limit counts from one piece to the next
                     raise Passing(self.endpoint.late(seconds))
         return self._parsed(bytes(data)), retry_after(told)
@@ -142,7 +140,7 @@ class Client:
         for piece in response.iter_bytes():
             *lines, kept = (kept + piece).split(b"\n")
             if len(kept) > self._max_bytes:
-                raise self.endpoint.nonsense(f"sends a line of more than {self._max_bytes:,} bytes")
+                raise self.endpoint.nonsense(f"sent a line of more than {self._max_bytes:,} bytes")
             yield from lines
         yield kept
 
@@ -150,7 +148,7 @@ class Client:
         try:
             return json.loads(data)
         except (ValueError, RecursionError) as reason:
-            raise self.endpoint.nonsense("answers with something else than JSON") from reason
+            raise self.endpoint.nonsense("returned something other than JSON") from reason
 
     @contextmanager
     def _sent(
@@ -175,7 +173,7 @@ class Client:
             raise Passing(self.endpoint.late(seconds)) from reason
         except httpx2.DecodingError as reason:
             raise self.endpoint.nonsense(
-                "answers with something that cannot be unpacked"
+                "answers with something that can't be unpacked"
             ) from reason
         except httpx2.HTTPError as reason:
             what = str(reason) or type(reason).__name__

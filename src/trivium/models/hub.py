@@ -67,9 +67,9 @@ def need(model: Known, cache: Path) -> Path:
     folder = kept(model, cache)
     if folder is None:
         raise ModelUnavailable(
-            f"The model {model.name} is not on this machine.",
+            f"The model {model.name} isn't on this machine.",
             fix=f"`trivium models {model.name} --get` downloads it.",
-            on_page="Whoever runs this server must put the model there.",
+            on_page="Ask the person who runs this server to install the model.",
         )
     return folder
 
@@ -93,8 +93,8 @@ def fetch(
                 _Download(model, folder, hub.rstrip("/"), report).run()
     except OSError as reason:
         raise ModelUnavailable(
-            f"The model {model.name} could not be kept in {folder}: {reason.strerror or reason}.",
-            fix="Make that folder writable, or free some space.",
+            f"Couldn't save the model {model.name} in {folder}: {reason.strerror or reason}.",
+            fix="Make the folder writable, or free some space.",
         ) from reason
     return folder
 
@@ -146,9 +146,9 @@ class _Download:
             raise self._nonsense("no commit")
         if self._model.revision not in ("main", sha):
             raise ModelDamaged(
-                f"The hub has {sha[:8]} of {self._model.repository} where {self._model.name} is"
+                f"The hub has {sha[:8]} of {self._model.repository}, but {self._model.name} is"
                 f" pinned to {self._model.revision[:8]}.",
-                fix="Nothing was kept. Try again, or check the address `models.hub`.",
+                fix="Nothing was saved. Try again, or check the address `models.hub`.",
             )
         return {"sha": sha, "siblings": siblings}
 
@@ -156,9 +156,9 @@ class _Download:
         names = [name for name in listed["siblings"] if _WANTED.fullmatch(str(name))]
         if WEIGHTS not in names:
             raise ModelUnavailable(
-                f"{self._model.repository} holds no {WEIGHTS} at this revision.",
+                f"{self._model.repository} has no {WEIGHTS} at this revision.",
                 fix="Choose another model: `trivium models` lists them.",
-                on_page="Whoever runs this server must choose another model.",
+                on_page="Ask the person who runs this server to choose another model.",
             )
         return sorted(names, key=lambda name: (name.endswith(WEIGHTS), name))
 
@@ -212,9 +212,9 @@ class _Download:
         if found != expected:
             part.unlink()
             raise ModelDamaged(
-                f"{name} of {self._model.repository} is not the file it should be: its hash begins"
+                f"{name} of {self._model.repository} isn't the expected file: its hash begins"
                 f" {found[:8]}, not {expected[:8]}.",
-                fix="Nothing of it was kept. Try again; if it stays so, something between you and"
+                fix="Nothing was saved. Try again; if this happens again, something between you and"
                 " the hub changes files.",
             )
         return sha256
@@ -258,25 +258,26 @@ class _Download:
         if status in (200, 206, 416):
             return
         if status >= 500 or status == 429:
-            raise ModelFailing(f"The model hub answers {status} for {urlsplit(address).path}.")
+            raise ModelFailing(f"The model hub returned {status} for {urlsplit(address).path}.")
         raise ModelRefused(
-            f"The model hub answers {status} for {urlsplit(address).path}.",
+            f"The model hub returned {status} for {urlsplit(address).path}.",
             fix="Check the address `models.hub`; the model may have been moved or withdrawn.",
         )
 
     def _unreachable(self, reason: Exception) -> ModelUnreachable:
         name = self._model.name
         return ModelUnreachable(
-            f"The model hub at {urlsplit(self._hub).netloc} cannot be reached"
+            f"Couldn't reach the model hub at {urlsplit(self._hub).netloc}"
             f" ({str(reason).rstrip('.') or type(reason).__name__}).",
-            fix=f"Connect to the network and run it again: it goes on where it was. Or copy the"
+            fix=f"Connect to the network and run it again: the download resumes. Or copy the"
             f" folder {place(self._model, Path('CACHE'))} from a machine that has {name}; your"
             " CACHE is in `trivium config`.",
-            on_page="Whoever runs this server must connect it to the network, or copy the model.",
+            on_page="Ask the person who runs this server to connect it to the network, or to copy"
+            " the model.",
         )
 
     def _nonsense(self, what: str) -> ModelNonsense:
         return ModelNonsense(
-            f"The model hub at {urlsplit(self._hub).netloc} answers with {what}.",
+            f"The model hub at {urlsplit(self._hub).netloc} returned {what}.",
             fix="Check the address `models.hub`.",
         )

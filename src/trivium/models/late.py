@@ -120,8 +120,8 @@ class LateReranker:
     def _computed(self, passages: Sequence[StoredChunk]) -> dict[ChunkId, TokenVectors]:
         if len(passages) > MOST_COMPUTED:
             raise ModelUnavailable(
-                f"{len(passages)} passages have no token vectors, and {MOST_COMPUTED} are the most"
-                " that are computed during a search.",
+                f"{len(passages)} passages have no token vectors; a search computes at most"
+                f" {MOST_COMPUTED}.",
                 fix="Ask for fewer results, or set `rerank.store` to on and add the documents to a"
                 " new library.",
             )

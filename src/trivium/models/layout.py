@@ -141,7 +141,7 @@ def read(folder: Path) -> Layout:
             int(told.get("truncate_dim") or 0),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
-        raise ModelDamaged(f"{folder.name} does not describe an encoder: {reason}.") from reason
+        raise ModelDamaged(f"{folder.name} doesn't describe an encoder: {reason}.") from reason
 
 
 def _shape(path: Path, config: Mapping[str, Any], poolings: list[str]) -> Shape:
@@ -158,7 +158,7 @@ def _shape(path: Path, config: Mapping[str, Any], poolings: list[str]) -> Shape:
             pooling="+".join(poolings),
         )
     except (KeyError, TypeError, ValueError) as reason:
-        raise ModelDamaged(f"{path} does not describe an encoder: {reason}.") from reason
+        raise ModelDamaged(f"{path} doesn't describe an encoder: {reason}.") from reason
 
 
 def receipt(folder: Path) -> Mapping[str, Any]:
@@ -207,7 +207,7 @@ def _modules(folder: Path) -> list[dict[str, str]]:
         try:
             kind, path = str(told["type"]), str(told["path"])
         except (KeyError, TypeError) as reason:
-            raise ModelDamaged(f"{folder / MODULES} does not list modules: {reason}.") from reason
+            raise ModelDamaged(f"{folder / MODULES} doesn't list modules: {reason}.") from reason
         package, _, name = kind.rpartition(".")
         if package.partition(".")[0] != "sentence_transformers" or ".." in Path(path).parts:
             raise _refused(folder, f"the module {kind}, which is code of its own")
@@ -316,7 +316,7 @@ def _rotary(config: Mapping[str, Any]) -> Rotary:
     ):
         told = (config.get("rope_parameters") or {}).get(kind) or {}
         if told.get("rope_type", "default") != "default" or config.get("rope_scaling"):
-            raise ModelUnsupported("The model scales its rotary positions.", fix=_EXPORT)
+            raise ModelUnsupported("The model scales its rotary position embeddings.", fix=_EXPORT)
         # Where neighbours have none of their own, the one of whole texts counts.
         own = told.get("rope_theta", config.get(old, default))
         theta[kind] = float(theta["full_attention"] if own is None and theta else own)
@@ -336,7 +336,7 @@ def _refused(folder: Path, what: str) -> ModelUnsupported:
         f"The model in {folder.name} has {what}.",
         fix="Choose another model: `trivium models` lists some, and docs/models.md says which"
         " modules Trivium runs.",
-        on_page="Whoever runs this server must choose another model.",
+        on_page="Ask the person who runs this server to choose another model.",
     )
 
 
@@ -345,14 +345,14 @@ def _json(path: Path, *, absent: dict[str, Any] | None = None) -> dict[str, Any]
         return absent
     value = _parsed(path)
     if not isinstance(value, dict):
-        raise ModelDamaged(f"{path} is not a JSON object.")
+        raise ModelDamaged(f"{path} isn't a JSON object.")
     return value
 
 
 def _list(path: Path) -> list[Any]:
     value = _parsed(path)
     if not isinstance(value, list):
-        raise ModelDamaged(f"{path} is not a JSON list.")
+        raise ModelDamaged(f"{path} isn't a JSON list.")
     return value
 
 
@@ -362,4 +362,4 @@ def _parsed(path: Path) -> Any:
     except FileNotFoundError as reason:
         raise ModelDamaged(f"{path} is missing.") from reason
     except ValueError as reason:
-        raise ModelDamaged(f"{path} is not JSON: {reason}.") from reason
+        raise ModelDamaged(f"{path} isn't JSON: {reason}.") from reason

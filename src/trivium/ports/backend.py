@@ -37,7 +37,7 @@ from trivium.types import (
     TokenVectors,
     Where,
 )
-from trivium.upkeep import Backup, Compacted, Finding, Progress
+from trivium.upkeep import Backup, Compacted, Finding, Progress, Spread
 from trivium.work import (
     Job,
     JobId,
@@ -539,6 +539,10 @@ class Blobs(Protocol):
         """In bytes, as far as it is there; None: nothing is."""
         ...
 
+    def link(self, address: str, seconds: int) -> str | None:
+        """A URL at which anyone can read the bytes for so long; None: there is no such thing."""
+        ...
+
     def delete(self, address: str) -> None:
         """What is not there is no error."""
         ...
@@ -564,6 +568,10 @@ class Originals(Protocol):
         """The bytes at a document's `original`. Raises OriginalMissing, OriginalDamaged."""
         ...
 
+    def link(self, address: str, seconds: int) -> str | None:
+        """A URL at which anyone can read them for so long; None: only `get` reads them."""
+        ...
+
 
 class Spool(Protocol):
     """The bytes of files that were sent in and wait to be read."""
@@ -574,11 +582,11 @@ class Spool(Protocol):
         ...
 
     def size(self, name: str) -> int:
-        """In bytes; 0 where it is not there any more."""
+        """In bytes; 0 where it no longer exists."""
         ...
 
     def read(self, name: str) -> bytes:
-        """Raises FileUnreadable where it is not there any more."""
+        """Raises FileUnreadable where it no longer exists."""
         ...
 
     def drop(self, name: str) -> None:
@@ -653,6 +661,22 @@ class Views(Protocol):
         """The documents that pass `where` as they were: in the interpretation of this number (or
         the last before it), or at an instant. What tells this view from others comes back, and
         what opens it."""
+        ...
+
+
+class Nodes(Protocol):
+    """Several servers that keep a library's rows together."""
+
+    def spread(self) -> Spread: ...
+
+    def distribute(self, shards: int | None = None) -> Spread:
+        """Lay what takes room on all nodes, in so many parts (None: as many as now, or by the
+        number of nodes). Goes on where it was broken off. Searches go on; changes of documents
+        wait. Raises DatabaseUnsuitable and LibraryBusy."""
+        ...
+
+    def gather(self) -> Spread:
+        """Bring everything back to one server."""
         ...
 
 
@@ -813,3 +837,4 @@ class Backend:
     views: Views | None  # None: it cannot show an earlier day
     folder: Path | None  # on this machine, which sources leave out; None: it is elsewhere
     close: Callable[[], None]
+    nodes: Nodes | None = None  # None: it stays on one machine

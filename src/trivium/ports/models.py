@@ -116,6 +116,7 @@ class Generated:
     prompt_tokens: int
     completion_tokens: int
     calls: tuple[ToolCall, ...] = ()  # the tools that it wants used before it goes on
+    cut: bool = False  # it had more to say than the tokens it was given
 
 
 class Generator(Protocol):
@@ -141,6 +142,6 @@ class ToolGenerator(Generator, Protocol):
     def converse(
         self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
     ) -> Pieces[str, None, Generated]:
-        """Like `stream`; the return value may hold calls instead of text. Raises ModelRefused where
-        the model can't call tools."""
+        """Like `stream`; the return value may hold calls instead of text, and a piece may be empty
+        while the model writes one. Raises ModelRefused where the model can't call tools."""
         ...

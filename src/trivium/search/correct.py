@@ -89,7 +89,7 @@ class Corrected:
     def notes(self) -> tuple[str, ...]:
         """What was decided, in sentences."""
         told = [
-            f"{'Searched for' if c.applied else 'Perhaps meant:'} {c.meant} instead of {c.typed}"
+            f"{'Searched for' if c.applied else 'You perhaps meant'} {c.meant} instead of {c.typed}"
             f" ({c.sure:.0%} sure)."
             for c in self.corrections
         ]

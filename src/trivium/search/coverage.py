@@ -127,7 +127,7 @@ class _Passage:
     def __init__(self, found: StoredChunk) -> None:
         self._text = "\n".join((found.document.title, *found.chunk.headings, found.chunk.text))
         self._language = found.document.language
-        self.spaced = _spaced(self._text)
+        self.spaced, self.run_together = _folded(self._text)
 
     def holds(self, word: str) -> bool:
         """As it is; of longer words than are kept, the beginning."""
@@ -141,13 +141,13 @@ class _Passage:
     def stems(self) -> set[str]:
         return set(stem(list(set(self.words)), self._language))
 
-    @cached_property
-    def run_together(self) -> bytes:
-        return self.spaced.encode().translate(None, b" ")
 
-
-# The same passages answer many queries: at some 5 kB each, 20 MB at most, for half of the time.
-_spaced = lru_cache(maxsize=1 << 12)(spaced)
+@lru_cache(maxsize=1 << 12)
+def _folded(text: str) -> tuple[str, bytes]:
+    """A text with blanks around its words, and without any. The same passages answer many queries:
+    at some 7 kB each, 30 MB at most, for half of the time."""
+    words_apart = spaced(text)
+    return words_apart, words_apart.encode().translate(None, b" ")
 
 
 class _Word:
@@ -160,24 +160,29 @@ class _Word:
         self._exact = f" {text} "
         self._joined = joined
         self._forms = {text, stemmed}
+        self._encoded = [(form, form.encode()) for form in self._forms]
         starts = {beginning(form, language) for form in self._forms}
         known = all(starts) and max(map(len, self._forms)) <= _SHORT
         self._starts = [f" {start}" for start in starts] if known else None
 
     def is_in(self, passage: _Passage) -> bool:
-        return (
-            self._exact in passage.spaced
-            or self._is_inflected(passage)
-            or any(map(passage.holds, self._joined))
-            or any(_as_two(form, passage) for form in self._forms)
-        )
+        if self._exact in passage.spaced or self._is_inflected(passage):
+            return True
+        for joined in self._joined:
+            if passage.holds(joined):
+                return True
+        for form, encoded in self._encoded:
+            if encoded in passage.run_together and _as_two(form, passage):
+                return True
+        return False
 
     def _is_inflected(self, passage: _Passage) -> bool:
         """Whether a word of the passage has this one or its stem for a stem."""
         if self._starts is None:
             return not self._forms.isdisjoint(passage.stems)
-        begun = [word for start in self._starts for word in _begun(start, passage.spaced)]
-        return not self._forms.isdisjoint(stem(begun, self._language))
+        text = passage.spaced
+        begun = [word for start in self._starts if start in text for word in _begun(start, text)]
+        return bool(begun) and not self._forms.isdisjoint(stem(begun, self._language))
 
 
 def _begun(start: str, text: str) -> Iterator[str]:
@@ -190,9 +195,7 @@ def _begun(start: str, text: str) -> Iterator[str]:
 
 
 def _as_two(word: str, passage: _Passage) -> bool:
-    """Whether the passage writes a word as two: battle axe, battleaxe."""
-    if word.encode() not in passage.run_together:
-        return False
+    """Whether the passage writes a word as two: battle axe, battleaxe. Its letters stand there."""
     text = passage.spaced
     cuts = range(1, len(word))
     if not any(f" {word[:cut]} " in text and f" {word[cut:]} " in text for cut in cuts):
@@ -211,6 +214,7 @@ class _Spelling:
 
     def __init__(self, word: str) -> None:
         self._wanted = _grams(word)
+        self._in_order = tuple(self._wanted)
         self._shared: dict[str, int] = {}  # trigrams that each word met so far has in common
 
     def likeness(self, read: Sequence[str]) -> float:
@@ -218,12 +222,16 @@ class _Spelling:
         shared, wanted = self._shared, self._wanted
         there = set(read)
         for word in there - shared.keys():
-            shared[word] = len(wanted & _grams(word))
+            # Looked for in the word: its own trigrams would take ten times as long to make.
+            shared[word] = sum(map(f"  {word} ".__contains__, self._in_order))
         least = _ALIKE * len(wanted)
         alike = {word for word in there if shared[word] >= least}
-        for a, b in pairwise(read):
+        # Two trigrams more lie where two words meet; of the others one word has half.
+        half = (least - 2) / 2
+        near = None if half <= 0 else {word for word in there if shared[word] >= half}
+        for a, b in _neighbours(read, near):
             both = shared[a] + shared[b]
-            if both + 2 >= least:  # two trigrams more lie where the words meet
+            if both + 2 >= least:
                 both += f" {a}"[-2:] + b[0] in wanted
                 both += a[-1] + f"{b} "[:2] in wanted
                 if both >= least:
@@ -235,6 +243,20 @@ class _Spelling:
         found = _grams(word)
         common = len(self._wanted & found)
         return common / (len(self._wanted) + len(found) - common)
+
+
+def _neighbours(read: Sequence[str], near: Set[str] | None) -> Iterator[tuple[str, str]]:
+    """Words next to each other, of which one is near; None: all."""
+    if near is None:
+        yield from pairwise(read)
+        return
+    last = len(read) - 1
+    for at, word in enumerate(read):
+        if word in near:
+            if at and read[at - 1] not in near:
+                yield read[at - 1], word
+            if at < last:
+                yield word, read[at + 1]
 
 
 def _words(part: Term | Phrase) -> Sequence[str]:

@@ -51,7 +51,7 @@ def decide(request: SearchRequest, query: Query, corrected: Corrected) -> Analys
     weights = favour_spelling(weights, corrected.unknown_share, strength)
     notes = [*analysis.notes]
     if corrected.unknown_share and Signal.TRIGRAM in weights:
-        notes.append(f"Spelling counts more: no document holds {', '.join(analysis.unknown)}.")
+        notes.append(f"Spelling counts more: no document has {', '.join(analysis.unknown)}.")
     return replace(
         analysis,
         weights=weights,
@@ -70,7 +70,7 @@ def join(
     """One list, of the `most` best or of all, and the weights that the answers led to."""
     before = analysis.weights
     if request.evidence is not None:
-        weights, why = weigh(analysis.weights, lists, request.evidence)
+        weights, why = weigh(before, lists, request.evidence)
         notes = (*analysis.notes, why) if why else analysis.notes
         analysis = replace(analysis, weights=weights, notes=notes, by_answers=bool(why))
     analysis = replace(analysis, decided=_decided(analysis, before))
@@ -79,13 +79,13 @@ def join(
 
 
 def _decided(analysis: Analysis, before: Mapping[Signal, float]) -> str:
-    """One sentence, made of the weights themselves, so that it can't contradict them."""
+    """One sentence built from the weights, so that it can't contradict them."""
     shares = _shares(analysis.weights)
     if len(shares) < 2:
         return "".join(f"Searched by {signal.told} only." for signal in shares)
     first, second = sorted(shares, key=lambda signal: -shares[signal])[:2]
     alike = shares[first] - shares[second] < _ALIKE
-    by = f"by {first.told} and {second.told} alike" if alike else f"mostly by {first.told}"
+    by = f"equally by {first.told} and {second.told}" if alike else f"mostly by {first.told}"
     told = ", ".join(f"{signal.told} {share:.0%}" for signal, share in shares.items())
     moved = shares.get(Signal.VECTOR, 0.0) - _shares(before).get(Signal.VECTOR, 0.0)
     return f"Ranked {by} ({told}){_reason(analysis, moved)}."
@@ -94,7 +94,7 @@ def _decided(analysis: Analysis, before: Mapping[Signal, float]) -> str:
 def _reason(analysis: Analysis, moved: float) -> str:
     if analysis.by_answers and abs(moved) >= _MOVED:
         standing_out = Signal.VECTOR.told if moved > 0 else Signal.KEYWORD.told
-        return f", because the best passages by {standing_out} stand out from the rest"
+        return f", because the top results by {standing_out} stand out"
     if analysis.by_answers or analysis.semantic in (None, EVEN):
         return ""
     side = "semantic" if (analysis.semantic or EVEN) > EVEN else "keyword"

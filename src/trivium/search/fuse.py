@@ -7,7 +7,7 @@ Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid retrieval", T
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -43,25 +43,37 @@ def fuse(
 ) -> list[Fused]:
     """The `most` best chunks, best first, then by chunk id. Weightless signals are left out."""
     shares: dict[Signal, list[float]] = {}
+    places: dict[Signal, dict[ChunkId, int]] = {}
     totals: dict[ChunkId, float] = {}
     for signal in Signal:  # always in this order, so that sums round the same way
         weight, hits = weights.get(signal, 0.0), lists.get(signal, ())
         if not weight or not hits:
             continue
         by_rank = fusion is Fusion.RANKS
-        values = _reciprocal_ranks(hits, k) if by_rank else _scaled(signal, hits)
-        shares[signal] = [weight * value for value in values]
-        for hit, share in zip(hits, shares[signal], strict=True):
-            totals[hit.chunk_id] = totals.get(hit.chunk_id, 0.0) + share
-    best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:most]
-    # Parts are made for these only: most hits are never shown.
-    parts: dict[ChunkId, dict[Signal, SignalPart]] = {chunk_id: {} for chunk_id, _ in best}
-    for signal, given in shares.items():
-        for rank, (hit, share) in enumerate(zip(lists[signal], given, strict=True), start=1):
-            if hit.chunk_id in parts:
-                part = SignalPart(rank, hit.score, weights[signal], share)
-                parts[hit.chunk_id][signal] = part
-    return [Fused(chunk_id, score, parts[chunk_id]) for chunk_id, score in best]
+        found, scores = zip(*hits, strict=True)
+        values = _reciprocal_ranks(len(hits), k) if by_rank else _scaled(signal, scores)
+        given = shares[signal] = [weight * value for value in values]
+        places[signal] = dict(zip(found, range(len(found)), strict=True))
+        if not totals:
+            totals = dict(zip(found, given, strict=True))
+            continue
+        for chunk_id, share in zip(found, given, strict=True):
+            totals[chunk_id] = totals.get(chunk_id, 0.0) + share
+    best = sorted(totals.items(), key=_best_first)[:most]
+    fused = []
+    for chunk_id, score in best:  # parts are made for these only: most hits are never shown
+        parts: dict[Signal, SignalPart] = {}
+        for signal, ranked in places.items():
+            at = ranked.get(chunk_id)
+            if at is not None:
+                score_there, share = lists[signal][at][1], shares[signal][at]
+                parts[signal] = SignalPart(at + 1, score_there, weights[signal], share)
+        fused.append(Fused(chunk_id, score, parts))
+    return fused
+
+
+def _best_first(item: tuple[ChunkId, float]) -> tuple[float, ChunkId]:
+    return -item[1], item[0]
 
 
 def by_document(
@@ -83,21 +95,21 @@ def by_document(
     return ranked
 
 
-def _reciprocal_ranks(hits: Sequence[Hit], k: float) -> Iterator[float]:
-    return (1 / (k + rank) for rank in range(1, len(hits) + 1))
+def _reciprocal_ranks(count: int, k: float) -> list[float]:
+    return [1 / (k + rank) for rank in range(1, count + 1)]
 
 
-def _scaled(signal: Signal, hits: Sequence[Hit]) -> Iterator[float]:
+def _scaled(signal: Signal, scores: Sequence[float]) -> list[float]:
     """1 for the best hit, a trace for the fiftieth, and from there on less and less by rank. Where
     words found fewer, 0 stands for no match; a cosine has no such zero, so there it is the last."""
-    best = hits[0].score
-    if len(hits) >= DEPTH:
-        least = hits[DEPTH - 1].score
+    best = scores[0]
+    if len(scores) >= DEPTH:
+        least = scores[DEPTH - 1]
     else:
-        least = hits[-1].score if signal is Signal.VECTOR else 0.0
+        least = scores[-1] if signal is Signal.VECTOR else 0.0
     span = (best - least) / (1 - TRACE)
-    for rank, hit in enumerate(hits, start=1):
-        if rank > DEPTH:
-            yield TRACE * DEPTH / rank
-        else:
-            yield TRACE + (hit.score - least) / span if span > 0 else 1.0
+    if span > 0:
+        scaled = [TRACE + (score - least) / span for score in scores[:DEPTH]]
+    else:
+        scaled = [1.0] * min(len(scores), DEPTH)
+    return scaled + [TRACE * DEPTH / rank for rank in range(DEPTH + 1, len(scores) + 1)]

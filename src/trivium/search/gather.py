@@ -38,6 +38,20 @@ class Candidate:
     rerank: RerankPart | None = None
     preferences: tuple[PreferencePart, ...] = ()
 
+    def matched(self, match: float, signs: Signs) -> Candidate:
+        """The same with its match. Not by `replace`, which takes three times as long."""
+        return Candidate(
+            self.found,
+            self.score,
+            self.signals,
+            match,
+            signs,
+            self.queries,
+            self.passages,
+            self.rerank,
+            self.preferences,
+        )
+
 
 def gather(
     request: SearchRequest,

@@ -37,4 +37,4 @@ def hypothesise(generator: Generator, query: str, seconds: float = SECONDS) -> H
     written = write_within(generator, messages, MOST_TOKENS, seconds)
     if len(written.text.split()) >= FEWEST_WORDS:
         return Hypothesis(written.text)
-    return Hypothesis("", f"Searched without a hypothetical answer. {written.why}")
+    return Hypothesis("", f"Searched without a generated answer (HyDE). {written.why}")

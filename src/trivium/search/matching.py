@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from trivium.errors import ModelUnavailable
 from trivium.ports import Backend, Embedder
@@ -69,9 +70,7 @@ class Matching:
             for share, late, c in zip(shares, lag, candidates, strict=True)
         ]
         matches = falling(map(self._fits.probability, signs))
-        return [
-            replace(c, match=m, signs=s) for c, m, s in zip(candidates, matches, signs, strict=True)
-        ]
+        return [c.matched(m, s) for c, m, s in zip(candidates, matches, signs, strict=True)]
 
     def _similar(
         self, asked: ReadyQuery, candidates: Sequence[Candidate]
@@ -90,7 +89,10 @@ class Matching:
         vector = self._vector(asked) if missing else None
         if vector is not None:
             kept = self._backend.signals.vectors(missing, self._request.where)
-            known |= {i: float(v @ vector) for i, v in kept.items() if len(v) == len(vector)}
+            fitting = {i: v for i, v in kept.items() if len(v) == len(vector)}
+            if fitting:
+                near = np.vecdot(np.stack([*fitting.values()]), vector)
+                known |= zip(fitting, near.tolist(), strict=True)
         return known
 
     def _vector(self, asked: ReadyQuery) -> Vector | None:

@@ -106,7 +106,7 @@ class SearchRequest:
             1 <= len(self.queries) <= multi.MOST,
             "queries",
             len(self.queries),
-            f"one query, or {multi.LEAST} to {multi.MOST} that are combined",
+            f"one query, or {multi.LEAST} to {multi.MOST} to combine",
         )
         _demand(1 <= self.limit <= MOST_RESULTS, "limit", self.limit, f"1 to {MOST_RESULTS}")
         _demand(isfinite(self.k) and self.k > 0, "k", self.k, "a number above 0")
@@ -120,7 +120,7 @@ class SearchRequest:
         if self.rerank is not None:
             self.rerank.shares.check()
             few = self.limit <= MOST_RERANKED
-            _demand(few, "limit", self.limit, f"1 to {MOST_RERANKED} where results are reranked")
+            _demand(few, "limit", self.limit, f"1 to {MOST_RERANKED} with reranking")
             seconds, most = self.rerank.seconds, self.rerank.candidates
             _demand(seconds > 0, "rerank.seconds", seconds, "a number above 0")
             sensible = most is None or 1 <= most <= MOST_RERANKED
@@ -135,4 +135,4 @@ class SearchRequest:
 
 def _demand(holds: bool, name: str, value: object, allowed: str) -> None:
     if not holds:
-        raise BadSetting(f"`{name}` is {value}.", fix=f"It takes {allowed}.")
+        raise BadSetting(f"`{name}` can't be {value}.", fix=f"Give {allowed}.")

@@ -49,14 +49,14 @@ LONGEST_QUERY = 10_000  # characters: some four pages
 # with many changes, both cores being busy. Each takes some 10 ms, and a further change.
 _ATTEMPTS = 20
 _DEEPER = 4  # each time that what was found does not fill the page
-_KEPT_CHANGING = "Documents kept changing while they were searched."
+_KEPT_CHANGING = "Documents kept changing during the search."
 _NO_RERANKER = (
     "Not reranked: the embedding model gives no token vectors, and neither `rerank.folder` nor"
     " `rerank.url` is set."
 )
-_NONE_HOLDS = "No passage holds all that you require ({wanted}), so none of it was required."
+_NONE_HOLDS = "No passage has everything you require ({wanted}), so these words are optional."
 _NO_GENERATOR = (
-    "Searched without a hypothetical answer: no language model is set up (`generate.url`)."
+    "Searched without a generated answer (HyDE): no language model is set up (`generate.url`)."
 )
 LATE = "late-"  # how the fingerprint of the built-in reranker begins
 _DEEPEST = 1000  # hits of a signal; beyond, results that nobody would call found
@@ -194,7 +194,7 @@ class Searcher:
                 return asked
             progress.tell(_NONE_HOLDS.format(wanted=_listed(words.required)))
         except IndexDamaged as reason:
-            progress.tell(f"Couldn't look for the required words. {reason}")
+            progress.tell(f"Couldn't check the required words. {reason}")
         return asked.without_required()
 
     def _corrected(self, request: SearchRequest, query: Query) -> Corrected:
@@ -374,11 +374,11 @@ def _best(request: SearchRequest, candidates: Sequence[Candidate]) -> float:
 def _parsed(text: str) -> Query:
     if len(text) > LONGEST_QUERY:
         raise QueryTooLong(
-            f"The query has {len(text):,} characters; {LONGEST_QUERY:,} are the most."
+            f"The query has {len(text):,} characters; the limit is {LONGEST_QUERY:,}."
         )
     query = parse(text)
     if not query.clauses:
-        raise EmptyQuery("The query holds no word to look for.")
+        raise EmptyQuery("The query has no words to search for.")
     return query
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from trivium.errors import IndexDamaged, ModelUnavailable
 from trivium.ports import Backend, Embedder
@@ -17,10 +20,9 @@ from trivium.types import Hit, Probe, Query, Signal, Where
 if TYPE_CHECKING:
     from trivium.types import Vector
 
+Lookup: TypeAlias = Callable[[], list[Hit]]
 
-_NOT_EVERY_WORD = (
-    "No passage holds every word of “{query}”, so the keyword signal looked for any of them."
-)
+_NOT_EVERY_WORD = "No passage has every word of “{query}”, so keyword search accepted any of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class ReadyQuery:
     @property
     def typed(self) -> Query:
         """As typed, with what the words require as corrected."""
+        if self.query.required == self.words.required:
+            return self.query
         return replace(self.query, required=self.words.required)
 
     def without_required(self) -> ReadyQuery:
@@ -66,14 +70,41 @@ class _Damaged:
             progress.tell(f"Searched without the signals {names}. {self._reason}")
 
 
+class _Beside:
+    """Runs the word signals beside the vector signal, in threads of their own, as long as there are
+    cores for them: tantivy and faiss let go of the interpreter's lock. Where more searches are
+    under way than that, each does its work in its own thread, for others only take turns then."""
+
+    def __init__(self, *, on_our_cores: bool) -> None:
+        """`on_our_cores`: this process does the work, and no server."""
+        self._most = max(1, (os.cpu_count() or 2) // 2) if on_our_cores else sys.maxsize
+        self._threads = ThreadPoolExecutor(8, thread_name_prefix="trivium-signal")
+        self._searches = 0
+        self._counting = Lock()
+
+    @contextmanager
+    def search(self) -> Iterator[Callable[[Lookup], Lookup]]:
+        """What begins a lookup; what that gives waits for its answer."""
+        with self._counting:
+            self._searches += 1
+            crowded = self._searches > self._most
+        try:
+            yield (lambda lookup: lookup) if crowded else self._begin
+        finally:
+            with self._counting:
+                self._searches -= 1
+
+    def _begin(self, lookup: Lookup) -> Lookup:
+        return self._threads.submit(lookup).result
+
+
 class Signals:
     """Threads may share it."""
 
     def __init__(self, backend: Backend, embedder: Embedder) -> None:
         self._backend = backend
         self._embedder = embedder
-        # Keyword and trigram run beside the vector signal: tantivy and faiss release the GIL.
-        self._threads = ThreadPoolExecutor(8, thread_name_prefix="trivium-signal")
+        self._beside = _Beside(on_our_cores=backend.folder is not None)
 
     def ask(
         self,
@@ -102,25 +133,24 @@ class Signals:
                 progress.tell(_NOT_EVERY_WORD.format(query=asked.words.text))
             return ask(Signal.KEYWORD, Probe(asked.words))
 
-        worded: dict[Signal, Callable[[], list[Hit]]] = {
+        worded: dict[Signal, Lookup] = {
             Signal.KEYWORD: ask_for_words,
             # as typed: resemblance is its very business
             Signal.TRIGRAM: lambda: ask(Signal.TRIGRAM, Probe(asked.typed)),
         }
-        running = {
-            signal: self._threads.submit(worded[signal]) for signal in wanted if signal in worded
-        }
         lists: dict[Signal, list[Hit]] = {}
         damaged = _Damaged()
-        if Signal.VECTOR in wanted:
-            vector = self._embed(asked.meaning, progress, alone=not running)
-            if vector is not None:
-                probe = Probe(asked.typed, vector, threshold, self._embedder.fingerprint)
-                with damaged.left_out(Signal.VECTOR):
-                    lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
-        for signal, future in running.items():
-            with damaged.left_out(signal):
-                lists[signal] = future.result()
+        with self._beside.search() as begun:
+            answers = {signal: begun(worded[signal]) for signal in wanted if signal in worded}
+            if Signal.VECTOR in wanted:
+                vector = self._embed(asked.meaning, progress, alone=not answers)
+                if vector is not None:
+                    probe = Probe(asked.typed, vector, threshold, self._embedder.fingerprint)
+                    with damaged.left_out(Signal.VECTOR):
+                        lists[Signal.VECTOR] = ask(Signal.VECTOR, probe)
+            for signal, answer in answers.items():
+                with damaged.left_out(signal):
+                    lists[signal] = answer()
         damaged.tell(progress, alone=not lists)
         progress.clock.skip()
         return lists

@@ -44,7 +44,7 @@ def similar(
     model = backend.models.manifest().model
     vector = _vector_of(backend, like, where.access)
     if backend.models.manifest().model != model:
-        raise ModelChanged("The library's model changed while documents were compared.")
+        raise ModelChanged("The library's model changed during the comparison.")
     within = where
     if isinstance(like, Document):
         other = Not(Compare("source", "eq", f"#{like.id}"))
@@ -59,7 +59,7 @@ def similar(
         if found is not None and (len(candidates) >= limit or depth >= MOST_RESULTS):
             return candidates[:limit], progress
         depth = min(MOST_RESULTS, depth * 4)
-    raise LibraryBusy("Documents kept changing while they were compared.", fix="Try again.")
+    raise LibraryBusy("Documents kept changing during the comparison.", fix="Try again.")
 
 
 def _nearest(

@@ -99,16 +99,15 @@ def weigh(
     others = (1 - share) / (1 - before)
     moved = {s: w * (share / before if s is Signal.VECTOR else others) for s, w in weights.items()}
     return moved, (
-        f"Meaning counts {share:.0%}: its best hit is {similarity:.2f} similar, {lead:.2f} ahead of"
-        f" the tenth; that of words is {word_lead:.0%} ahead.{_told(evidence.library)}"
+        f"Meaning: top hit {similarity:.2f}, lead {lead:.2f} · words: lead {word_lead:.0%}."
+        f"{_told(evidence.library)}"
     )
 
 
 def _told(library: float) -> str:
     if round(library, 2) == 0:
         return ""
-    how = "well" if library > 0 else "badly"
-    return f" This library adds {library:+.0%}: the model tells its passages apart {how}."
+    return f" This library: {library:+.0%} for meaning."
 
 
 def _lead(hits: Sequence[Hit]) -> float:

@@ -118,7 +118,7 @@ class FeedSource:
         channel = root.find("channel")
         title = (root if channel is None else channel).findtext("title") or ""
         if not entries and root.tag not in ("rss", "feed", "RDF"):
-            raise SourceNonsense(f"{self._url} is no feed.", fix="Check its address.")
+            raise SourceNonsense(f"{self._url} isn't a feed.", fix="Check its address.")
         for entry in entries:
             put = self._put(entry, title.strip())
             assert callable(put.content)
@@ -211,7 +211,7 @@ class SitemapSource:
                 if place and len(found) < _MOST_PAGES:
                     found[urljoin(url, place)] = (one.findtext("lastmod") or "").strip()
         else:
-            raise SourceNonsense(f"{url} is no sitemap.", fix="Check its address.")
+            raise SourceNonsense(f"{url} isn't a sitemap.", fix="Check its address.")
 
 
 def _bare(url: str, changed: str) -> Put:
@@ -225,7 +225,7 @@ def _page(pages: Pages, put: Put, url: str) -> Generator[Wait, None, Put | Faile
         if not pages.allowed(url):
             return None
         if delay := pages.delay(url):
-            yield Wait(delay, f"{urlsplit(url).hostname} asks for {delay:g} s between two pages.")
+            yield Wait(delay, f"{urlsplit(url).hostname} asks for {delay:g} s between pages.")
         got = pages.get(url)
     except ReadError as reason:
         return Failed(put.id, str(reason), reason.code)
@@ -260,21 +260,21 @@ def _sitemap(asked: SourceAsked) -> SitemapSource:
     return SitemapSource(asked.option("url"), Pages(private=asked.on("private")))
 
 
-_PRIVATE = "on: addresses of your own network may be fetched too"
+_PRIVATE = "on: also fetch addresses on your own network"
 FEED = SourceKind(
     "feed",
     "an RSS or Atom feed, entry by entry",
     _feed,
     {
         "url": "address of the feed",
-        "pages": "on: read the page that each entry links to",
+        "pages": "on: read the page each entry links to",
         "private": _PRIVATE,
     },
     required=("url",),
 )
 SITEMAP = SourceKind(
     "sitemap",
-    "the pages of a website, by its sitemap and as robots.txt allows",
+    "the pages of a website, from its sitemap and as robots.txt allows",
     _sitemap,
     {"url": "address of the sitemap", "private": _PRIVATE},
     required=("url",),

@@ -131,9 +131,9 @@ def _start(pattern: Path) -> Path:
 def _read(path: Path) -> bytes:
     try:
         if not os.path.lexists(path):  # it was when it was offered
-            raise FileUnreadable(f"{_printable(path.name)} is not there any more.", fix="")
+            raise FileUnreadable(f"{_printable(path.name)} no longer exists.", fix="")
         if not path.is_file():  # a pipe or a device would never end
-            raise FileUnreadable(f"{_printable(path.name)} is not a regular file.", fix="")
+            raise FileUnreadable(f"{_printable(path.name)} isn't a regular file.", fix="")
         return path.read_bytes()
     except OSError as reason:
         said = reason.strerror or str(reason)

@@ -180,7 +180,7 @@ class GitHubSource:
             answer = yield from self._service.get(path)
             told = answer.json("GitHub")
             if not isinstance(told, list):
-                raise SourceNonsense("GitHub answered with something else than a list.")
+                raise SourceNonsense("GitHub returned something other than a list.")
             page: list[Told] = [one for one in told if isinstance(one, dict)]
             yield page
             following = _next(answer.headers.get("link", ""))
@@ -380,7 +380,7 @@ def _next(link: str) -> str | None:
 def _make(asked: SourceAsked) -> GitHubSource:
     names = asked.several("repositories")
     if not all(name.count("/") == 1 for name in names):
-        raise BadSetting("A repository is named OWNER/NAME.", fix="Correct `repositories`.")
+        raise BadSetting("Name a repository as OWNER/NAME.", fix="Correct `repositories`.")
     headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
     if token := asked.secrets.get("token", ""):
         headers["Authorization"] = f"Bearer {token}"
@@ -401,7 +401,7 @@ KIND = SourceKind(
         "repositories": "OWNER/NAME, comma-separated",
         "files": "patterns of files to add, such as docs/*.md,README.md; empty: no files",
         "ref": "branch, tag or commit of the files; empty: the default branch",
-        "discussions": "on: discussions too",
+        "discussions": "on: include discussions",
         "url": "address of the API, for GitHub Enterprise",
     },
     required=("repositories",),

@@ -109,7 +109,7 @@ class ImapSource:
             else:
                 server = imaplib.IMAP4(account.host, account.port, timeout=_SECONDS)
         except (OSError, imaplib.IMAP4.error) as reason:
-            raise SourceUnreachable(f"{account.host} can't be reached: {reason}.") from reason
+            raise SourceUnreachable(f"{account.host} couldn't be reached: {reason}.") from reason
         try:
             try:
                 server.login(account.user, account.password)
@@ -118,7 +118,7 @@ class ImapSource:
                 raise SourceRefused(said, fix="Check name and password.") from reason
             yield server
         except (TimeoutError, imaplib.IMAP4.abort, ssl.SSLError, ConnectionError) as reason:
-            raise SourceUnreachable(f"{account.host} broke off: {reason}.") from reason
+            raise SourceUnreachable(f"{account.host} closed the connection: {reason}.") from reason
         except imaplib.IMAP4.error as reason:
             raise SourceNonsense(f"{account.host} answered: {reason}.") from reason
         finally:
@@ -234,24 +234,24 @@ def _decoded(name: str) -> str:
 def _make(asked: SourceAsked) -> ImapSource:
     password = asked.secrets.get("password", "")
     if not password:
-        raise BadSetting("IMAP needs the secret `password`.", fix="Name where it is found.")
+        raise BadSetting("IMAP needs the secret `password`.", fix="Say where to find it.")
     encrypted = asked.on("tls", True)
     port = asked.option("port", "993" if encrypted else "143")
     if not port.isdecimal():
-        raise BadSetting("`port` is a number.", fix="Correct it, or leave it out.")
+        raise BadSetting("`port` must be a number.", fix="Correct it, or leave it out.")
     account = Account(asked.option("host"), asked.option("user"), password, int(port), encrypted)
     return ImapSource(account, asked.several("folders"))
 
 
 KIND = SourceKind(
     "imap",
-    "mail on an IMAP server, each message with its attachments",
+    "mail on an IMAP server, with attachments",
     _make,
     {
-        "host": "name of the server",
+        "host": "host name of the server",
         "user": "name of the account",
         "folders": "comma-separated; empty: all but drafts, junk and trash",
-        "port": "993 if not set, 143 without TLS",
+        "port": "default: 993, or 143 without TLS",
         "tls": "off: without encryption",
     },
     required=("host", "user"),

@@ -40,20 +40,18 @@ def kind_of(name: str) -> SourceKind:
     """Raises SourceNotFound, BadSetting."""
     known = entries()
     if name not in known:
-        raise SourceNotFound(
-            f"There is no kind of source called {name!r}.", fix=f"Known: {', '.join(known)}."
-        )
+        raise SourceNotFound(f"Unknown kind of source {name!r}.", fix=f"Known: {', '.join(known)}.")
     entry = known[name]
     try:
         found = entry.load()
         if not isinstance(found, SourceKind):
-            raise TypeError("it is no SourceKind")
+            raise TypeError("it isn't a SourceKind")
     except TriviumError:
         raise
     except Exception as reason:
         owner = entry.dist.name if entry.dist else entry.value
         raise BadSetting(
-            f"The source {name} of {owner} can't be loaded ({type(reason).__name__}: {reason}).",
+            f"Couldn't load the source {name} of {owner} ({type(reason).__name__}: {reason}).",
             fix=f"Update or uninstall {owner}.",
         ) from reason
     return found
@@ -64,7 +62,7 @@ def make(kind: SourceKind, asked: SourceAsked) -> SyncSource:
     for name in asked.options:
         if name not in kind.options:
             known = ", ".join(kind.options) or "none"
-            raise BadSetting(f"{kind.name} has no option `{name}`.", fix=f"It takes: {known}.")
+            raise BadSetting(f"{kind.name} has no option `{name}`.", fix=f"Choose from {known}.")
     for name in kind.required:
         if not asked.options.get(name):
             raise BadSetting(

@@ -99,7 +99,7 @@ class LinearSource:
                 found = told["found"]
                 nodes, page = found["nodes"], found["pageInfo"]
             except (KeyError, TypeError) as reason:
-                raise SourceNonsense("Linear answered without what was asked for.") from reason
+                raise SourceNonsense("Linear returned an incomplete answer.") from reason
             yield from nodes
             if not page["hasNextPage"]:
                 return
@@ -108,7 +108,7 @@ class LinearSource:
     def _ask(
         self, query: str, variables: Told, *, missing: bool = False
     ) -> Generator[Wait, None, dict[str, Any]]:
-        """`missing`: nothing comes back for an entity that isn't there."""
+        """`missing`: nothing comes back for an entity that doesn't exist."""
         while True:
             body = {"query": query, "variables": variables}
             answer = yield from self._service.ask("POST", "graphql", body=body, fine=(400,))
@@ -209,17 +209,17 @@ def budget(headers: Mapping[str, str]) -> float:
 def _make(asked: SourceAsked) -> LinearSource:
     key = asked.secrets.get("key", "")
     if not key:
-        raise BadSetting("Linear needs the secret `key`.", fix="Name where it is found.")
+        raise BadSetting("Linear needs the secret `key`.", fix="Say where to find it.")
     service = Service("Linear", asked.option("url", URL), {"Authorization": key}, budget)
     return LinearSource(service, asked.several("teams"))
 
 
 KIND = SourceKind(
     "linear",
-    "issues of Linear with their comments",
+    "Linear issues with their comments",
     _make,
     {
-        "teams": "keys of teams, comma-separated; empty: all that the key may read",
+        "teams": "keys of teams, comma-separated; empty: all the key can read",
         "url": "address of the API, if not Linear's own",
     },
     secrets=("key",),

@@ -101,7 +101,9 @@ class MboxSource:
         if self._place.is_file():
             return {self._place.name: self._place}
         if not self._place.is_dir():
-            raise SourceUnreachable(f"{self._place} isn't there.", fix="Is its disk?")
+            raise SourceUnreachable(
+                f"{self._place} doesn't exist.", fix="Check that its disk is connected."
+            )
         found = sorted(self._place.rglob("*"))
         return {
             path.relative_to(self._place).as_posix(): path
@@ -161,8 +163,8 @@ def _make(asked: SourceAsked) -> MboxSource:
 
 KIND = SourceKind(
     "mbox",
-    "mail in mbox files, each message with its attachments",
+    "mail in mbox files, with attachments",
     _make,
-    {"path": "the file, or a folder of them"},
+    {"path": "the file, or a folder of mbox files"},
     required=("path",),
 )

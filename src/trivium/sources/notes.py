@@ -68,7 +68,9 @@ class NotesSource:
 
     def _files(self) -> dict[str, Stamp]:
         if not self._folder.is_dir():
-            raise SourceUnreachable(f"The folder {self._folder} isn't there.", fix="Is its disk?")
+            raise SourceUnreachable(
+                f"The folder {self._folder} doesn't exist.", fix="Check that its disk is connected."
+            )
         found = {}
         for path in Rules(self._folder, self._ignore, self._without).walk():
             if (stamp := stamp_of(path)) is not None:
@@ -152,6 +154,6 @@ KIND = SourceKind(
     "notes",
     "a folder of notes (Obsidian and the like): front matter, wiki links, tags, aliases",
     _make,
-    {"path": "the folder", "ignore": "rules as in a .gitignore file, comma-separated"},
+    {"path": "the folder", "ignore": ".gitignore rules for notes to ignore, comma-separated"},
     required=("path",),
 )

@@ -267,14 +267,14 @@ def _line(block: Told) -> str:
 def _make(asked: SourceAsked) -> NotionSource:
     token = asked.secrets.get("token", "")
     if not token:
-        raise BadSetting("Notion needs the secret `token`.", fix="Name where it is found.")
+        raise BadSetting("Notion needs the secret `token`.", fix="Say where to find it.")
     headers = {"Authorization": f"Bearer {token}", "Notion-Version": VERSION}
     return NotionSource(Service("Notion", asked.option("url", URL), headers))
 
 
 KIND = SourceKind(
     "notion",
-    "pages of Notion that your integration was given, rows of databases included",
+    "pages and database rows that your Notion integration can read",
     _make,
     {"url": "address of the API, if not Notion's own"},
     secrets=("token",),

@@ -50,7 +50,7 @@ class Answer:
         try:
             return json.loads(self.data)
         except (ValueError, RecursionError) as reason:
-            raise SourceNonsense(f"{service} answered with something else than JSON.") from reason
+            raise SourceNonsense(f"{service} returned something other than JSON.") from reason
 
 
 class NotThere(SourceError):
@@ -94,7 +94,7 @@ class Service:
         while True:
             if self._pause > 0:
                 pause, self._pause = self._pause, 0.0
-                yield Wait(pause, f"{self.name}'s budget of requests is used up.")
+                yield Wait(pause, f"{self.name} allows no more requests for now.")
             try:
                 answer = self._send(method, urljoin(self.url, path), params, body, headers)
             except SourceUnreachable as reason:
@@ -142,14 +142,14 @@ class Service:
             try:
                 answer = self._send("GET", url, None, None, None, headers, max_bytes)
             except SourceError as reason:
-                raise UrlFailed(f"The file can't be fetched: {reason.message}") from reason
+                raise UrlFailed(f"Couldn't fetch the file: {reason.message}") from reason
             if answer.status in _REDIRECTS:
                 url = urljoin(url, answer.headers.get("location", ""))
                 continue
             if answer.status != 200:
-                raise UrlFailed(f"The file can't be fetched: {self.name} answered {answer.status}.")
+                raise UrlFailed(f"Couldn't fetch the file: {self.name} answered {answer.status}.")
             return answer.data
-        raise UrlFailed(f"{self.name} redirects a file too often.")
+        raise UrlFailed(f"{self.name} redirects too often.")
 
     def _is_own(self, url: str) -> bool:
         host, own = urlsplit(url), urlsplit(self.url)
@@ -178,12 +178,12 @@ class Service:
                 for piece in response.iter_bytes():
                     data += piece
                     if len(data) > max_bytes:
-                        raise FileTooLarge(f"{self.name} sends more than {max_bytes:,} bytes.")
+                        raise FileTooLarge(f"{self.name} sent more than {max_bytes:,} bytes.")
                 told = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status_code, told, bytes(data))
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as reason:
             what = str(reason) or type(reason).__name__
-            raise SourceUnreachable(f"There is no connection to {self.name} ({what}).") from reason
+            raise SourceUnreachable(f"Couldn't connect to {self.name} ({what}).") from reason
 
     def _opened(self) -> httpx2.Client:
         import ssl

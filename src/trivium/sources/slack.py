@@ -465,11 +465,11 @@ def _kept(heads: _Heads, channel: str, there: Only) -> _Heads:
 def _make(asked: SourceAsked) -> SlackSource:
     token = asked.secrets.get("token", "")
     if not token:
-        raise BadSetting("Slack needs the secret `token`.", fix="Name where it is found.")
+        raise BadSetting("Slack needs the secret `token`.", fix="Say where to find it.")
     try:
         lookback = float(asked.option("lookback", str(LOOKBACK)))
     except ValueError as reason:
-        raise BadSetting("`lookback` is a number of days.", fix="Write 30.") from reason
+        raise BadSetting("`lookback` must be a number of days.", fix="Write 30.") from reason
     headers = {"Authorization": f"Bearer {token}"}
     return SlackSource(
         Service("Slack", asked.option("url", URL), headers),
@@ -482,13 +482,13 @@ def _make(asked: SourceAsked) -> SlackSource:
 
 KIND = SourceKind(
     "slack",
-    "a Slack workspace: channels, threads and files that your app may read",
+    "a Slack workspace: channels, threads and files that your app can read",
     _make,
     {
-        "channels": "names or ids, comma-separated; empty: all that the app is a member of",
-        "direct": "on: direct messages too",
-        "files": "off: leave files out",
-        "lookback": "days in which edits, deletions and late replies are looked for, 30 if not set",
+        "channels": "names or ids, comma-separated; empty: all channels the app is in",
+        "direct": "on: include direct messages",
+        "files": "off: skip files",
+        "lookback": "days to check for edits, deletions and late replies; default: 30",
         "url": "address of the Web API, if not Slack's own",
     },
     secrets=("token",),

@@ -111,7 +111,9 @@ class SlackExportSource:
             return max((at for at, _ in found), default=0), sum(size for _, size in found)
         stamp = stamp_of(self._place)
         if stamp is None:
-            raise SourceUnreachable(f"{self._place} isn't there.", fix="Is its disk?")
+            raise SourceUnreachable(
+                f"{self._place} doesn't exist.", fix="Check that its disk is connected."
+            )
         return stamp
 
 
@@ -135,7 +137,9 @@ class _Archive:
             members = [one for one in self._zip.namelist() if one.endswith(".json")]
         first = min((one for one in members if one.endswith("users.json")), key=len, default=None)
         if first is None or not members:
-            raise SourceNonsense(f"{self._place} is no Slack export: it has no users.json.", fix="")
+            raise SourceNonsense(
+                f"{self._place} isn't a Slack export: it has no users.json.", fix=""
+            )
         self._root = first.removesuffix("users.json")
         self._members = sorted(one for one in members if one.startswith(self._root))
         return self
@@ -202,8 +206,8 @@ KIND = SourceKind(
     "an export of a Slack workspace, message by message",
     _make,
     {
-        "path": "the zip file, or the folder it was unpacked to",
-        "workspace": "its address (https://NAME.slack.com), for links to messages",
+        "path": "the zip file, or the unpacked folder",
+        "workspace": "address of the workspace (https://NAME.slack.com), for links to messages",
     },
     required=("path",),
 )

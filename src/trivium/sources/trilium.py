@@ -69,7 +69,7 @@ class TriliumSource:
         )
         found = answer.json("Trilium").get("results")
         if not isinstance(found, list):
-            raise SourceNonsense("Trilium answered without a list of notes.")
+            raise SourceNonsense("Trilium returned no list of notes.")
         kept = [one for one in found if not one.get("isProtected") and not one.get("isDeleted")]
         titles = {str(one["noteId"]): str(one.get("title") or "") for one in kept}
         return {
@@ -142,7 +142,7 @@ def _changed(note: Told) -> str:
 def _make(asked: SourceAsked) -> TriliumSource:
     token = asked.secrets.get("token", "")
     if not token:
-        raise BadSetting("Trilium needs the secret `token`.", fix="Name where it is found.")
+        raise BadSetting("Trilium needs the secret `token`.", fix="Say where to find it.")
     url = asked.option("url", URL)
     url = url if url.rstrip("/").endswith("/etapi") else url.rstrip("/") + "/etapi/"
     return TriliumSource(Service("Trilium", url, {"Authorization": token}), asked.option("search"))
@@ -150,11 +150,11 @@ def _make(asked: SourceAsked) -> TriliumSource:
 
 KIND = SourceKind(
     "trilium",
-    "notes of Trilium by its ETAPI",
+    "Trilium notes, through its ETAPI",
     _make,
     {
-        "url": "address of the server, http://127.0.0.1:8080 if not set",
-        "search": "which notes, as Trilium's search has it, such as #lore; empty: all",
+        "url": "address of the server; default: http://127.0.0.1:8080",
+        "search": "which notes, as a Trilium search such as #lore; empty: all",
     },
     secrets=("token",),
 )

@@ -94,7 +94,7 @@ def fetch(
             data = _read(response, url, max_bytes, until)
             return Fetched(_name(parts, response), data, url)
         except (OSError, http.client.HTTPException) as reason:
-            raise UrlFailed(f"{url} cannot be fetched: {reason or type(reason).__name__}.") from (
+            raise UrlFailed(f"Couldn't fetch {url}: {reason or type(reason).__name__}.") from (
                 reason
             )
         finally:
@@ -115,9 +115,9 @@ def _checked(url: str) -> SplitResult:
         or parts.scheme not in ("http", "https")
         or not parts.hostname
     ):
-        raise UrlRefused(f"{url[:200]!r} is no address of a web page.")
+        raise UrlRefused(f"{url[:200]!r} isn't the address of a web page.")
     if "@" in parts.netloc:
-        raise UrlRefused("The address holds a user name.")
+        raise UrlRefused("The address contains a user name.")
     return parts
 
 
@@ -134,7 +134,7 @@ def _connect(
     try:
         plain = socket.create_connection((str(address), port), timeout=left)
     except OSError as reason:
-        raise UrlFailed(f"{host} cannot be reached: {reason.strerror or reason}.") from reason
+        raise UrlFailed(f"Couldn't reach {host}: {reason.strerror or reason}.") from reason
     connection = http.client.HTTPConnection(host, port, timeout=left)
     try:
         if encrypted:
@@ -144,7 +144,7 @@ def _connect(
             connection.sock = plain
     except (OSError, ValueError) as reason:
         plain.close()
-        raise UrlFailed(f"{host} cannot be spoken to: {reason}.") from reason
+        raise UrlFailed(f"Couldn't talk to {host}: {reason}.") from reason
     return connection
 
 
@@ -154,10 +154,10 @@ def _resolved(host: str, port: int, allows: Callable[[Address], bool]) -> Addres
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as reason:
-        raise UrlFailed(f"There is no host {host}.") from reason
+        raise UrlFailed(f"Unknown host {host}.") from reason
     addresses = [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
     if not addresses or not all(allows(address) for address in addresses):
-        raise UrlRefused(f"{host} is not on the public internet.")
+        raise UrlRefused(f"{host} isn't on the public internet.")
     return addresses[0]
 
 

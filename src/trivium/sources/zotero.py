@@ -249,9 +249,7 @@ class ZoteroFile:
             try:
                 return _entries(copy)
             except sqlite3.Error as reason:
-                raise SourceNonsense(
-                    f"{self._path} is no database of Zotero: {reason}."
-                ) from reason
+                raise SourceNonsense(f"{self._path} isn't a Zotero database: {reason}.") from reason
             finally:
                 copy.close()
 
@@ -455,7 +453,7 @@ def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
         return ZoteroSource(ZoteroFile(found))
     library = asked.option("library", "users/0")
     if not re.fullmatch(r"(users|groups)/\d+", library):
-        raise BadSetting("`library` is users/ID or groups/ID.", fix="Correct it.")
+        raise BadSetting("`library` must be users/ID or groups/ID.", fix="Correct it.")
     headers = {"Zotero-API-Version": "3"}
     if key := asked.secrets.get("key", ""):
         headers["Authorization"] = f"Bearer {key}"
@@ -474,9 +472,9 @@ KIND = SourceKind(
     "a Zotero library: entries with their PDFs, notes and annotations",
     _make,
     {
-        "path": "Zotero's folder or database, or an export (.bib, .json); empty: ask the API",
-        "url": "address of the API; the program's own if not set",
-        "library": "users/ID or groups/ID, users/0 (your own) if not set",
+        "path": "Zotero's folder or database, or an export (.bib, .json); empty: use the API",
+        "url": "address of the API; default: the program on this machine",
+        "library": "users/ID or groups/ID; default: users/0 (your own)",
         "storage": "Zotero's folder `storage`, to read PDFs from with an export or the API",
     },
     secrets=("key",),

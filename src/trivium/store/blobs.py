@@ -49,9 +49,9 @@ class FolderBlobs:
         except FileNotFoundError:
             data = None
         if data is None:
-            raise OriginalMissing(f"The archive {self._folder} does not hold {address}.")
+            raise OriginalMissing(f"The archive {self._folder} doesn't have {address}.")
         if hashlib.sha256(data).hexdigest() != digest:
-            raise OriginalDamaged(f"The archive's bytes of {address} are not what they were.")
+            raise OriginalDamaged(f"The file {address} in the archive has changed.")
         return data
 
     def size(self, address: str) -> int | None:
@@ -60,6 +60,9 @@ class FolderBlobs:
             return os.stat(self._path(digest)).st_size if digest else None
         except FileNotFoundError:
             return None
+
+    def link(self, address: str, seconds: int) -> str | None:
+        return None
 
     def delete(self, address: str) -> None:
         digest = _digest(address)

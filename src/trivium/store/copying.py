@@ -110,7 +110,7 @@ def _begin(rows: Connection, target: Engine, source: LibraryPlace, place: Librar
     """Make sure that the target is empty, or holds the beginning of this very copy."""
     if setting(rows, _UNDER_WAY):
         raise LibraryNotFound(
-            "The source is itself a copy that was broken off.", fix="Finish that copy first."
+            "The source is itself an unfinished copy.", fix="Finish that copy first."
         )
     sequence = rows.scalar(select(counters.c.value).where(counters.c.name == "sequence"))
     said = f"{source} at {sequence}"
@@ -118,7 +118,7 @@ def _begin(rows: Connection, target: Engine, source: LibraryPlace, place: Librar
         begun = setting(copy, _UNDER_WAY)
         if begun is None and any(count(copy, table) for table in TABLES):
             raise TargetExists(
-                f"There is a library with documents at {place}.",
+                f"{place} already has a library with documents.",
                 fix="Name a new folder, database or schema.",
             )
         if begun is not None and begun != said:
@@ -186,7 +186,7 @@ def _verify(rows: Connection, target: Engine, on_progress: Progress) -> None:
     wrong = Checks(target).unsound(with_passages=True)
     if wrong:
         held = ", ".join(sorted({one.table.name for one in wrong}))
-        raise CopyFailed(f"{len(wrong):,} rows of {held} are not what they were in the source.")
+        raise CopyFailed(f"{len(wrong):,} rows of {held} differ from the source.")
     on_progress("checking", 1, 1)
 
 

@@ -33,7 +33,7 @@ def translated_disk(folder: Path) -> Iterator[None]:
             raise full(folder) from error
         if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
             raise read_only(folder) from error
-        raise StoreError(f"The library {folder} cannot be used: {error}.") from error
+        raise StoreError(f"Couldn't use the library {folder}: {error}.") from error
 
 
 def full(folder: Path) -> DiskFull:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from trivium.errors import BadSetting, ExtraMissing
 from trivium.places import DatabaseAddress, LibraryPlace
-from trivium.ports import Backend, Blobs, Waiting
+from trivium.ports import Backend, Blobs, Spool, Waiting
 from trivium.store.blobs import FolderBlobs
 from trivium.upkeep import Backup, Progress, Salvaged
 
@@ -27,6 +27,7 @@ class BackendOptions:
     wait: float | None = None  # seconds of patience with another writer; None: an hour
     archive: Path | str | None = None  # where originals are kept; None: where the rest is
     incoming: int | None = None  # bytes that files that were sent in may take together
+    incoming_folder: str = ""  # an object store for those files; empty: where the rest is
 
     @property
     def blobs(self) -> Blobs | None:
@@ -38,6 +39,15 @@ class BackendOptions:
             blobs.check()
             return blobs
         return FolderBlobs(self.archive) if self.archive else None
+
+    @property
+    def spool(self) -> Spool | None:
+        """Raises what `blobs` does."""
+        if not self.incoming_folder:
+            return None
+        from trivium.store.object_spool import ObjectSpool
+
+        return ObjectSpool(self.incoming_folder, self.incoming)
 
 
 def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
@@ -52,6 +62,7 @@ def open_backend(where: LibraryPlace, options: BackendOptions) -> Backend:
         wait=PATIENCE if options.wait is None else options.wait,
         blobs=options.blobs,
         incoming=options.incoming,
+        spool=options.spool,
     )
 
 
@@ -60,9 +71,9 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         from trivium.store.postgres.backend import PATIENCE, open_postgres
     except ImportError as reason:
         raise ExtraMissing(
-            "A library in PostgreSQL needs psycopg.",
+            "To keep a library in PostgreSQL, install psycopg.",
             fix="pip install 'trivium[postgres]'",
-            on_page="Whoever runs this server must install trivium[postgres].",
+            on_page="Ask the person who runs this server to install trivium[postgres].",
         ) from reason
     from trivium.store.postgres.address import parse
 
@@ -72,6 +83,7 @@ def _open_postgres(where: DatabaseAddress, options: BackendOptions) -> Backend:
         wait=PATIENCE if options.wait is None else options.wait,
         blobs=options.blobs,
         incoming=options.incoming,
+        spool=options.spool,
     )
 
 
@@ -114,9 +126,9 @@ def engine_versions() -> dict[str, str]:
 def _folder(where: LibraryPlace) -> Path:
     if isinstance(where, DatabaseAddress):
         raise BadSetting(
-            "A backup is brought back into a folder.",
+            "You can only restore a backup into a folder.",
             fix="`trivium recover FILE --library FOLDER`, then `trivium copy FOLDER ADDRESS`.",
-            on_page="Whoever runs this server can do this in a terminal.",
+            on_page="Ask the person who runs this server to do this in a terminal.",
         )
     return where
 
@@ -135,7 +147,7 @@ def rescue_of(place: LibraryPlace) -> Rescue:
     from trivium.store.embedded import salvage
 
     if isinstance(place, DatabaseAddress):  # the server's own tools mend its files
-        raise BadSetting("A database is repaired by its own server.")
+        raise BadSetting("Only the database server can repair a database.")
     where = place
 
     return Rescue(

@@ -38,6 +38,9 @@ class KeptOriginals:
     def get(self, address: str) -> bytes:
         return self.blobs.get(address)
 
+    def link(self, address: str, seconds: int) -> str | None:
+        return self.blobs.link(address, seconds)
+
     def registered(self, addresses: Iterable[str]) -> None:
         """They are referred to now, or never will be."""
         with self._turn:

@@ -16,6 +16,7 @@ from trivium.text.completing import LOOKED_AT, complete
 from trivium.text.keywords import KeywordPlan, Run, plan_keywords
 from trivium.text.misspelling import spell
 from trivium.text.spelling import PlannedWord, plan_spellings
+from trivium.text.stems import content_words
 from trivium.text.trigrams import WordList
 from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, Where
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # trigram p95 36 ms without, 16 with). Tried on small ones, for words in 5 % of the chunks, it lost
 # .002 nDCG@10 of the signal.
 COMMON = 20_000
+_NOTHING_ASKED = KeywordPlan((), ())
 
 
 class Postings(Protocol):
@@ -39,6 +41,11 @@ class Postings(Protocol):
     @property
     def languages(self) -> Sequence[str]:
         """Of the documents that the caller may see."""
+        ...
+
+    @property
+    def plans(self) -> dict[str, PlannedWord]:
+        """Of single words, kept for as long as their rarities hold."""
         ...
 
     def rarity(self, run: Run) -> float:
@@ -76,16 +83,19 @@ class PlannedSignals:
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
         seen = self._postings(where)
-        words = plan_keywords(probe.query, seen.languages)
+        query = probe.query
+        # The other signals look only at what a query requires and excludes: mostly nothing.
+        planned = signal is Signal.KEYWORD or query.required or query.excluded
+        words = plan_keywords(query, seen.languages) if planned else _NOTHING_ASKED
         if signal is Signal.VECTOR:
             return seen.nearest(probe, words, k)
         if signal is Signal.KEYWORD:
             return seen.keyword(words, k)
-        likeliest = (seen.vocabulary.similar(word)[:1] for word in probe.query.words)
-        seen.expect([word for similar in likeliest for one in similar for word in one.words])
+        typed = probe.query.words
+        seen.expect(_likeliest(content_words(typed, seen.languages), seen.vocabulary))
         common = seen.rarity_of(COMMON)
         plan = plan_spellings(
-            probe.query.words, seen.vocabulary, seen.languages, seen.rarity, common
+            typed, seen.vocabulary, seen.languages, seen.rarity, common, seen.plans
         )
         return seen.trigram(plan, words, k)
 
@@ -106,6 +116,17 @@ class PlannedSignals:
         return complete(
             beginning, seen.vocabulary, seen.held, seen.holding, most, looked_at=looked_at
         )
+
+
+def _likeliest(words: Sequence[str], vocabulary: WordList) -> list[str]:
+    """Each word, if it is known; else what it resembles most."""
+    found: list[str] = []
+    for word in words:
+        if word in vocabulary:
+            found.append(word)
+        else:
+            found += [part for one in vocabulary.similar(word)[:1] for part in one.words]
+    return found
 
 
 def spread(ids: NDArray[np.int64], most: int) -> tuple[int, list[ChunkId]]:

@@ -7,14 +7,15 @@ caller may see. Nothing that a hidden document holds changes a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from trivium.store.bm25 import K1, idf, saturation
+from trivium.store.bm25 import K1, idf
+from trivium.store.ranking import Counts, Holders, Ids, Part, Saturation, best
 from trivium.store.sql.census import Allowed
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
@@ -23,20 +24,6 @@ from trivium.types import Hit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-# The lengths that tantivy tells apart, in one byte: all to 40, then in steps of 2, 4, 8 and so on.
-# Every store reckons with them, so that a library ranks the same wherever it is kept.
-_STEPS = (n if n < 8 else (8 + n % 8) << (n // 8 - 1) for n in range(232))
-_LENGTHS = np.array([*range(24), *(24 + step for step in _STEPS)])
-
-Ids: TypeAlias = "NDArray[np.int32]"  # of chunks
-Counts: TypeAlias = "NDArray[np.int32]"
-
-
-def kept_length(lengths: Counts) -> NDArray[np.int64]:
-    """The lengths as tantivy keeps them, and so reckons with them."""
-    kept: NDArray[np.int64] = _LENGTHS[np.searchsorted(_LENGTHS, lengths, side="right") - 1]
-    return kept
 
 
 class Occurrences(Protocol):
@@ -64,6 +51,7 @@ class Visible:
     vocabulary: Vocabulary
     seen: Allowed  # all that the caller may see, whatever is asked for
     languages: tuple[str, ...]  # of those documents
+    plans: dict[str, PlannedWord] = field(default_factory=dict)
     _held: dict[tuple[str, str], int] = field(default_factory=dict)
     _is_there: dict[str, bool] = field(default_factory=dict)
 
@@ -72,13 +60,10 @@ class Visible:
         return VisibleWords(self.vocabulary, self._visible)
 
     @cached_property
-    def _lengths(self) -> Counts:
-        return self.occurrences.lengths()
-
-    @cached_property
-    def _average(self) -> float:
-        lengths = self._lengths[: len(self.seen.chunks)][self.seen.chunks]
-        return float(lengths.sum() / max(1, len(lengths)))
+    def _saturation(self) -> Saturation:
+        lengths = self.occurrences.lengths()
+        seen = lengths[: len(self.seen.chunks)][self.seen.chunks]
+        return Saturation(lengths, float(seen.sum() / max(1, len(seen))))
 
     def rarity(self, run: Run, field: str = "spellings") -> float:
         """BM25's idf among visible chunks, summed over the words of a run."""
@@ -90,16 +75,15 @@ class Visible:
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
         """As `WordView.keyword` answers where nothing is hidden."""
-        scores = np.zeros(len(allowed.chunks))
-        fits = allowed.chunks.copy()
-        for clause in plan.clauses:
-            for run in clause.runs:
-                ids, saturated = self._saturated("stems", run, allowed)
-                scores[ids] += self.rarity(run, "stems") * saturated
-            if clause.required:
-                fits &= self._holders(clause.runs, allowed)
-        fits &= ~self._holders(plan.excluded, allowed)
-        return _best(scores, fits, k)
+        fits = self._fitting(
+            allowed, [clause.runs for clause in plan.clauses if clause.required], plan.excluded
+        )
+        parts = [
+            Part(self.rarity(run, "stems"), [Holders(1.0, *self.occurrences.of("stems", run))])
+            for clause in plan.clauses
+            for run in clause.runs
+        ]
+        return best(parts, fits, self._saturation, k)
 
     def trigram(
         self, plan: Sequence[PlannedWord], words: KeywordPlan, allowed: Allowed, k: int
@@ -108,22 +92,19 @@ class Visible:
         most = sum(planned.weight for planned in plan) * (K1 + 1)
         if not most:
             return []
-        scores = np.zeros(len(allowed.chunks))
-        best = np.zeros(len(allowed.chunks))  # of one word; all zero between two
-        for planned in plan:
-            touched = []
-            for spelling in planned.spellings:
-                ids, saturated = self._saturated("spellings", spelling.words, allowed)
-                best[ids] = np.maximum(best[ids], spelling.factor * saturated)
-                touched.append(ids)
-            # Most words stand in few chunks: a sum over all of them took 2 ms a word at 1M.
-            held = touched[0] if len(touched) == 1 else np.unique(np.concatenate(touched))
-            scores[held] += planned.weight * best[held]
-            best[held] = 0
-        fits = allowed.chunks & ~self._holders(words.excluded, allowed)
-        for runs in words.required:
-            fits &= self._holders(runs, allowed)
-        return _best(scores / most, fits, k)
+        parts = [
+            Part(
+                planned.weight,
+                [
+                    Holders(spelling.factor, *self.occurrences.of("spellings", spelling.words))
+                    for spelling in planned.spellings
+                ],
+            )
+            for planned in plan
+        ]
+        fits = self._fitting(allowed, words.required, words.excluded)
+        hits = best(parts, fits, self._saturation, k)
+        return [Hit(hit.chunk_id, hit.score / most) for hit in hits]
 
     def _visible(self, words: Sequence[str]) -> list[str]:
         unknown = [word for word in words if word not in self._is_there]
@@ -135,41 +116,29 @@ class Visible:
     def _holding(self, field: str, word: str) -> int:
         key = (field, word)
         if key not in self._held:
-            ids, _ = self._found(field, (word,), self.seen)
-            self._held[key] = len(ids)
+            ids, _ = self.occurrences.of(field, (word,))
+            self._held[key] = int(np.count_nonzero(_within(self.seen, ids)))
         return self._held[key]
 
-    def _found(self, field: str, run: Run, allowed: Allowed) -> tuple[Ids, Counts]:
-        """The allowed chunks that hold a run, and how often."""
-        ids, counts = self.occurrences.of(field, run)
-        within = np.searchsorted(ids, len(allowed.chunks))  # a later view may have added more
-        passing = allowed.chunks[ids[:within]]
-        return ids[:within][passing], counts[:within][passing]
-
-    def _saturated(self, field: str, run: Run, allowed: Allowed) -> tuple[Ids, NDArray[np.float64]]:
-        ids, counts = self._found(field, run, allowed)
-        lengths = kept_length(self._lengths[ids])
-        return ids, saturation(counts, lengths, self._average)
+    def _fitting(
+        self, allowed: Allowed, required: Iterable[Sequence[Run]], excluded: Sequence[Run]
+    ) -> NDArray[np.bool_]:
+        """By chunk id: whether it is allowed and holds of each of `required` one run of stems."""
+        fits = allowed.chunks
+        for runs in required:
+            fits = fits & self._holders(runs, allowed)
+        return fits & ~self._holders(excluded, allowed) if excluded else fits
 
     def _holders(self, runs: Sequence[Run], allowed: Allowed) -> NDArray[np.bool_]:
         """By chunk id: whether an allowed chunk holds one of these runs of stems."""
         held = np.zeros(len(allowed.chunks), dtype=bool)
         for run in runs:
-            held[self._found("stems", run, allowed)[0]] = True
+            ids, _ = self.occurrences.of("stems", run)
+            within = _within(allowed, ids)
+            held[ids[: len(within)][within]] = True
         return held
 
 
-def _best(scores: NDArray[np.float64], fits: NDArray[np.bool_], k: int) -> list[Hit]:
-    """The k best that fit, best first, then by id."""
-    ids = np.flatnonzero(fits & (scores > 0))
-    found = scores[ids]
-    if 0 < k < len(ids):
-        last = np.partition(found, -k)[-k]
-        ids, found = ids[found >= last], found[found >= last]
-    order = np.lexsort((ids, -found))[:k]
-    return list(_hits(ids[order], found[order]))
-
-
-def _hits(ids: NDArray[np.int64], scores: NDArray[np.float64]) -> Iterator[Hit]:
-    for i, score in zip(ids.tolist(), scores.tolist(), strict=True):
-        yield Hit(i, score)
+def _within(allowed: Allowed, ids: Ids) -> NDArray[np.bool_]:
+    """Which of the ids are allowed; those of a later change, at the end, are left away."""
+    return allowed.chunks[ids[: np.searchsorted(ids, len(allowed.chunks))]]

@@ -62,7 +62,7 @@ def parse_filter(text: str) -> Condition:
     """The condition that `text` says. Nothing but blanks passes everything."""
     if len(text) > LONGEST:
         raise BadFilter(
-            f"The filter has {len(text):,} characters; {LONGEST:,} are the most.", fix=_FEWER
+            f"The filter has {len(text):,} characters; the limit is {LONGEST:,}.", fix=_FEWER
         )
     tokens = list(_tokens(text))
     condition, rest = _either(tokens, 0)
@@ -80,7 +80,7 @@ def check_filter(condition: Condition) -> None:
             if isinstance(leaf, Compare):
                 check_scalar(leaf.field, leaf.value)
         except BadValue as reason:
-            raise BadFilter(f"The filter can't be used: {reason.message}", fix=reason.fix) from None
+            raise BadFilter(f"Couldn't use the filter: {reason.message}", fix=reason.fix) from None
     if sum(1 for _ in _leaves(condition)) > MOST_CONDITIONS:
         raise BadFilter(f"The filter has more than {MOST_CONDITIONS} conditions.", fix=_FEWER)
 
@@ -136,15 +136,15 @@ def _one(tokens: list[re.Match[str]], depth: int) -> tuple[Condition, list[re.Ma
     first, rest = tokens[0], tokens[1:]
     if first["no"]:
         if not rest:
-            raise BadFilter("`NOT` needs a condition behind it.", fix=_HELP)
+            raise BadFilter("`NOT` needs a condition after it.", fix=_HELP)
         condition, rest = _one(rest, depth + 1)
         return Not(condition), rest
     if first["open"]:
         condition, rest = _either(rest, depth + 1)
         if not rest or not rest[0]["close"]:
-            raise BadFilter("A parenthesis is not closed.", fix=_HELP)
+            raise BadFilter("A parenthesis isn't closed.", fix=_HELP)
         if condition == AllOf():
-            raise BadFilter("There is nothing between two parentheses.", fix=_HELP)
+            raise BadFilter("Two parentheses have nothing between them.", fix=_HELP)
         return condition, rest[1:]
     if first["field"]:
         return _comparison(first), rest
@@ -182,10 +182,12 @@ def _equal(field: str, value: _Value) -> Condition:
 
 def _ordered(field: str, op: Operator, value: _Value) -> Compare:
     if field in BUILT_IN and field not in DATES:
-        raise BadFilter(f"`{field}` has no order.", fix=f"Write `{field}:VALUE`.")
+        raise BadFilter(f"You can't compare `{field}` with < or >.", fix=f"Write `{field}:VALUE`.")
     if field in DATES:
         if not _DATE.fullmatch(value.text):
-            raise BadFilter(f"`{value.text}` is no date.", fix="Write 2026, 2026-11 or 2026-11-15.")
+            raise BadFilter(
+                f"`{value.text}` isn't a date.", fix="Write 2026, 2026-11 or 2026-11-15."
+            )
         return Compare(field, op, value.text + (_AFTER_ANY_TIME if op in ("le", "gt") else ""))
     return Compare(field, op, value.text if value.quoted else _number_or_text(value.text))
 
@@ -200,7 +202,7 @@ def _number_or_text(text: str) -> MetaScalar:
         return text
     if not isfinite(number):
         if any(letter.isdecimal() for letter in text):  # the words `inf` and `nan` are text
-            raise BadFilter(f"`{text[:20]}…` is too large a number.", fix="Use a smaller number.")
+            raise BadFilter(f"The number `{text[:20]}…` is too large.", fix="Use a smaller number.")
         return text
     # A database compares whole numbers of 64 bits exactly, and larger ones as floating point.
     exact = text.strip("+-").isdecimal() and abs(number) < _LARGEST_EXACT

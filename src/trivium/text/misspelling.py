@@ -29,7 +29,6 @@ BLANK = 0.9  # two words written as one
 
 SHORTEST = 3  # shorter words are abbreviations: any of them is one letter from many others
 MOST_COUNTED = 100  # chunks: beyond, a word is common (30: .2 % fewer right, unbounded: .1 % more)
-_BY_TRIGRAMS = 20  # 40 proposed the right word for 1 % more and took twice the time
 _MOST_PROPOSED = 10  # being common makes up for two thirds of a mistake: the eleventh never wins
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -73,7 +72,7 @@ def nearest(word: str, vocabulary: WordList) -> list[tuple[str, ...]]:
     if len(word) < SHORTEST or not word.isalpha():
         return []
     found = {edit for edit in _edits(word) if edit in vocabulary}
-    found.update(vocabulary.alike(word, THRESHOLD, _BY_TRIGRAMS))
+    found.update(vocabulary.alike(word, THRESHOLD))
     found.discard(word)
     pairs = [similar.words for similar in vocabulary.similar(word) if len(similar.words) > 1]
     singles = [(w,) for w in found if len(w) >= SHORTEST and w.isalpha()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 # A longer "word" is data (base64, a hash, a rule of dashes); its first characters identify it, and
 # tantivy refuses terms above 65,530 bytes.
@@ -39,6 +40,11 @@ def fold(text: str) -> str:
     """Lower case, without accents, compatibility forms unified (ﬁ → fi, Ｗ → w)."""
     if text.isascii():
         return text.lower()
+    beyond = _beyond_ascii(text)
+    if len(beyond) <= _MANY and not any(map(_is_mark, beyond)):
+        for character in beyond:  # each on its own: only marks would change places
+            text = text.replace(character, _folded(character))
+        return text.lower() if text.isascii() else text.casefold()
     text = unicodedata.normalize("NFKD", text)
     beyond = _beyond_ascii(text)
     if len(beyond) > _MANY:
@@ -46,6 +52,18 @@ def fold(text: str) -> str:
     for character in beyond:
         text = text.replace(character, _MARKS.sub("", character.casefold()))
     return text.casefold()
+
+
+@lru_cache(maxsize=4096)
+def _folded(character: str) -> str:
+    found = unicodedata.normalize("NFKD", character)
+    return _MARKS.sub("", found.casefold())
+
+
+@lru_cache(maxsize=4096)
+def _is_mark(character: str) -> bool:
+    """Whether something remains of it that joins what stands before it, in an order of its own."""
+    return any(map(unicodedata.combining, _folded(character)))
 
 
 def words(text: str) -> list[str]:
@@ -58,6 +76,38 @@ def words(text: str) -> list[str]:
 
 def spaced(text: str) -> str:
     """The folded words of a text, of any length, with one blank or more around each."""
+    return _quickly_spaced(text) or _slowly_spaced(text)
+
+
+def _quickly_spaced(text: str) -> str:
+    """The same where few characters are beyond ASCII, each replaced by what remains of it: a third
+    of the time for a text with a dash or a quote, as most have. Nothing where that will not do."""
+    beyond = _beyond_ascii(text)
+    if len(beyond) > _MANY:
+        return ""
+    for character in beyond:
+        remains = _remains(character)
+        if remains is None:
+            return ""
+        text = text.replace(character, remains)
+    folded = text.lower() if text.isascii() else text.casefold()
+    if "'s" in folded:
+        folded = _POSSESSIVE.sub("", folded)
+    return f" {folded.encode().translate(_BLANKED).decode()} "
+
+
+@lru_cache(maxsize=4096)
+def _remains(character: str) -> str | None:
+    """What a character beyond ASCII is among words; None where its neighbours matter."""
+    folded = _folded(character)
+    if _is_mark(character) or _UNSPACED.search(folded):
+        return None
+    if folded == "’":
+        return "'"
+    return "".join(c if c.isascii() or c.isalnum() else " " for c in folded)
+
+
+def _slowly_spaced(text: str) -> str:
     folded = fold(text)
     if "'s" in folded or "’s" in folded:
         folded = _POSSESSIVE.sub("", folded)

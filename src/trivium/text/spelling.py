@@ -17,6 +17,7 @@ from trivium.text.trigrams import Similar, WordList
 
 # The rarest words decide; more of them cost time (a posting list each relative) and gave nothing.
 MOST_PLANNED = 16
+_REMEMBERED = 10_000  # plans kept until something changes: people ask for the same words
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +43,50 @@ def plan_spellings(
     languages: Iterable[str],
     rarity: Callable[[tuple[str, ...]], float],
     common: float = 0.0,
+    plans: dict[str, PlannedWord] | None = None,
 ) -> list[PlannedWord]:
     """`rarity` gives the idf of one word, or the sum over two. A known word no rarer than `common`
-    goes without relatives: their posting lists are the longest, and it counts little."""
+    goes without relatives: their posting lists are the longest, and it counts little. `plans`:
+    those made before with the same vocabulary and rarities; new ones are put there."""
     planned = []
+    plans = {} if plans is None else plans
     joined = _joined(words, vocabulary)
     for word in dict.fromkeys(content_words(words, languages)):
-        similar = vocabulary.similar(word)
-        if word in vocabulary and rarity((word,)) <= common:
-            similar = similar[:1]
-        best = similar[0].likeness if similar else 0.0
-        spellings = {s.words: _factor(s, best) for s in similar}
-        # "short sword" in the query, "shortsword" in the text: as good as the word itself.
-        spellings |= {(compound,): 1.0 for compound in joined.get(word, ())}
-        if spellings:
-            likeliest = max(spellings.items(), key=lambda item: (item[1], item[0]))[0]
-            parts = tuple(Spelling(w, f) for w, f in spellings.items())
-            planned.append(PlannedWord(word, rarity(likeliest), parts))
+        if word in joined:
+            plan = _planned(word, vocabulary, rarity, common, joined[word])
+        else:
+            plan = plans.get(word) or _planned(word, vocabulary, rarity, common)
+            if plan is not None and word not in plans:
+                if len(plans) >= _REMEMBERED:
+                    plans.clear()
+                plans[word] = plan
+        if plan is not None:
+            planned.append(plan)
     planned.sort(key=lambda p: -p.weight)
     return planned[:MOST_PLANNED]
+
+
+def _planned(
+    word: str,
+    vocabulary: WordList,
+    rarity: Callable[[tuple[str, ...]], float],
+    common: float,
+    joined: Iterable[str] = (),
+) -> PlannedWord | None:
+    """None where nothing in the index resembles the word. `joined`: it and a neighbour as one."""
+    if word in vocabulary and rarity((word,)) <= common:
+        similar = [Similar((word,), 1.0, 1.0)]
+    else:
+        similar = vocabulary.similar(word)
+    best = similar[0].likeness if similar else 0.0
+    spellings = {s.words: _factor(s, best) for s in similar}
+    # "short sword" in the query, "shortsword" in the text: as good as the word itself.
+    spellings |= {(compound,): 1.0 for compound in joined}
+    if not spellings:
+        return None
+    likeliest = max(spellings.items(), key=lambda item: (item[1], item[0]))[0]
+    parts = tuple(Spelling(w, f) for w, f in spellings.items())
+    return PlannedWord(word, rarity(likeliest), parts)
 
 
 def _factor(similar: Similar, best: float) -> float:

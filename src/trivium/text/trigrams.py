@@ -12,7 +12,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from heapq import heappush, heappushpop
+from math import ceil
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -27,12 +29,15 @@ KNOWN_THRESHOLD = 0.5
 # and for a word that is known 8 like 20 (within .005): each costs a posting list.
 MOST_SIMILAR = 10
 MOST_KNOWN = 8
-_COMPARED = 20  # candidates that are compared in full
+_COMPARED = 20  # candidates that may be compared in full (40 propose for 1 % more, twice the time)
 _LONGEST = 32  # longer strings are identifiers: found exactly, never by resemblance
 _SHORTEST_HALF = 3  # of a compound; shorter halves ("in", "a") match everywhere
 _REMEMBERED = 10_000  # answers kept until the vocabulary grows: people ask for the same words
 _BITS = 21  # enough for any code point
 _BLANK = 32
+
+# How promising a word is, from 0 to 2, and the word.
+Promising: TypeAlias = tuple[float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class Similar:
 def trigrams(word: str) -> tuple[str, ...]:
     """In order, with pg_trgm's padding: two blanks in front, one behind."""
     padded = f"  {word} "
-    return tuple(padded[i : i + 3] for i in range(len(padded) - 2))
+    return tuple([padded[i : i + 3] for i in range(len(padded) - 2)])
 
 
 def word_similarity(word: str, text: tuple[str, ...]) -> float:
@@ -58,11 +63,18 @@ def word_similarity(word: str, text: tuple[str, ...]) -> float:
     """
     wanted = _trigram_set(word)
     run = trigrams(text[0]) if len(text) == 1 else [g for part in text for g in trigrams(part)]
+    return _similarity(wanted, run, len(set(run)) == len(run))
+
+
+def _similarity(wanted: frozenset[str], run: Sequence[str], distinct: bool) -> float:
+    """`distinct`: no trigram stands in the run twice, as in nearly every word."""
     hits = [i for i, gram in enumerate(run) if gram in wanted]
     if not hits:
         return 0.0
     if hits[-1] - hits[0] + 1 == len(hits):  # all in a row, as for a common beginning or end
-        return len({run[i] for i in hits}) / len(wanted)
+        return (len(hits) if distinct else len({run[i] for i in hits})) / len(wanted)
+    if distinct:
+        return _of_distinct(len(wanted), hits)
     best = 0.0
     for first, start in enumerate(hits):
         if (len(hits) - first) / len(wanted) <= best:
@@ -78,6 +90,20 @@ def word_similarity(word: str, text: tuple[str, ...]) -> float:
     return best
 
 
+def _of_distinct(wanted: int, hits: Sequence[int]) -> float:
+    """The same by counting alone: a run from one hit to another has as many trigrams as it is long,
+    and as many in common as hits lie within."""
+    best = 0.0
+    for first, start in enumerate(hits):
+        if (len(hits) - first) / wanted <= best:
+            break
+        rest = wanted - start + 1
+        for common, hit in enumerate(hits[first:], start=1):
+            similarity = common / (rest + hit - common)
+            best = max(best, similarity)
+    return best
+
+
 @lru_cache(maxsize=65536)
 def _trigram_set(word: str) -> frozenset[str]:
     return frozenset(trigrams(word))
@@ -88,6 +114,7 @@ class WordList(ABC):
 
     def __init__(self) -> None:
         self._answers: dict[str, list[Similar]] = {}
+        self._proposals: dict[tuple[str, float], list[Promising]] = {}
 
     @abstractmethod
     def __contains__(self, word: str) -> bool: ...
@@ -97,36 +124,65 @@ class WordList(ABC):
         """Words that begin so, in no order."""
 
     @abstractmethod
-    def _candidates(self, word: str, threshold: float, most: int = _COMPARED) -> list[str]:
+    def _candidates(self, word: str, threshold: float, most: int) -> list[Promising]:
         """Words that share trigrams with this one, most promising first."""
+
+    def _compared(self, word: str, threshold: float) -> list[Promising]:
+        """Those that are worth comparing in full. Correction and spelling ask for the same."""
+        proposals, key = self._proposals, (word, threshold)
+        found = proposals.get(key)
+        if found is None:
+            found = self._candidates(word, threshold, _COMPARED)
+            if len(proposals) >= _REMEMBERED:
+                proposals.clear()
+            proposals[key] = found
+        return found
 
     def similar(self, word: str) -> list[Similar]:
         """The words that resemble `word`, most alike first; itself first if known."""
-        if word not in self._answers:
-            if len(self._answers) >= _REMEMBERED:
-                self._answers.clear()
-            self._answers[word] = self._similar(word)
-        return self._answers[word]
+        answers = self._answers  # of the words there are now, whoever adds some meanwhile
+        found = answers.get(word)
+        if found is None:
+            found = self._similar(word)
+            if len(answers) >= _REMEMBERED:
+                answers.clear()
+            answers[word] = found
+        return found
 
-    def alike(self, word: str, threshold: float, most: int) -> list[str]:
-        """Single words by shared trigrams alone, most promising first; itself if known."""
-        return self._candidates(word, threshold, most) if _comparable(word) else []
+    def alike(self, word: str, threshold: float) -> list[str]:
+        """Some single words by shared trigrams alone, most promising first; itself if known."""
+        return [w for _, w in self._compared(word, threshold)] if _comparable(word) else []
 
     def _similar(self, word: str) -> list[Similar]:
         known = word in self
         found = [Similar((word,), 1.0, 1.0)] if known else []
+        most = MOST_KNOWN if known else MOST_SIMILAR
         if _comparable(word):
-            threshold = KNOWN_THRESHOLD if known else THRESHOLD
-            singles = [(w,) for w in self._candidates(word, threshold) if w != word]
-            found += [s for s in map(partial(_compare, word), singles) if s.similarity >= threshold]
+            found += self._single(word, KNOWN_THRESHOLD if known else THRESHOLD, most - len(found))
             # Two words count only where the second adds to the resemblance of the first.
             found += [
                 s
                 for s in map(partial(_compare, word), self._compounds(word))
                 if s.likeness > max(_compare(word, (part,)).likeness for part in s.words)
             ]
-        most = MOST_KNOWN if known else MOST_SIMILAR
         return sorted(found, key=lambda s: (-s.likeness, s.words))[:most]
+
+    def _single(self, word: str, threshold: float, most: int) -> list[Similar]:
+        """Single words that resemble this one: at least the `most` most alike, and not itself."""
+        found: list[Similar] = []
+        best: list[float] = []  # a heap of the greatest likenesses
+        for promise, single in self._compared(word, threshold):
+            # What a word promises is twice the most that it can be alike, and the next promise
+            # less: half of the candidates need not be compared.
+            if len(best) == most and promise / 2 < best[0]:
+                break
+            if single == word:
+                continue
+            similar = _compare(word, (single,))
+            if similar.similarity >= threshold:
+                found.append(similar)
+                (heappush if len(best) < most else heappushpop)(best, similar.likeness)
+        return found
 
     def _compounds(self, word: str) -> list[tuple[str, str]]:
         """Pairs of known words that `word` may be a joined, perhaps misspelled, writing of."""
@@ -144,7 +200,8 @@ class WordList(ABC):
         return pairs
 
     def _half(self, half: str) -> list[str]:
-        alike = [w for w in self._candidates(half, THRESHOLD, 12) if abs(len(w) - len(half)) <= 1]
+        promising = self._candidates(half, THRESHOLD, 12)
+        alike = [w for _, w in promising if abs(len(w) - len(half)) <= 1]
         return sorted(alike, key=lambda w: (-_compare(half, (w,)).likeness, w))[:2]
 
 
@@ -174,19 +231,19 @@ class Vocabulary(WordList):
         if len(recent) > max(2048, len(self._settled.words) // 8):
             self._settled, recent = _Part(self._settled.words + recent), []
         self._recent = _Part(recent)
-        self._answers = {}
+        self._answers, self._proposals = {}, {}
         return fresh
 
     def beginning(self, start: str) -> list[str]:
         return [w for part in (self._settled, self._recent) for w in part.beginning(start)]
 
-    def _candidates(self, word: str, threshold: float, most: int = _COMPARED) -> list[str]:
+    def _candidates(self, word: str, threshold: float, most: int) -> list[Promising]:
         wanted = _keys(word)
-        scored: list[tuple[float, str]] = []
+        scored: list[Promising] = []
         for part in (self._settled, self._recent):
             scored += part.resembling(wanted, threshold, most)
         scored.sort(key=lambda item: (-item[0], item[1]))
-        return [found for _, found in scored[:most]]
+        return scored[:most]
 
 
 class VisibleWords(WordList):
@@ -207,11 +264,12 @@ class VisibleWords(WordList):
         """Hidden ones too: whoever asks counts the visible chunks of each."""
         return self._vocabulary.beginning(start)
 
-    def _candidates(self, word: str, threshold: float, most: int = _COMPARED) -> list[str]:
+    def _candidates(self, word: str, threshold: float, most: int) -> list[Promising]:
         looked_at = 2 * most
         while True:
             promising = self._vocabulary._candidates(word, threshold, looked_at)
-            found = self._visible(promising)[:most]
+            visible = set(self._visible([w for _, w in promising]))
+            found = [one for one in promising if one[1] in visible][:most]
             if len(found) == most or len(promising) < looked_at:
                 return found
             looked_at *= 4
@@ -220,10 +278,14 @@ class VisibleWords(WordList):
 def _compare(word: str, text: tuple[str, ...]) -> Similar:
     # The mean of both similarities: word_similarity alone cannot tell "rational" from
     # "rationalization" for "rationaly"; the mean gave +.02 nDCG@10 on queries with three typos.
-    similarity = word_similarity(word, text)
-    wanted, there = _trigram_set(word), _trigram_set(text[0])
-    if len(text) > 1:
-        there = there.union(*map(_trigram_set, text[1:]))
+    wanted = _trigram_set(word)
+    if len(text) == 1:
+        run = trigrams(text[0])
+        there = _trigram_set(text[0])
+        similarity = _similarity(wanted, run, len(there) == len(run))
+    else:
+        there = _trigram_set(text[0]).union(*map(_trigram_set, text[1:]))
+        similarity = word_similarity(word, text)
     common = len(wanted & there)
     whole = common / (len(wanted) + len(there) - common)
     return Similar(text, similarity, (similarity + whole) / 2)
@@ -272,21 +334,20 @@ class _Part:
         self._starts = np.append(first, len(grams))
         self._sizes = np.bincount(self._owners, minlength=count)
 
-    def resembling(
-        self, wanted: NDArray[np.int64], threshold: float, most: int
-    ) -> list[tuple[float, str]]:
+    def resembling(self, wanted: NDArray[np.int64], threshold: float, most: int) -> list[Promising]:
         """Words by the share of the wanted trigrams they hold plus their plain similarity: the
         first bounds word_similarity from above, the second from below."""
-        at = np.searchsorted(self._grams, wanted)
-        runs = [
-            self._owners[self._starts[i] : self._starts[i + 1]]
-            for i, gram in zip(at, wanted, strict=True)
-            if i < len(self._grams) and self._grams[i] == gram
-        ]
-        if not runs:
+        if not self.words:
             return []
+        at = np.minimum(np.searchsorted(self._grams, wanted), len(self._grams) - 1)
+        at = at[self._grams[at] == wanted]
+        if not len(at):
+            return []
+        bounds = zip(self._starts[at].tolist(), self._starts[at + 1].tolist(), strict=True)
+        runs = [self._owners[start:end] for start, end in bounds]
         counts = np.bincount(np.concatenate(runs), minlength=len(self.words))
-        rows = np.flatnonzero(counts >= threshold * len(wanted))
+        # A whole number: beside a fraction, all counts would be made fractions first.
+        rows = np.flatnonzero(counts >= ceil(threshold * len(wanted)))
         common = counts[rows]
         promise = common / len(wanted) + common / (len(wanted) + self._sizes[rows] - common)
         if len(rows) > most:
@@ -294,7 +355,9 @@ class _Part:
             # choice does not depend on which other words there are.
             best = promise >= np.partition(promise, -most)[-most]
             rows, promise = rows[best], promise[best]
-        return [(float(p), self.words[row]) for row, p in zip(rows, promise, strict=True)]
+        return [
+            (p, self.words[row]) for row, p in zip(rows.tolist(), promise.tolist(), strict=True)
+        ]
 
 
 def _comparable(word: str) -> bool:

@@ -70,14 +70,14 @@ def check_text(name: str, text: str | None, most: int = LONGEST_TEXT) -> None:
     if text is None:
         return
     if not isinstance(text, str):
-        raise BadValue(f"`{name}` is {_shown(text)}.", fix="It takes a text.")
+        raise BadValue(f"`{name}` can't be {_shown(text)}.", fix="Give a text.")
     if not is_clean(text):
         raise BadValue(
-            f"`{name}` holds a character that is no text: {_shown(text)}.",
+            f"`{name}` has a character that isn't text: {_shown(text)}.",
             fix="Leave out NUL characters and halves of surrogate pairs.",
         )
     if len(text) > most:
-        raise BadValue(f"`{name}` has {len(text):,} characters; {most:,} are allowed.")
+        raise BadValue(f"`{name}` has {len(text):,} characters; the limit is {most:,}.")
 
 
 def check_scalar(name: str, value: object) -> None:
@@ -90,15 +90,15 @@ def check_scalar(name: str, value: object) -> None:
         case int():
             if abs(value) > LARGEST:
                 raise BadValue(
-                    f"`{name}` is a number of more than 64 bits.", fix="Write it as a text."
+                    f"The number `{name}` has more than 64 bits.", fix="Give it as text."
                 )
         case float():
             if not isfinite(value):
-                raise BadValue(f"`{name}` is {value}.", fix="Give a finite number, or a text.")
+                raise BadValue(f"`{name}` can't be {value}.", fix="Give a finite number, or text.")
         case _:
             raise BadValue(
-                f"`{name}` is {_shown(value)}.",
-                fix="It takes a text, a number, true or false, or a list of those.",
+                f"`{name}` can't be {_shown(value)}.",
+                fix="Give a text, a number, true or false, or a list of those.",
             )
 
 
@@ -108,7 +108,7 @@ def check_scalar(name: str, value: object) -> None:
 def check_metadata(metadata: Mapping[str, object]) -> Metadata:
     """The metadata that a person gives, lists as tuples. Raises BadValue, which names the field."""
     if len(metadata) > MOST_FIELDS:
-        raise BadValue(f"The metadata has {len(metadata)} fields; {MOST_FIELDS} are allowed.")
+        raise BadValue(f"The metadata has {len(metadata)} fields; the limit is {MOST_FIELDS}.")
     checked: dict[str, MetaValue] = {}
     characters = 0
     for name, value in metadata.items():
@@ -116,14 +116,14 @@ def check_metadata(metadata: Mapping[str, object]) -> Metadata:
         called = f"metadata.{name}"
         several = value if isinstance(value, list | tuple) else (value,)
         if len(several) > MOST_VALUES:
-            raise BadValue(f"`{called}` has {len(several):,} values; {MOST_VALUES:,} are allowed.")
+            raise BadValue(f"`{called}` has {len(several):,} values; the limit is {MOST_VALUES:,}.")
         for one in several:
             check_scalar(called, one)
             characters += len(one) if isinstance(one, str) else 0
         checked[name] = tuple(value) if isinstance(value, list) else value  # type: ignore[assignment]
     if characters > MOST_CHARACTERS:
         raise BadValue(
-            f"The metadata has {characters:,} characters; {MOST_CHARACTERS:,} are allowed."
+            f"The metadata has {characters:,} characters; the limit is {MOST_CHARACTERS:,}."
         )
     return checked
 

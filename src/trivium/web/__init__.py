@@ -1,8 +1,8 @@
-"""The library in a browser: pages made on the server, quick with a little script.
+"""The library in a browser: pages rendered on the server, with a little script to make them quick.
 
-`site.py` hangs the pages into the server of `http/`, `pages.py` renders templates whole or in parts
-and says what went wrong, `assets.py` hands out style and scripts, `entry.py` lets people in. Each
-screen has a file, a template and at most one script of its name. Every screen is a plain address
-that works without script; a script asks for the same address and names the parts it wants. Knows
-nothing of stores; shows nothing that `caller.within()` does not hold.
+`site.py` adds the pages to the server of `http/`, `pages.py` renders templates whole or in parts
+and explains errors, `assets.py` serves style and scripts, `entry.py` signs people in. Each screen
+has a file, a template and at most one script, all of the same name. Every screen is a plain address
+that works without script; a script requests the same address and names the parts it wants. Knows
+nothing of stores; shows nothing outside `caller.within()`.
 """

@@ -1,4 +1,4 @@
-"""The screen on which documents come in: files, web addresses, watched folders, and their jobs."""
+"""The Add screen: files, web addresses, watched folders, and their jobs."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ async def show(request: Request, server: Here, caller: Adder) -> Response:
 
 @router.post("/add")
 async def upload(request: Request, server: Here, caller: Adder) -> Response:
-    """The files of a form. Read here, so that nobody's body is read before it is known who asks."""
+    """The files of a form. Read here, after the caller is known, and not before."""
     async with _form(request) as form:
         files = [one for one in form.getlist("file") if isinstance(one, UploadFile) and one.size]
         if not files:
             raise RequestInvalid(
-                "You chose no file, or only empty ones.", fix="Choose a file first."
+                "You chose no file, or only empty files.", fix="Choose a file first."
             )
         wanted = Wanted(
             _given(form, "collection"), _given(form, "category"), _given(form, "audience")
@@ -74,7 +74,7 @@ def _given(form: FormData, name: str) -> str | None:
     if not isinstance(value, str) or not value.strip():
         return None
     if len(value) > 200 or not value.isprintable():
-        raise RequestInvalid(f"{name}: it takes at most 200 printable characters.")
+        raise RequestInvalid(f"{name} can have at most 200 printable characters.")
     return value.strip()
 
 
@@ -106,7 +106,7 @@ async def add_url(
 async def add_samples(
     server: Here, caller: Owner, q: Annotated[str, Form(max_length=LONGEST_QUERY)] = ""
 ) -> Response:
-    """Add the sample documents, for a first look, and go on to a search in them."""
+    """Add the sample documents for a first look, then open a search in them."""
     await server.read(partial(_add_samples, server))
     server.wake()
     return RedirectResponse(f"/?{query({'q': q})}" if q else "/", 303)
@@ -162,7 +162,7 @@ async def _page(
     error: TriviumError | None = None,
     typed: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Response:
-    """`typed`: by form, what the one that failed holds."""
+    """`typed`: the values of the form that failed, by form."""
     library = server.library
     found = await server.read(partial(jobs.views, library, caller))
     collections = await server.read(partial(library.documents.collections, caller.within()))

@@ -1,6 +1,6 @@
-"""The screen that answers questions: streamed to a script, whole where there is none.
+"""The Ask screen: streams answers to a script, or returns whole ones without script.
 
-What was said before travels in the form, so nothing is kept of a conversation without a name.
+Earlier turns travel in the form, so the server keeps nothing of a conversation without a name.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Bit:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """As it is shown. `doubt`: why a reader must not take it for granted; empty: nothing."""
+    """A sentence on the page. `doubt`: why its source doesn't support it, or empty."""
 
     bits: tuple[Bit, ...]
     doubt: str = ""
@@ -71,7 +71,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A turn as it is shown. Of an earlier one there is only what was asked and answered."""
+    """A turn on the page. An earlier one has only its question and answer."""
 
     question: str
     sentences: tuple[Sentence, ...]
@@ -80,20 +80,20 @@ class Said:
     cited: tuple[tuple[Citation, list[Piece]], ...] = ()  # each with what it says
 
     def place_of(self, citation: Citation) -> str:
-        """Which characters of a passage the answer rests on, where it names it first."""
+        """Which characters of a passage the answer cites first."""
         bits = (bit for sentence in self.sentences for bit in sentence.bits)
         return next((bit.cited for bit in bits if bit.citation == citation), "")
 
     @property
     def plain(self) -> str:
-        """To be pasted elsewhere: the answer, and below it what its numbers mean."""
+        """The answer as plain text for copying, with its sources below."""
         told = [f"[{one.number}] {_source(one)}" for one, _ in self.cited]
         return "\n".join([self.answer.text if self.answer else "", "", *told]).strip()
 
 
 @dataclass(frozen=True, slots=True)
 class AskForm:
-    """What the form says."""
+    """The values of the form."""
 
     question: str
     turns: tuple[Turn, ...]  # those said before, of a conversation without a name
@@ -110,7 +110,7 @@ async def _asked(
     depth: Annotated[Literal["", "deep"], Form()] = "",
 ) -> AskForm:
     if not q.strip():
-        raise RequestInvalid("There is no question.", fix="Type one.")
+        raise RequestInvalid("You didn't type a question.", fix="Type one.")
     name = conversation.strip()
     said = () if name else tuple(_carried(text) for text in (turn or [])[-KEPT_TURNS:])
     chosen = tuple(one for one in collection or () if one)
@@ -125,7 +125,7 @@ def _carried(text: str) -> Turn:
         said = TurnSaid.model_validate_json(text)
     except ValidationError as reason:
         raise RequestInvalid(
-            "What was said before cannot be read.", fix="Begin a new conversation."
+            "Couldn't read the earlier turns of this conversation.", fix="Start a new conversation."
         ) from reason
     return Turn(said.question, said.answer)
 
@@ -139,7 +139,7 @@ async def show(
     conversation: Annotated[str, Query(max_length=LONGEST_NAME)] = "",
     collection: Annotated[list[str] | None, Query(max_length=_MOST_COLLECTIONS)] = None,
 ) -> Response:
-    """Answers nothing by itself: a script asks at once for what the address names."""
+    """Doesn't answer by itself: a script asks the question in the address at once."""
     asked = AskForm(q, (), conversation.strip(), tuple(collection or ()))
     turns = await server.read(partial(_before, server, caller, asked))
     return await _page(request, server, caller, asked, turns)
@@ -160,7 +160,7 @@ async def ask(request: Request, server: Here, caller: Reader, asked: AskedForm) 
 
 @router.post("/ask/stream")
 async def ask_stream(request: Request, server: Here, caller: Reader, asked: AskedForm) -> Response:
-    """`step` and `token` as they come, then `done` with the turn as it is shown."""
+    """Streams `step` and `token`, then `done` with the finished turn."""
     events = await _begun(server, caller, asked)
 
     def work(tell: Tell) -> None:
@@ -211,7 +211,7 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 
 
 def _before(server: Server, caller: Caller, asked: AskForm) -> list[Said]:
-    """What was said so far: carried by the form, or kept by the library."""
+    """Earlier turns, from the form or from the library."""
     if not asked.conversation:
         return [_earlier(turn, carried=True) for turn in asked.turns]
     try:
@@ -230,32 +230,7 @@ def _carry(turn: Turn) -> str:
     return TurnSaid(question=turn.question, answer=turn.answer).model_dump_json()
 
 
-def counted(answer: Answer) -> Answer:
-    """The same answer with its citations counted from 1, in the order in which it names them. A
-    model names those of the passages that it uses: [3], then [7]."""
-    named = dict.fromkeys(int(number) for number in MARK.findall(answer.text))
-    known = {one.number for one in answer.citations}
-    new = {old: at for at, old in enumerate((n for n in named if n in known), 1)}
-    if all(old == at for old, at in new.items()):
-        return answer
-    taken = len(new)
-    others = (one.number for one in answer.passages if one.number not in new)
-    new |= {old: taken + at for at, old in enumerate(others, 1)}
-
-    def again(citations: tuple[Citation, ...]) -> tuple[Citation, ...]:
-        told = [replace(one, number=new.get(one.number, one.number)) for one in citations]
-        return tuple(sorted(told, key=lambda one: one.number))
-
-    return replace(
-        answer,
-        text=MARK.sub(lambda m: f"[{new.get(int(m[1]), int(m[1]))}]", answer.text),
-        citations=again(answer.citations),
-        passages=again(answer.passages),
-    )
-
-
 def _said(answer: Answer, asked: AskForm) -> Said:
-    answer = counted(answer)
     answer = replace(answer, notes=tuple(note for note in answer.notes if note != NO_MODEL))
     carried = "" if asked.conversation else _carry(answer.turn)
     cited = tuple((one, _excerpt(one, answer.asked)) for one in answer.citations)
@@ -278,7 +253,7 @@ def _excerpt(citation: Citation, asked: str) -> list[Piece]:
 
 
 def sentences(answer: Answer) -> tuple[Sentence, ...]:
-    """The text of an answer, its marks tied to their passages and its doubtful sentences marked."""
+    """The text of an answer with links to its passages and unsupported sentences marked."""
     cited = {citation.number: citation for citation in answer.citations}
     doubts: dict[str, Statement] = {one.text: one for one in answer.unsupported}
     shown = []
@@ -293,8 +268,8 @@ def sentences(answer: Answer) -> tuple[Sentence, ...]:
 
 
 def bearing(passage: str, sentence: str) -> str:
-    """Which characters of a passage say what a sentence says, as the address of its document has
-    them: the sentence of the passage with the most of its words."""
+    """Which characters of a passage support a sentence, for the document's address: the sentence
+    of the passage that shares most words."""
     wanted = {word for word in _WORDS.findall(sentence.casefold()) if len(word) > 2}
     cuts = [0, *boundaries.sentences(passage), len(passage)]
     best, place = 0.0, ""

@@ -1,4 +1,4 @@
-"""Style, scripts and the icon: read once, named by their content, kept by browsers for ever."""
+"""Style, scripts and the icon: read once, named by their content, cached by browsers for ever."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def assets() -> dict[str, bytes]:
 
 @cache
 def version() -> str:
-    """Of all of them together: a script names another by a relative path, so they change as one."""
+    """One version for all files: scripts import each other by relative paths."""
     digest = hashlib.sha256()
     for name, data in assets().items():
         digest.update(f"{name}\0{len(data)}\0".encode() + data)
@@ -42,11 +42,11 @@ def address(name: str) -> str:
 
 @router.get("/static/{of}/{name}")
 async def asset(of: str, name: str) -> Response:
-    """For everyone: nothing in it is anybody's. An old version's address is answered with what is
-    there now, but not for ever: a page from before an update goes on working."""
+    """For everyone: assets hold no one's data. An old version's address gets the current file,
+    uncached, so that a page from before an update keeps working."""
     data = assets().get(name) if re.fullmatch(r"[a-z0-9.-]+", name) else None
     if data is None:
-        raise NoSuchRoute(f"There is no file {name[:50]!r}.")
+        raise NoSuchRoute(f"No file {name[:50]!r}.")
     kept = _FOREVER if of == version() else "no-cache"
     return Response(
         data,

@@ -1,5 +1,5 @@
-"""One document: its pages or its text with a passage marked, the hits of a query in it, what is
-like it, and its removal."""
+"""The screen of one document: its pages or text with a passage marked, the hits of a query,
+similar documents, and removal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that the screen shows of a document."""
+    """Everything the screen shows of a document."""
 
     document: Document
     passages: list[StoredChunk]
@@ -66,7 +66,7 @@ class View:
         return f"/documents/{self.document.id}"
 
     def at(self, passage: int | None = None, page: int | None = None, alike: bool = False) -> str:
-        """This screen at another place, the queries kept."""
+        """The address of another place in this document, with the same queries."""
         pairs = [("q", text) for text in self.queries]
         if self.origin.origin:
             pairs.append(("from", self.origin.origin))
@@ -80,7 +80,7 @@ class View:
 
     @property
     def results(self) -> str:
-        """Back to what was found everywhere."""
+        """The address of all results."""
         return self.origin.address
 
     @property
@@ -89,7 +89,7 @@ class View:
 
     @property
     def hit(self) -> int | None:
-        """Which of the hits this is, from 0."""
+        """The number of this hit, from 0."""
         places = [card.result.found.chunk.index for card in self.hits]
         return places.index(self.index) if self.current and self.index in places else None
 
@@ -105,7 +105,7 @@ class View:
 
     @property
     def outline(self) -> list[tuple[int, str, int]]:
-        """The headings in order: how deep, what it says, its first passage."""
+        """The headings in order: depth, text, first passage."""
         found: list[tuple[int, str, int]] = []
         before: tuple[str, ...] = ()
         for passage in self.passages:
@@ -118,7 +118,7 @@ class View:
 
     @property
     def picture(self) -> str:
-        """The address of the page's picture, with the passage marked if it is on it."""
+        """The address of the page image, with the passage marked if it is on that page."""
         told = f"/v1/documents/{self.document.id}/pages/{self.page}?width=1400"
         here = self.current is not None and self.page in self.current.chunk.pages
         return f"{told}&passage={self.index}" if here else told
@@ -138,7 +138,7 @@ async def document(
     from_: Annotated[str, Query(alias="from", max_length=4000)] = "",
 ) -> Response:
     """A document at a passage, or at its beginning. `cited`: the characters of the passage that an
-    answer cites, marked in place of the words of a query."""
+    answer cites, marked instead of the words of a query."""
     queries = tuple(text[:LONGEST_QUERY] for text in q or () if text.strip())
     origin = replace(SearchState.of(QueryParams(from_)), queries=queries, explain=None)
     start, _, end = cited.partition("-")
@@ -186,7 +186,7 @@ def _look(
 
 
 def _hits(server: Server, document: Document, within: Where, origin: SearchState) -> list[Card]:
-    """What a search in this document alone finds, by place."""
+    """The hits of a search in this document, in reading order."""
     if not origin.queries:
         return []
     try:

@@ -1,4 +1,4 @@
-"""The documents of the library: found by name, filtered, sorted, a page at a time."""
+"""The Documents screen: find by name, filter and sort, a page at a time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEYS: dict[str, Callable[[Document], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Which documents, in which order: as the address says it."""
+    """Which documents to list and in which order, from the address."""
 
     find: str = ""  # part of a title or a file name
     collection: str = ""
@@ -47,7 +47,7 @@ class Listed:
         return f"/documents?{query(pairs)}" if pairs else "/documents"
 
     def sorting(self, column: str) -> str:
-        """By this column; the other way round, where it is sorted by it."""
+        """The address sorted by this column, or reversed if it already is."""
         return self.address(sort=f"-{column}" if self.sort == column else column)
 
     def direction(self, column: str) -> str:
@@ -68,7 +68,7 @@ async def documents(
     at: Annotated[int, Query(ge=0, le=_MOST_SORTED)] = 0,
     removed: bool = False,
 ) -> Response:
-    """Found by name, filtered, sorted, a page at a time."""
+    """One page of the documents, by name, filter and order."""
     asked, error = Listed(find.strip(), collection, where.strip(), sort), None
     collections = await server.read(partial(server.library.documents.collections, caller.within()))
     try:

@@ -1,7 +1,7 @@
-"""The way in and out: a token becomes a cookie, and is forgotten again; and light or dark.
+"""Signing in and out, with a token in a cookie; and light or dark.
 
-The cookie holds the token itself: the door looks at it exactly as at a bearer token, each time, so
-a revoked one ends at once and the server keeps no sessions.
+The cookie holds the token itself. The door checks it like a bearer token on every request, so a
+revoked token stops working at once and the server keeps no sessions.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ async def theme(
     theme: Annotated[str, Form(pattern="^(light|dark|)$")] = "",
     next: AddressField = "/",  # noqa: A002
 ) -> Response:
-    """Light or dark; neither is what the system says."""
+    """Set light or dark; without either the page follows the system."""
     answer = RedirectResponse(back_to(next), 303)
     if theme:
         answer.set_cookie(THEME, theme, path="/", max_age=_A_YEAR, samesite="strict")

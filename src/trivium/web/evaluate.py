@@ -1,4 +1,4 @@
-"""The screens on which a library is measured: judged sets, their runs, and two runs compared."""
+"""The Evaluate screens: judged sets, their runs, and comparisons of two runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Id = Annotated[str, Query(max_length=100)]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A query, what each run made of it, and how far the fusion is ahead of the best signal."""
+    """A query, its value in each run, and how far the fusion is ahead of the best signal."""
 
     text: str
     values: tuple[float, ...]
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart, which escapes what it shows by itself."""
+    """A chart; it escapes its own text."""
 
     svg: Markup
     told: str
@@ -58,7 +58,7 @@ def judged_sets(server: Server) -> JudgedSets:
 async def sets(
     request: Request, server: Here, caller: Owner, q: judge.Asked = "", name: Id = ""
 ) -> Response:
-    """Every set. With a query, on to judging it."""
+    """List the sets; with a query, go on to judge it."""
     if q.strip() and name.strip():
         place = quote(name.strip(), safe="")
         return RedirectResponse(f"/evaluate/{place}/judge?{query({'q': q.strip()})}", 303)
@@ -76,7 +76,7 @@ async def make(
     name: Annotated[str, Form(min_length=1, max_length=100)],
     count: Annotated[int, Form(ge=1, le=_MOST_MADE)] = 50,
 ) -> Response:
-    """A set without people: queries made of the documents themselves."""
+    """Generate a set of queries from the documents themselves."""
     await server.judging.run(partial(_make, server, name.strip(), count))
     return RedirectResponse(f"/evaluate/{quote(name.strip(), safe='')}", 303)
 
@@ -85,7 +85,8 @@ def _make(server: Server, name: str, count: int) -> None:
     made = synthesise(server.library, count)
     if not made:
         raise DatasetInvalid(
-            "The documents gave no query.", fix="Add documents with headings or whole sentences."
+            "Couldn't generate queries from your documents.",
+            fix="Add documents with headings or whole sentences.",
         )
     judged_sets(server).synthesise(name, made, seed=0)
 
@@ -99,7 +100,7 @@ async def show(
     run: Id = "",
     against: Id = "",
 ) -> Response:
-    """A set with one of its runs, the newest where none is named, perhaps beside an earlier one."""
+    """A set with one of its runs (by default the newest), optionally compared with another."""
     values = await server.read(partial(_shown, judged_sets(server), name, run, against))
     return page(request, caller, "evaluated.html", values)
 
@@ -129,7 +130,7 @@ def _shown(kept_sets: JudgedSets, name: str, run: str, against: str) -> dict[str
 
 
 def when(id_: str) -> str:
-    """A run's time, of its id."""
+    """The time of a run, from its id."""
     day, hour = id_[:8], id_[9:15]
     return f"{day[:4]}-{day[4:6]}-{day[6:]} {hour[:2]}:{hour[2:4]}:{hour[4:]} UTC"
 
@@ -138,7 +139,7 @@ def _figures(run: SavedRun) -> dict[str, object]:
     found = run.found
     measures = list(next(iter(found.runs.values())).each)
     best = {m: max(of.means[m] for of in found.runs.values()) for m in measures}
-    by_query = "How good the queries’ results are, worst query first"
+    by_query = "Result quality per query, worst first"
     charts = [
         *(Picture(Markup(svg), m) for svg, m in zip(_measured(found), measures, strict=True)),
         Picture(Markup(pictures.by_query(found, WIDTH, 240, f"{MAIN}, query by query")), by_query),
@@ -161,7 +162,7 @@ def _measured(found: Evaluation) -> list[str]:
 
 
 def _rows(found: Evaluation) -> tuple[list[Row], list[Row]]:
-    """Where fusion does better than every signal alone, and where it does worse."""
+    """Queries where the fusion is better than every signal alone, and where it is worse."""
     alone = [of.each[MAIN] for name, of in found.runs.items() if name not in (FUSED, RERANKED)]
     if not alone or FUSED not in found.runs:
         return [], []
@@ -193,7 +194,7 @@ def _lost(changes: Sequence[Change]) -> list[Change]:
 
 @router.post("/evaluate/{name}/run")
 async def run(server: Here, caller: Owner, name: Name) -> Response:
-    """Measured while the browser waits. A script asks /v1 for the same, and shows how far it is."""
+    """Measure while the browser waits. A script uses /v1 instead, and shows progress."""
     id_ = await server.judging.run(partial(_run, server, name), LONGEST_SECONDS)
     return RedirectResponse(f"/evaluate/{name}?{query({'run': id_})}", 303)
 

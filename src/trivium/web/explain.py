@@ -1,5 +1,5 @@
-"""The picture in the explain drawer: where each result stood in every signal's list, what each list
-gave to its score, what was decided about the query, and where the time went.
+"""The picture in the explain drawer: each result's rank in every signal, how much each signal
+contributed to its score, the weights chosen for the query, and the timings.
 
 Geometry only, in the units of the SVG; the template draws it. Pure.
 """
@@ -49,7 +49,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A result's way through the lists to its rank."""
+    """A result's ranks in the signals and its final rank."""
 
     result: Result
     chosen: bool
@@ -73,7 +73,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """What was decided about one query."""
+    """The weights chosen for one query."""
 
     text: str
     analysis: Analysis
@@ -96,7 +96,7 @@ class Picture:
 
 
 def picture(results: Results, chosen: int) -> Picture:
-    """`chosen`: rank of the result to tell more about; 0 or an unknown one: none."""
+    """`chosen`: rank of the result to explain; 0 or an unknown rank: none."""
     drawn = results[:_DRAWN]
     result = next((r for r in results if r.rank == chosen), None)
     present = [s for s in Signal if any(s in r.signals for r in drawn)]
@@ -118,7 +118,7 @@ def picture(results: Results, chosen: int) -> Picture:
 
 
 def _positions(drawn: tuple[Result, ...], signal: Signal) -> dict[int, int]:
-    """Results by rank, and their place among those drawn in one signal's list."""
+    """Results by rank, and their positions in one signal's list as drawn."""
     held = sorted((r for r in drawn if signal in r.signals), key=lambda r: r.signals[signal].rank)
     return {result.rank: at for at, result in enumerate(held)}
 
@@ -141,7 +141,7 @@ def _lane(
 
 
 def _path(points: list[tuple[float, float]]) -> str:
-    """A smooth way from point to point, level where it passes them."""
+    """A smooth path from point to point, level at each point."""
     x, y = points[0]
     told = f"M{x:g} {y:g}"
     for nx, ny in points[1:]:
@@ -152,7 +152,7 @@ def _path(points: list[tuple[float, float]]) -> str:
 
 
 def _bar(result: Result, longest: float) -> list[Segment]:
-    """What a score is the sum of. Of several queries it is no sum, and the bar is whole."""
+    """The parts a score adds up from. With several queries the score isn't a sum: one whole bar."""
     if result.rerank:
         r = result.rerank
         parts = [("rerank", r.rerank), ("hybrid", r.hybrid), ("position", r.position)]

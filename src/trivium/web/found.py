@@ -1,4 +1,4 @@
-"""Passages as the templates show them: snippets in pieces, marked or not, and where they stand.
+"""Passages as the templates show them: snippets with marked pieces, and their places.
 
 Pure; templates escape whatever comes from documents.
 """
@@ -42,7 +42,7 @@ class Card:
 
     @property
     def file(self) -> str:
-        """The file's name with the folders it lies in, the nearest two."""
+        """The file's name with its nearest two folders."""
         return file_of(self.result.found.document.uri)
 
     @property
@@ -59,7 +59,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The results of one document: the best, and the others under it."""
+    """The results of one document: the best one, and the others below it."""
 
     best: Card
     more: list[Card]
@@ -69,7 +69,7 @@ class Group:
 
 
 def grouped(cards: Iterable[Card]) -> list[Group]:
-    """In the order of the best of each document."""
+    """Group results by document, in the order of each document's best."""
     groups: dict[int, Group] = {}
     for card in cards:
         known = groups.setdefault(card.result.found.document.id, Group(card, []))
@@ -79,7 +79,7 @@ def grouped(cards: Iterable[Card]) -> list[Group]:
 
 
 def file_of(uri: str) -> str:
-    """Where a document comes from, in few words: a file with its nearest folders, or a page."""
+    """Where a document comes from, in short: a file with its nearest folders, or a page."""
     scheme, _, rest = uri.partition("://")
     if rest and scheme in ("http", "https"):
         return rest.partition("#by-")[0]
@@ -88,12 +88,12 @@ def file_of(uri: str) -> str:
 
 
 def named(signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
-    """Who found something: the signal, its name for people, the rank there."""
+    """Which signals found a result: signal, display name and rank."""
     return [(s.value, s.told, signals[s].rank) for s in Signal if s in signals]
 
 
 def asked_words(results: Results) -> tuple[str, ...]:
-    """What to mark: the words of every query, as they were meant."""
+    """The words to mark: those of every query, spelling corrected."""
     meant = [a.suggestion or q for q, a in zip(results.queries, results.analyses, strict=True)]
     return words_of(meant)
 
@@ -103,8 +103,8 @@ def words_of(queries: Iterable[str]) -> tuple[str, ...]:
 
 
 def cards(results: Results, queries: Sequence[str], origin: str = "") -> list[Card]:
-    """`queries` go along to the document, where their hits are marked, and `origin`, a search
-    screen's, to find back."""
+    """Cards for results. Their links carry `queries`, to mark hits in the document, and `origin`,
+    to get back to the search."""
     words = asked_words(results)
     texts = [(r.found.chunk.text, r.found.document.language) for r in results]
     said = said_in(texts, words)
@@ -147,7 +147,7 @@ def path_of(found: StoredChunk) -> list[str]:
 
 
 def place_of(found: StoredChunk) -> str:
-    """Where in its document a passage stands, in few words."""
+    """Where a passage is in its document, in short."""
     chunk, place = found.chunk, found.chunk.place
     told = []
     if place.sheet:
@@ -167,7 +167,7 @@ def place_of(found: StoredChunk) -> str:
 
 
 def byline_of(metadata: Mapping[str, object]) -> str:
-    """Authors and year as a reader cites them; empty where a document says neither."""
+    """Authors and year as in a citation; empty if the document has neither."""
     given = metadata.get("authors")
     names = [str(one) for one in (given if isinstance(given, list | tuple) else [given]) if one]
     told = f"{names[0]} et al." if len(names) > _MOST_NAMED else " and ".join(names)
@@ -175,7 +175,7 @@ def byline_of(metadata: Mapping[str, object]) -> str:
 
 
 def without_headings(text: str, headings: tuple[str, ...]) -> str:
-    """A passage without the headings it begins with: the line above it shows them."""
+    """A passage without its leading headings: the line above shows them."""
     body = text.lstrip()
     for heading in headings:
         body = body.removeprefix(heading).lstrip()
@@ -183,7 +183,7 @@ def without_headings(text: str, headings: tuple[str, ...]) -> str:
 
 
 def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> list[Piece]:
-    """A text cut where it is marked."""
+    """A text split into marked and unmarked pieces."""
     cut: list[Piece] = []
     at = 0
     for start, end in ranges:

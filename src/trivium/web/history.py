@@ -1,4 +1,4 @@
-"""A document's past: its interpretations, what tells two of them apart, and the way back."""
+"""The History screen: a document's interpretations, compared and restored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class View:
 
     @property
     def lines(self) -> list[tuple[str, str, str]]:
-        """The comparison line by line: its kind, its sign, its text."""
+        """The comparison line by line: kind, sign, text."""
         kinds = {"+": "added", "-": "removed", "@": "place"}
         shown = self.difference.lines[:_MOST_LINES] if self.difference else ()
         return [
@@ -54,7 +54,7 @@ async def history(
     old: Number = None,
     new: Number = None,
 ) -> Response:
-    """Every interpretation, and the last two compared, or those that were asked for."""
+    """Every interpretation, and a comparison of two, by default the last two."""
     view = await server.read(partial(_look, server, id, caller.within(), old, new))
     return page(request, caller, "history.html", {"view": view})
 

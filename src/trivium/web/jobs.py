@@ -1,7 +1,7 @@
-"""Jobs as they are shown: the panel that sums up what is being added, and each job by itself.
+"""Jobs on the page: the panel that sums up everything being added, and each job by itself.
 
-One stream for all of them, since a browser opens six connections to a server and no more. Whoever
-may not see everything sees the jobs of their own files.
+One stream serves all of them, since a browser opens only six connections to a server. Callers who
+may not see everything see the jobs of their own files.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class JobView:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Everything that is being added, or was added last, as one: files dropped together are a job
-    each, and a person asks how far all of them are."""
+    """Everything being added, or added last, as one: each dropped file is a job of its own, but
+    people want the progress of all of them."""
 
     steerable: bool
     jobs: tuple[Job, ...] = ()
@@ -131,8 +131,8 @@ class _Looked:
 
 
 class PanelWatch:
-    """Makes the panel again and again: asks only about jobs that may have moved, and keeps the
-    clock by which the time left falls steadily."""
+    """Builds the panel again and again: asks only about jobs that may have changed, and keeps the
+    clock so that the time left falls steadily."""
 
     def __init__(self, library: Library, caller: Caller) -> None:
         self._library = library
@@ -181,12 +181,12 @@ class PanelWatch:
 
 
 def panel(library: Library, caller: Caller) -> Panel:
-    """As it is now, for a page that is made once."""
+    """The panel now, for a page rendered once."""
     return PanelWatch(library, caller).look()
 
 
 def _batch(newest_first: list[Job]) -> list[Job]:
-    """The newest jobs that belong together: each began before another of them had ended, or soon
+    """The newest jobs that belong together: each started before another of them ended, or soon
     after."""
     together: list[Job] = []
     for job in newest_first:
@@ -232,8 +232,8 @@ def views(library: Library, caller: Caller) -> list[JobView]:
 
 @router.get("/add/events")
 async def events(request: Request, server: Here, caller: Adder) -> Response:
-    """`panel`, with how it is shown and whether anything runs, and `job`, with its number and how
-    it is shown: whenever one has moved or appeared."""
+    """Streams `panel` (its HTML and whether anything runs) and `job` (its number and HTML) whenever
+    one changes or appears."""
     check_room(server)
     stream = _events(server, caller, request)
     return StreamingResponse(stream, media_type=MEDIA_TYPE, headers=HEADERS)
@@ -241,7 +241,7 @@ async def events(request: Request, server: Here, caller: Adder) -> Response:
 
 @dataclass
 class _Watch:
-    """What was told of each job."""
+    """What the browser was last sent for each job."""
 
     library: Library
     caller: Caller
@@ -253,7 +253,7 @@ class _Watch:
         self._panels = PanelWatch(self.library, self.caller)
 
     def panel(self) -> tuple[str, bool] | None:
-        """The panel and whether anything runs; None: it is shown as before."""
+        """The panel and whether anything runs; None if nothing changed."""
         now = self._panels.look()
         html = fragment("panel.html", {"panel": now})
         if html == self._panel:
@@ -262,7 +262,7 @@ class _Watch:
         return html, bool(now.running)
 
     def news(self) -> list[tuple[JobId, str]]:
-        """The jobs that are shown in another way than before, the oldest first."""
+        """The jobs whose display changed, oldest first."""
         moved = []
         for job in reversed(shown(self.library, self.caller)):
             if job == self._jobs.get(job.id) and job.state.has_ended:
@@ -312,7 +312,7 @@ async def retry(
     id: Number,  # noqa: A002
     task: Annotated[int | None, Form(ge=1, le=2**53)] = None,
 ) -> Response:
-    """What failed in a job, or one file of it."""
+    """Retry what failed in a job, or one file of it."""
     await server.read(partial(server.library.jobs.retry, id, task))
     server.wake()
     return RedirectResponse("/add#jobs", 303)
@@ -320,7 +320,7 @@ async def retry(
 
 @router.post("/add/jobs/retry")
 async def retry_all(server: Here, caller: Owner) -> Response:
-    """Everything that failed in what the panel shows."""
+    """Retry every failed file in the panel."""
     for job in (await server.read(partial(panel, server.library, caller))).jobs:
         if job.failed:
             await server.read(partial(server.library.jobs.retry, job.id))
@@ -330,7 +330,7 @@ async def retry_all(server: Here, caller: Owner) -> Response:
 
 @router.post("/add/jobs/cancel")
 async def cancel_all(server: Here, caller: Owner) -> Response:
-    """Whatever still runs of what the panel shows."""
+    """Cancel every running job in the panel."""
     for job in (await server.read(partial(panel, server.library, caller))).running:
         await server.read(partial(server.library.jobs.cancel, job.id))
     return RedirectResponse("/add#jobs", 303)

@@ -1,4 +1,4 @@
-"""The screen on which a person says which documents answer a query."""
+"""The Judge screen: you say which documents are relevant to a query."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from trivium.web.pages import PageRoute, page, query
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 SKIPPED = "skip"
-_SAID = {2: "Exactly that", 1: "Relevant", 0: "Not relevant"}
+_SAID = {2: "Exactly right", 1: "Relevant", 0: "Not relevant"}
 Name = Annotated[str, Path(max_length=100)]
 Asked = Annotated[str, Query(max_length=LONGEST_QUERY)]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A document of the pool, and what was said of it."""
+    """A document to judge, and its judgment so far."""
 
     id: int
     title: str
@@ -59,7 +59,7 @@ async def show(
     name: Name,
     q: Asked = "",
 ) -> Response:
-    """Without a query, the queries so far."""
+    """The documents to judge for a query; without one, the queries so far."""
     values = await server.read(partial(_shown, server, name, q.strip()))
     return page(request, caller, "judge.html", values)
 
@@ -74,7 +74,7 @@ async def judge(
     document: Annotated[int, Form(ge=1, le=2**53)],
     grade: Annotated[str, Form(pattern=f"^([{GRADES[0]}-{GRADES[-1]}]|{SKIPPED})$")],
 ) -> Response:
-    """What a person says of one document; they can change it."""
+    """Save the judgment of one document; it can be changed later."""
     given = None if grade == SKIPPED else int(grade)
     await server.read(partial(_judge, server, name, q.strip(), document, given))
     if PART not in request.headers:
@@ -127,7 +127,7 @@ def _judged(result: Result, text: str, said: dict[str, int | None]) -> Judged:
 def _said(
     kept_sets: JudgedSets, name: str
 ) -> tuple[dict[str, str], dict[str, dict[str, int | None]]]:
-    """The queries of a set and what was said; nothing of one that begins."""
+    """The queries of a set and their judgments; empty for a new set."""
     try:
         judgments = kept_sets.judgments(name)
     except EvaluationNotFound:

@@ -1,7 +1,7 @@
 """Renders templates: a whole page, or the parts of one that a script asks for by name.
 
-A part is a block of the page's template, so there is one rendering of each thing. What goes wrong
-on the way to a page becomes a page that says so. Knows no screen.
+A part is a block of the page's template, so each thing is rendered in one place. An error becomes a
+page that explains it. Knows nothing of particular screens.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def page(
     error: TriviumError | None = None,
     status: int = 200,
 ) -> HTMLResponse:
-    """The page, or those of its blocks that the request names. Every value is escaped. With an
-    error the page says what went wrong, above the form that holds what was typed."""
+    """The page, or the blocks that the request names. Escapes every value. With an error, the page
+    explains it above the form, which keeps what was typed."""
     made = _templates().get_template(template)
     shown = {**_frame(request, caller), "error": error, **values}
     status = status_of(error) if error else status
@@ -87,12 +87,12 @@ def page(
 
 
 def fragment(template: str, values: Mapping[str, object]) -> str:
-    """A template that is no page, for a stream. Every value is escaped."""
+    """A piece of a page, for a stream. Escapes every value."""
     return _templates().get_template(template).render(values)
 
 
 def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
-    """What every page shows around itself."""
+    """The values every page's frame needs."""
     theme = request.cookies.get(THEME, "")
     rights = caller.rights if caller else frozenset()
     return {
@@ -110,18 +110,18 @@ def _frame(request: Request, caller: Caller | None) -> dict[str, object]:
 
 
 def here(request: Request) -> str:
-    """This page's own address, to come back to."""
+    """This page's own address, for coming back."""
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
 def back_to(given: str) -> str:
-    """An address to go to after a form, if it is one of ours; `//host` is another's."""
+    """Where to go after a form, if it is on this server; `//host` isn't."""
     ours = given.startswith("/") and not given.startswith(("//", "/\\"))
     return given if ours and given.isprintable() else "/"
 
 
 def failed(request: Request, error: TriviumError) -> Response:
-    """What went wrong, for a person. Whoever is not let in is asked for a token first."""
+    """An error as a page. Asks callers without access for a token first."""
     whole = PART not in request.headers
     if isinstance(error, TokenRefused) and whole and request.method == "GET":
         answer = RedirectResponse(f"/login?{query({'next': here(request)})}", 303)
@@ -138,7 +138,7 @@ def failed(request: Request, error: TriviumError) -> Response:
 
 
 class PageRoute(APIRoute):
-    """A route of a person's browser: its errors are pages."""
+    """A route for browsers: its errors are pages."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()

@@ -1,4 +1,4 @@
-"""For the owner: what people ask, what they do not find, and saved searches with their matches."""
+"""For the owner: what people search for and don't find, and saved searches with their matches."""
 
 from __future__ import annotations
 

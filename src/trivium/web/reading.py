@@ -1,4 +1,4 @@
-"""A document's text as something to read: headings, paragraphs, tables, and where the words stand.
+"""Lays out a document's text for reading: headings, paragraphs, tables, with the words marked.
 
 The library keeps a document as one text with passages; its structure shows in the lines (blank
 lines between blocks, cells divided by bars). Pure; knows nothing of templates.
@@ -32,7 +32,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A run of blocks: the passage itself, or what stands around it."""
+    """A run of blocks: the passage itself, or the text around it."""
 
     index: int | None  # of the passage; None: around it
     blocks: list[Block]
@@ -52,8 +52,8 @@ def read(
     words: tuple[str, ...],
     cited: tuple[int, int] | None = None,
 ) -> Reading:
-    """The text around a passage, which is kept apart; without one, the beginning. The words are
-    marked, or in their place the range of the passage that an answer cites."""
+    """The text around a passage, with the passage as a section of its own; without one, the
+    beginning. Marks the words, or instead the range of the passage that an answer cites."""
     chosen = next((p for p in passages if p.chunk.index == index), None)
     centre = (chosen.chunk.start, chosen.chunk.end) if chosen else (0, 0)
     shown = [p for p in passages if _near(p, centre)]
@@ -90,12 +90,12 @@ def _near(passage: StoredChunk, centre: tuple[int, int]) -> bool:
 
 
 def _header_after(passages: Sequence[StoredChunk], at: int) -> str:
-    """The header of the table that goes on here, if one does."""
+    """The header of a table that continues here, if one does."""
     return next((p.chunk.header for p in passages if p.chunk.start <= at < p.chunk.end), "")
 
 
 class _Page:
-    """Cuts ranges of a text into blocks, with the same marks throughout."""
+    """Splits ranges of a text into blocks, with the same marks throughout."""
 
     def __init__(
         self, text: str, marked: Sequence[tuple[int, int]], headings: Collection[str]

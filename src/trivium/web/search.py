@@ -1,4 +1,4 @@
-"""The search screen: what the address asks for, found and shown."""
+"""The Search screen: runs the search that the address describes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from trivium.errors import EmptyQuery, InputError
+from trivium.errors import DeadlinePassed, EmptyQuery, InputError, ServingError
 from trivium.http.asked import Here, Reader, Server
 from trivium.http.problems import PART
 from trivium.options import Filters, SearchOptions
@@ -39,11 +39,13 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _SUGGESTED = 5
 _COUNTED = 100  # documents that filters are counted among: as many as a page can show
 _FACETS: dict[Label, str] = {"collection": "Collection", "category": "Category", "type": "Type"}
+_PREPARING = "Trivium is still preparing the documents of that day."
+_LATER = "Try again in a moment."
 
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One label that documents are filtered by: its values, how many documents have each."""
+    """A filter: its values, and how many documents have each."""
 
     name: Label
     title: str
@@ -52,7 +54,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that the screen shows."""
+    """Everything the screen shows."""
 
     state: SearchState
     usual: Granularity  # what results are when the address does not say
@@ -68,7 +70,7 @@ class View:
 
     @property
     def searches(self) -> tuple[str, ...]:
-        """Examples to click, where there are sample documents or nothing at all."""
+        """Example searches, if the library has only sample documents or none."""
         if not self.collections or any(one.name == SAMPLES for one in self.collections):
             return SEARCHES
         return ()
@@ -79,12 +81,12 @@ class View:
 
     @property
     def labelled(self) -> bool:
-        """Whether a result's collection and category say anything: where all are alike, not."""
+        """Whether to show collection and category: not if all results share them."""
         return any(len(facet.values) > 1 for facet in self.facets if facet.name != "type")
 
     @property
     def typed(self) -> bool:
-        """Whether a result's type says anything."""
+        """Whether to show a result's type."""
         return any(len(facet.values) > 1 for facet in self.facets if facet.name == "type")
 
     @property
@@ -93,12 +95,12 @@ class View:
 
     @property
     def count(self) -> str:
-        """Said aloud after each search, and shown above the results."""
+        """The count above the results, which screen readers announce after each search."""
         if self.results is None:
             return self.note
         number, took = len(self.results), self.results.took_ms
         if not number:
-            return "Nothing was found"
+            return "No results"
         documents = _counted(len(self.groups), "document")
         if self.by is Granularity.DOCUMENT:
             return f"{documents} in {took:.0f} ms"
@@ -110,7 +112,7 @@ class View:
 
     @property
     def corrected(self) -> list[tuple[str, str, bool]]:
-        """A query as it was meant, its address, and whether that was searched for too."""
+        """A query with its spelling corrected, its address, and whether it was searched for too."""
         found = []
         for at, analysis in enumerate(self.results.analyses if self.results else ()):
             if analysis.suggestion:
@@ -134,7 +136,7 @@ class View:
 
 @router.get("/")
 async def search(request: Request, server: Here, caller: Reader) -> Response:
-    """Search, by the address alone; without a query, what there is to search in."""
+    """Search, by the address alone; without a query, show the collections."""
     state = SearchState.of(request.query_params)
     try:
         view = await server.read(partial(_look, server, state, caller.within()))
@@ -143,6 +145,12 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
             raise
         view = await server.read(partial(_unsearched, server, state, caller.within()))
         return page(request, caller, "search.html", {"view": view, "state": state}, error=error)
+    except ServingError as error:
+        told = DeadlinePassed(_PREPARING, fix=_LATER) if _is_late(error, state) else error
+        if PART in request.headers:
+            raise told from error
+        view = View(state, Granularity(server.settings.search_by), [], note="Not searched.")
+        return page(request, caller, "search.html", {"view": view, "state": state}, error=told)
     if view.results is not None:
         server.library.queries.note(
             view.results.query, view.results, view.results.took_ms, caller.id
@@ -150,11 +158,16 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
     return page(request, caller, "search.html", {"view": view, "state": state})
 
 
+def _is_late(error: ServingError, state: SearchState) -> bool:
+    """Whether the first search of a day took too long: the server goes on preparing that day."""
+    return isinstance(error, DeadlinePassed) and bool(state.as_of)
+
+
 def _unsearched(server: Server, state: SearchState, within: Where) -> View:
-    """The form as it was filled in, where it asks for what makes no sense."""
+    """The form as filled in, after an invalid request."""
     plain = replace(state, where="")
     facets = [_facet(server, name, plain, within) for name in _FACETS]
-    return View(state, Granularity(server.settings.search_by), facets, note="Nothing was searched.")
+    return View(state, Granularity(server.settings.search_by), facets, note="Not searched.")
 
 
 def _look(server: Server, state: SearchState, within: Where) -> View:
@@ -187,15 +200,15 @@ def _counted(number: int, thing: str) -> str:
 
 
 def _suggest(server: Server, typed: str, within: Where) -> tuple[Suggestion, ...]:
-    """How it may go on; that it may stay as it is goes without saying."""
+    """Completions of what is typed, without the typed text itself."""
     found = server.library.suggest(typed, _SUGGESTED + 1, within)
     return tuple(one for one in found if one.text != typed.lower())[:_SUGGESTED]
 
 
 def _found_facets(server: Server, state: SearchState, within: Where) -> list[Facet]:
-    """Counted among the documents that the query finds, without weak matches unless there are no
-    others: what choosing a value would show. By the fused order alone: a reranker would read
-    hundreds of passages for a number."""
+    """Counts among the documents that the query finds, without weak matches unless there are no
+    others, so a count is what choosing the value would show. Uses the fused order: a reranker
+    would read hundreds of passages for a number."""
     plain = replace(state, limit=_COUNTED, by=Granularity.DOCUMENT, rerank=False, hyde=False)
     plain = replace(plain, expand=False)
     found = _search(server, plain, within)
@@ -229,6 +242,7 @@ def _search(server: Server, state: SearchState, within: Where) -> Results:
             prefer=RECENT if s.recent else None,
             every_word=s.every or None,
             boosts=boosts_written(filter(str.strip, s.boost.split(";"))) if s.boost else None,
+            as_of=s.as_of or None,
         ),
         filters=Filters(source=s.source or None, where=_condition(state)),
         within=within,
@@ -236,7 +250,7 @@ def _search(server: Server, state: SearchState, within: Where) -> Results:
 
 
 def _condition(state: SearchState, without: str = "") -> Condition:
-    """The filters that were chosen, perhaps all but one's own."""
+    """The chosen filters, optionally without one of them."""
     parts: list[Condition] = [
         AnyOf(tuple(Compare(name, "eq", value) for value in chosen))
         for name in _FACETS
@@ -248,7 +262,7 @@ def _condition(state: SearchState, without: str = "") -> Condition:
 
 
 def _facet(server: Server, name: Label, state: SearchState, within: Where) -> Facet:
-    """Counted among the documents that pass all other filters: what choosing it would leave."""
+    """Counts among the documents that pass all other filters: what choosing a value would leave."""
     counted = server.library.documents.counts(
         name, within.narrowed(_condition(state, without=name))
     )

@@ -1,4 +1,4 @@
-"""Screens for the owner: every setting and its origin, the tokens, the collections."""
+"""Screens for the owner: settings and their origins, tokens, collections."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def settings(
     find: Annotated[str, Query(max_length=200)] = "",
     changed: bool = False,
 ) -> Response:
-    """Read only: a page that could change what a file or the environment says would lie."""
+    """Read-only: the page can't change what a file or the environment sets."""
     found = [
         one
         for one in _settings(server)
@@ -104,7 +104,7 @@ async def create_token(
     right: _Names = None,
     expires: _Text = "",
 ) -> Response:
-    """The new token is in this answer and nowhere else: no address leads back to it."""
+    """Show the new token in this answer only: no address leads back to it."""
     labels = [label.strip() for label in audiences.split(",") if label.strip()]
     try:
         if every and labels:

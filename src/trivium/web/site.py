@@ -1,4 +1,4 @@
-"""Hangs the pages into the server: after the API's routes, behind the same guard and door."""
+"""Adds the pages to the server: after the API's routes, behind the same guard and door."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def furnish(app: FastAPI) -> None:
 
 
 def _say_what_is_not_there(app: FastAPI) -> None:
-    """An address that leads nowhere is a page for people and a problem for programs."""
+    """An unknown address gets a page for people and a problem document for programs."""
     otherwise = app.exception_handlers[HTTPException]
 
     @app.exception_handler(HTTPException)
@@ -48,7 +48,7 @@ def _say_what_is_not_there(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)
         person = "text/html" in request.headers.get("accept", "")
         if error.status_code == 404 and person and not request.url.path.startswith("/v1/"):
-            gone = NoSuchRoute(f"There is nothing at {request.url.path[:200]}.", fix="")
+            gone = NoSuchRoute(f"No page at {request.url.path[:200]}.", fix="")
             return failed(request, gone)
         answer: Response = await otherwise(request, error)  # type: ignore[misc]
         return answer

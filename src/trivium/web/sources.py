@@ -1,4 +1,4 @@
-"""The screen of the sources that a library keeps in step with: state, counts, errors, verifying."""
+"""The Sources screen: state, counts, errors and verification of synced sources."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def add(
     audience: Short = "",
     every: Short = "",
 ) -> Response:
-    """Options and places of secrets are lines `name = value`."""
+    """Read options and places of secrets from lines `name = value`."""
     known = await server.read(partial(kinds.kind_of, kind))
     lines = (line.partition("=") for line in options.splitlines() if line.strip())
     given = {left.strip(): right.strip() for left, _, right in lines}

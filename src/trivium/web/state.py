@@ -1,7 +1,7 @@
-"""The whole state of the search screen, as its address holds it: read from it, written into links.
+"""The state of the search screen, read from its address and written into links.
 
-What means nothing beside the rest (weights in a mode of one signal) is kept in the address and left
-out of the search, so that a person may change their mind. Knows nothing of libraries.
+Options that don't apply (weights when searching with one signal) stay in the address and out of the
+search, so that you can change your mind. Knows nothing of libraries.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ class SearchState:
     type: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
     where: str = ""
+    as_of: str = ""  # a day: search documents as they were then
     explain: int | None = None  # the result whose drawer is open; 0: of all together
     fields: int = 1  # boxes for queries, at least
 
     @classmethod
     def of(cls, given: QueryParams) -> SearchState:
-        """Raises BadSetting for what no link or form of ours says."""
+        """Raises BadSetting for values that no link or form of ours produces."""
         queries = tuple(text for text in given.getlist("q") if text.strip())
         limit, explain = _number(given, "n"), _number(given, "explain")
         return cls(
@@ -69,13 +70,14 @@ class SearchState:
             type=tuple(given.getlist("type")),
             source=tuple(given.getlist("source")),
             where=given.get("where", "").strip(),
+            as_of=given.get("as_of", "").strip(),
             explain=explain,
             fields=min(MOST_QUERIES, max(1, len(queries) + (given.get("add") == "1"))),
         )
 
     @property
     def boxes(self) -> tuple[str, ...]:
-        """The text of each query's box, the empty ones too."""
+        """The text in each query box, empty ones included."""
         return (*self.queries, *[""] * (self.fields - len(self.queries)))
 
     @property
@@ -84,17 +86,18 @@ class SearchState:
 
     @property
     def chosen(self) -> int:
-        """How many filters and options are not as they are by themselves."""
+        """How many filters and options differ from their defaults."""
         filters = sum(len(getattr(self, name)) for name in _FILTERS) + bool(self.where)
-        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every, bool(self.boost))
-        options = (*switched, not self.is_hybrid, self.by is not None)
+        switched = (self.rerank, self.hyde, self.expand, self.recent, self.every)
+        typed = (bool(self.boost), bool(self.as_of))
+        options = (*switched, *typed, not self.is_hybrid, self.by is not None)
         return filters + sum(options) + (self.weights is not None and self.is_hybrid)
 
     @property
     def is_advanced(self) -> bool:
-        """Whether something is chosen that lies folded under Advanced."""
+        """Whether an option under Advanced is in use."""
         switched = (self.rerank, self.hyde, self.expand, self.recent, self.every)
-        typed = (self.boost, self.where)
+        typed = (self.boost, self.where, self.as_of)
         return any(switched) or any(typed) or not self.is_hybrid or self.weights is not None
 
     @property
@@ -115,6 +118,7 @@ class SearchState:
             ("recent", "1", self.recent),
             ("every", "1", self.every),
             ("boost", self.boost, bool(self.boost)),
+            ("as_of", self.as_of, bool(self.as_of)),
         ]
         pairs += [(name, value) for name, value, differs in told if differs]
         if self.weights is not None:
@@ -129,8 +133,8 @@ class SearchState:
 
     @property
     def origin(self) -> str:
-        """What the address of a result keeps, to lead back here. Its queries it has anyway: nothing
-        where they are all."""
+        """The part of a result's address that leads back here. The address already has the
+        queries, so this is empty if there is nothing else."""
         told = replace(self, explain=None)
         alone = told == SearchState(self.queries, fields=self.fields)
         return "" if alone else told.address.removeprefix("/?")
@@ -141,7 +145,7 @@ class SearchState:
         return replace(self, explain=rank).address
 
     def more(self, shown: int) -> str:
-        """The same with more results; empty if there are no more to have."""
+        """The same search with more results; empty if there are no more."""
         larger = next((step for step in _STEPS if step > shown), None)
         return replace(self, limit=larger, explain=None).address if larger else ""
 
@@ -156,6 +160,9 @@ class SearchState:
 
     def all_three(self) -> str:
         return replace(self, mode=Mode.HYBRID, explain=None).address
+
+    def current(self) -> str:
+        return replace(self, as_of="", explain=None).address
 
     def any_of(self) -> str:
         return replace(self, combine=Combine.MAXIMUM, explain=None).address
@@ -183,9 +190,7 @@ def _number(given: QueryParams, name: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise BadSetting(
-            f"The address says `{name}={text[:50]}`.", fix="A whole number belongs there."
-        )
+        raise BadSetting(f"The address has `{name}={text[:50]}`.", fix="Use a whole number.")
     return int(text)
 
 
@@ -195,5 +200,5 @@ def _choice(kind: type[_Kind], given: QueryParams, name: str) -> _Kind | None:
         return kind(text) if text else None
     except ValueError:
         known = ", ".join(one.value for one in kind)
-        told = f"The address says `{name}={text[:50]}`."
-        raise BadSetting(told, fix=f"One of these belongs there: {known}.") from None
+        told = f"The address has `{name}={text[:50]}`."
+        raise BadSetting(told, fix=f"Use one of these: {known}.") from None

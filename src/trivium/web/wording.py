@@ -1,4 +1,4 @@
-"""What things are called on the screen, where the library's own word is for programs."""
+"""Display names of media types and fields, whose own names are for programs."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _FACTS = {
     "media_type": "Type",
     "language": "Language",
     "size": "Bytes",
-    "content_hash": "Hash of the bytes",
+    "content_hash": "Content hash",
     "fingerprint": "Read with",
     "chunks": "Passages",
 }
 
 
 def fact_name(given: str) -> str:
-    """What is said of an interpretation, in words; metadata keep their own."""
+    """The display name of an interpretation's field; metadata keep their own names."""
     return _FACTS.get(given, given.removeprefix("metadata."))

@@ -19,21 +19,21 @@ FOUND = [
 
 
 def checked(text: str, embedder: object = None) -> list[Statement]:
-    checker = Checker(EVEN, embedder)  # type: ignore[arg-type]
-    return list(checker.check(text, "What is fog in 2026?", FOUND))
+    checker = Checker(EVEN, embedder, FOUND, "What is fog in 2026?")  # type: ignore[arg-type]
+    return list(checker.check(text))
 
 
 @pytest.mark.parametrize("embedder", [None, TOY, MissingEmbedder(ModelUnavailable("none"))])
 @pytest.mark.parametrize(
     ("text", "supported", "why"),
     [
-        ("Fog is a cloud touching the ground [1].", True, "bear it out"),
-        ("Fog is a cloud touching the ground.", False, "cites no passage"),
-        ("Fog is a cloud touching the ground [2].", False, "do not say so"),
-        ("The harbour has 12 cranes of 1904 [2].", True, "bear it out"),
+        ("Fog is a cloud touching the ground [1].", True, "support it"),
+        ("Fog is a cloud touching the ground.", False, "cites no source"),
+        ("Fog is a cloud touching the ground [2].", False, "don't say so"),
+        ("The harbour has 12 cranes of 1904 [2].", True, "support it"),
         ("The harbour has 13 cranes [2].", False, "number 13"),
-        ("Fog in 2026 is a cloud that touches the ground [1].", True, "bear it out"),
-        ("Dragons guard treasure inside mountains [1].", False, "do not say so"),
+        ("Fog in 2026 is a cloud that touches the ground [1].", True, "support it"),
+        ("Dragons guard treasure inside mountains [1].", False, "don't say so"),
     ],
 )
 def test_statements(text: str, supported: bool, why: str, embedder: object) -> None:
@@ -79,7 +79,7 @@ def test_rare_words_count_more() -> None:
         ("The trial of Beacon began on June 14, 2023 [1].", ""),
         ("The trial of Beacon began in June 2023 [1].", ""),
         ("The trial of Beacon began on 14 July 2023 [1].", "another date than 14 July 2023"),
-        ("The trial of Beacon began in Lisbon on 14 June 2023 [1].", "do not name Lisbon"),
+        ("The trial of Beacon began in Lisbon on 14 June 2023 [1].", "don't name Lisbon"),
         ("Beacon passed the salt test [1].", "say the opposite"),
         ("Beacon did not pass the salt test [1].", ""),
         ("Water never entered two of ten housings [1].", "say the opposite"),
@@ -90,7 +90,5 @@ def test_dates_names_and_negation_are_compared(said: str, why: str) -> None:
         "The trial of Beacon began on 2023-06-14. Beacon did not pass the salt test."
         " Water entered two of ten housings."
     )
-    (one,) = Checker(Words(lambda words: [1.0] * len(words)), None).check(
-        said, "", [passage(1, text, title="Trials")]
-    )
+    (one,) = Checker(EVEN, None, [passage(1, text, title="Trials")]).check(said)
     assert (why in one.why) if why else one.supported, one

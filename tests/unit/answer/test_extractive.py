@@ -1,10 +1,14 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from tests.unit.answer.making import passage
 
 from trivium.answer.extractive import Extractor, Picked
+from trivium.answer.likeness import WordVectors
 from trivium.answer.passages import Passage
+from trivium.answer.statements import Before
+from trivium.answer.structure import sentences
 from trivium.answer.support import Words
 from trivium.errors import ModelUnavailable
 from trivium.models.missing import MissingEmbedder
@@ -60,7 +64,7 @@ def pick(
     embedder: Embedder = TOY,
     said: Sequence[str] = (),
 ) -> list[Picked]:
-    return Extractor(embedder, EVEN).pick(question, passages, said)
+    return Extractor(embedder, EVEN, WordVectors()).pick(question, passages, Before(said))
 
 
 def texts(question: str, *passages: Passage) -> list[str]:
@@ -183,3 +187,18 @@ def test_what_was_said_before_is_not_said_again() -> None:
     (one,) = pick("What was Beacon's budget?", [beacon], said=[told])
     assert one.text == "with a budget of 2.4 million euros"
     assert pick("What is fog?", [passage(1, "Fog is low.")], said=["Fog is low."]) == []
+
+
+def test_headings_captions_and_broken_sentences_are_no_answers() -> None:
+    text = (
+        "ends of a market sentence.\n\nMARKET INFORMATION\n\nThe Market of Old\n\n"
+        "2.1 Market Stops\n\n"
+        "Figure 3: Market stops of the year.\n\nTOTAL OF THE MARKET $821.14\n\n"
+        "The market stops at noon.[12][13]: 20 It opens at dawn."
+    )
+    (one,) = [passage(2, text)]
+    later = replace(one, citation=replace(one.citation, index=3))
+    assert [each.text for each in sentences(later)] == [
+        "TOTAL OF THE MARKET $821.14", "The market stops at noon.", "It opens at dawn.",
+    ]  # fmt: skip
+    assert sentences(one)[0].text == "ends of a market sentence.", "a document may begin so"

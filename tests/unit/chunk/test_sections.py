@@ -237,7 +237,7 @@ def test_more_chunks_than_allowed_are_counted_and_said() -> None:
     chunker = SectionsChunker(TOKENS, most=10)
     chunks = chunker.chunk(extraction)
     assert [chunk.index for chunk in chunks] == list(range(10))
-    assert chunker.note(extraction, chunks) == ("Only the first 10 of 12 passages are searchable.")
+    assert chunker.note(extraction, chunks) == ("You can search only the first 10 of 12 passages.")
     exact = SectionsChunker(TOKENS, most=12)
     assert exact.note(extraction, exact.chunk(extraction)) == ""
 
@@ -287,7 +287,7 @@ def test_a_ceiling_above_what_the_model_reads_is_said() -> None:
     ceiling = TOKENS.count(SENTENCE) * 10
     chunker = SectionsChunker(TOKENS, ceiling, wanted=2000)
     assert chunker.note(paper, chunker.chunk(paper)) == (
-        f"Passages hold {ceiling} tokens at most, not 2,000: the embedding model reads no more."
+        f"Passages have at most {ceiling} tokens, not 2,000: the embedding model reads no more."
     )
     short = markdown("# T\n\nx")
     assert chunker.note(short, chunker.chunk(short)) == ""

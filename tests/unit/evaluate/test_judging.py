@@ -89,13 +89,13 @@ def test_a_crash_before_the_files_were_replaced_is_mended(tmp_path: Path) -> Non
 
 def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "qrels.tsv").write_text("mine")
-    with pytest.raises(DatasetInvalid, match="not made by judging here"):
+    with pytest.raises(DatasetInvalid, match="from somewhere else"):
         Judgments(tmp_path)
-    with pytest.raises(DatasetInvalid, match="is no folder"):
+    with pytest.raises(DatasetInvalid, match="isn't a folder"):
         Judgments(tmp_path / "qrels.tsv")
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / LOG).write_text('{"query": "q", "text": "x"}\n[]\n')
-    with pytest.raises(DatasetInvalid, match=r"judgments.jsonl, line 2: it is no judgment"):
+    with pytest.raises(DatasetInvalid, match=r"judgments.jsonl, line 2: it isn't a judgment"):
         Judgments(tmp_path / "own")
 
 

@@ -52,7 +52,7 @@ def test_equal_runs_differ_by_nothing() -> None:
     found = compare([0.3, 0.9, 0.0], [0.3, 0.9, 0.0])
     assert (found.gain, found.p, found.ties) == (0.0, 1.0, 3)
     assert not found.real
-    assert str(found) == "There is no difference on any query."
+    assert str(found) == "No difference on any query."
 
 
 def test_a_great_difference_is_real_and_noise_is_not() -> None:

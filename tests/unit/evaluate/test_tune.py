@@ -61,7 +61,7 @@ def test_on_noise_no_gain_is_real() -> None:
     found = fit(dict.fromkeys(Signal, 0.0))
     assert not found.worth_it
     assert "not significant" in found.verdict
-    assert "Keep the settings as they are" in found.verdict
+    assert "Keep your settings" in found.verdict
     # On the queries that it was fitted to there always is one; those held out know better.
     assert found.fitted > found.before
     assert found.held_out.gain < found.fitted - found.before - 0.005
@@ -71,7 +71,7 @@ def test_what_cannot_be_bettered_stays() -> None:
     found = fit(dict.fromkeys(Signal, 1.0))
     assert found.changed == {}
     assert found.settings == PLAIN
-    assert found.verdict.startswith("No setting gains anything")
+    assert found.verdict.startswith("No setting does better")
     assert found.held_out.p == 1.0
 
 

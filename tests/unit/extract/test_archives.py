@@ -63,7 +63,7 @@ def test_locked_members_are_skipped_and_said() -> None:
     raw[directory + 8] |= 1  # the flag of encryption
     result = ZipExtractor().extract(Blob("x.zip", bytes(raw)))
     assert [m.name for m in result.enclosed] == ["open.txt"]
-    assert result.metadata["skipped"] == ("locked.txt is protected with a password",)
+    assert result.metadata["skipped"] == ("locked.txt is protected by a password",)
 
 
 def test_bombs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_empty(name: str, data: bytes) -> None:
 def test_size_limit() -> None:
     blob = Blob("a.txt", b"12345 7890")
     assert read(blob, max_bytes=10).text == "12345 7890"
-    with pytest.raises(FileTooLarge, match="10 bytes, the limit is 9"):
+    with pytest.raises(FileTooLarge, match="10 bytes; the limit is 9"):
         read(blob, max_bytes=9)
 
 

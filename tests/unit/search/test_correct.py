@@ -114,7 +114,7 @@ def test_unknown_words_are_counted_among_those_that_carry_a_topic(store: Backend
 def test_what_was_decided_is_told(store: Backend) -> None:
     (told,) = ask(store, "harbuor zeppelin").notes
     assert "harbour instead of harbuor" in told
-    assert ask(store, '"old harbuor"').notes[0].startswith("Perhaps meant")
+    assert ask(store, '"old harbuor"').notes[0].startswith("You perhaps meant")
     assert ask(store, "harbour").notes == ()
 
 

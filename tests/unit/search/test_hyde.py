@@ -53,13 +53,13 @@ def test_any_failure_is_a_sentence(reply: Reply, why: str) -> None:
     with ScriptedEndpoint(lambda seen: reply) as server:
         found = hypothesise(generator(server.url), "what is fog", PATIENCE)
     assert found.text == ""
-    assert found.note.startswith("Searched without a hypothetical answer. ")
+    assert found.note.startswith("Searched without a generated answer (HyDE). ")
     assert re.search(why, found.note)
 
 
 def test_nobody_listens() -> None:
     found = hypothesise(generator(f"http://127.0.0.1:{closed_port()}"), "what is fog")
-    assert "no connection" in found.note
+    assert "Couldn't connect" in found.note
 
 
 def test_a_model_that_hangs_costs_no_more_than_the_limit() -> None:

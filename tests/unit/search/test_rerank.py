@@ -114,9 +114,9 @@ def test_nothing_to_judge_needs_no_reranker() -> None:
 @pytest.mark.parametrize(
     ("reranker", "reason"),
     [
-        (Scripted(0.1, 0.2), "gave 2 scores for 3 passages"),
-        (Scripted(0.1, 0.2, float("nan")), "not between 0 and 1"),
-        (Scripted(0.1, 0.2, 7.0), "not between 0 and 1"),
+        (Scripted(0.1, 0.2), "returned 2 scores for 3 passages"),
+        (Scripted(0.1, 0.2, float("nan")), "n't between 0 and 1"),
+        (Scripted(0.1, 0.2, 7.0), "n't between 0 and 1"),
         (Scripted(error=ModelUnavailable("It is down.")), "It is down."),
         (Scripted(error=RuntimeError("a bug")), "RuntimeError: a bug"),
     ],

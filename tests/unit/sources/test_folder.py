@@ -120,5 +120,5 @@ def test_a_file_that_went_is_said_to_have_gone(tree: Path) -> None:
     (item,) = FolderSource([tree / "outside.pdf"]).items()
     assert callable(item.content)
     (tree / "outside.pdf").unlink()
-    with pytest.raises(FileUnreadable, match="not there any more"):
+    with pytest.raises(FileUnreadable, match="no longer exists"):
         item.content()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trivium.text.disagree import claims, disagreement
+from trivium.text.disagree import claims, disagreement, says
 
 
 def why(one: str, other: str) -> str:
@@ -38,7 +38,7 @@ def why(one: str, other: str) -> str:
         (
             "The lighthouse keeper sleeps during the winter storms.",
             "The lighthouse keeper never sleeps during the winter storms.",
-            "one denies what the other says",
+            "one says the opposite of the other",
         ),
     ],
 )
@@ -57,6 +57,43 @@ def test_they_may_disagree(one: str, other: str, told: str) -> None:
 )
 def test_they_agree_or_speak_of_other_things(one: str, other: str) -> None:
     assert why(one, other) == ""
+
+
+GROWN = "The dragon breathes fire in a cone of 90 feet."
+YOUNG = "The dragon breathes fire in a cone of 30 feet."
+
+
+@pytest.mark.parametrize(
+    ("title", "other", "is_hint"),
+    [
+        ("Red Dragon", "Red Dragon", True),
+        ("Old Red Dragon", "Young Red Dragon", False),  # both titles say dragon
+        ("Dragon", "Chronicle of the North", True),  # the sentences name the dragon themselves
+        ("Elk (Beast)", "Rhinoceros (Beast)", False),
+    ],
+)
+def test_they_must_speak_of_the_same_thing(title: str, other: str, is_hint: bool) -> None:
+    (one,), (two,) = claims(GROWN, "en", title), claims(YOUNG, "en", other)
+    assert bool(disagreement(one, two)) is is_hint
+
+
+def test_a_section_may_be_about_what_a_document_is_about() -> None:
+    (one,) = claims(GROWN, "en", "Red Wyrm")
+    (two,) = claims(YOUNG, "en", "Handbook of Monsters", "Red Wyrm")
+    assert disagreement(one, two)
+
+
+def test_an_apostrophe_of_another_kind_denies_too() -> None:
+    plain = "The lighthouse keeper can't sleep during winter storms."
+    assert why(plain, plain.replace("'", "’")) == ""
+
+
+def test_a_passage_that_says_both_means_two_things() -> None:
+    listed = claims("The spell raises 4 ghouls at dusk. The spell raises 5 ghouls at dusk.", "en")
+    (one,) = claims("The spell raises 4 ghouls at dusk.", "en")
+    assert disagreement(one, listed[1])
+    assert says(listed, one)
+    assert not says(listed[1:], one)
 
 
 def test_questions_and_fragments_state_nothing() -> None:

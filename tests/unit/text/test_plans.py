@@ -1,6 +1,6 @@
 from trivium.text.keywords import plan_keywords
 from trivium.text.query import parse
-from trivium.text.spelling import plan_spellings
+from trivium.text.spelling import PlannedWord, plan_spellings
 from trivium.text.stems import content_words, stem, stems, stop_words
 from trivium.text.trigrams import Vocabulary
 
@@ -44,3 +44,14 @@ def test_spelling_plans_weigh_by_the_likeliest_spelling() -> None:
     spelled = {s.words: s.factor for s in by_word["short"].spellings}
     assert spelled["short",] == spelled["shortsword",] == 1.0, "joined neighbours count in full"
     assert [p.weight for p in plan] == sorted((p.weight for p in plan), reverse=True)
+
+
+def test_a_plan_that_was_made_before_is_taken_again_unless_a_neighbour_joins_the_word() -> None:
+    vocabulary, plans = Vocabulary(), dict[str, PlannedWord]()
+    vocabulary.add(["short", "sword", "shortsword", "crown"])
+    apart = plan_spellings(["crown", "sword"], vocabulary, ["en"], lambda _: 2.0, plans=plans)
+    again = plan_spellings(["sword", "crown"], vocabulary, ["en"], lambda _: 2.0, plans=plans)
+    assert {id(one) for one in apart} == {id(one) for one in again}
+    joined = plan_spellings(["short", "sword"], vocabulary, ["en"], lambda _: 2.0, plans=plans)
+    assert all(("shortsword",) in [s.words for s in one.spellings] for one in joined)
+    assert plans.keys() == {"crown", "sword"}

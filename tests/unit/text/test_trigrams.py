@@ -2,7 +2,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.text.trigrams import KNOWN_THRESHOLD, THRESHOLD, Vocabulary, trigrams, word_similarity
+from trivium.text.trigrams import (
+    KNOWN_THRESHOLD,
+    MOST_KNOWN,
+    MOST_SIMILAR,
+    THRESHOLD,
+    Vocabulary,
+    _compare,
+    trigrams,
+    word_similarity,
+)
 
 WORDS = st.text(alphabet="abcdeé", min_size=1, max_size=12)
 
@@ -87,3 +96,18 @@ def test_everything_alike_enough_is_found(known: list[str], word: str) -> None:
     alike = {(w,) for w in known if word_similarity(word, (w,)) >= threshold and len(w) > 1}
     if len(alike) < 5 and len(word) > 1:
         assert alike <= found | {(word,)}
+
+
+@given(st.lists(WORDS, min_size=1, max_size=60), WORDS.filter(lambda word: len(word) > 1))
+def test_leaving_out_what_cannot_be_among_the_most_alike_changes_nothing(
+    known: list[str], word: str
+) -> None:
+    words = vocabulary(*known)
+    threshold = KNOWN_THRESHOLD if word in words else THRESHOLD
+    most = (MOST_KNOWN - 1) if word in words else MOST_SIMILAR
+    promising = [w for w in words.alike(word, threshold) if w != word]
+    compared = [_compare(word, (w,)) for w in promising]
+    alike = [s for s in compared if s.similarity >= threshold]
+    best = sorted(alike, key=lambda s: (-s.likeness, s.words))[:most]
+    kept = sorted(words._single(word, threshold, most), key=lambda s: (-s.likeness, s.words))
+    assert kept[:most] == best

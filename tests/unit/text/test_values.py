@@ -94,8 +94,8 @@ def test_a_field_that_lost_something_is_named() -> None:
         (NAN, "nan"),
         (-INFINITE, "-inf"),
         (10**400, "64 bits"),
-        ("\ud800", "no text"),
-        ("a\x00b", "no text"),
+        ("\ud800", "isn't text"),
+        ("a\x00b", "isn't text"),
         ("x" * (LONGEST_TEXT + 1), "64,001 characters"),
         ({"a": 1}, "dict"),
         ([[1]], "list"),
@@ -132,7 +132,7 @@ def test_filters_refuse_what_no_document_holds(value: Any) -> None:
 
 def test_numbers_in_a_filter_that_nothing_can_hold_are_refused() -> None:
     for digits in ("9" * 400, "9" * 5000, "1e400"):
-        with pytest.raises(BadFilter, match="too large a number"):
+        with pytest.raises(BadFilter, match="too large"):
             parse_filter(f"year>={digits}")
     assert parse_filter("year>=nan") == Compare("year", "ge", "nan")
     assert parse_filter(f"year>={'9' * 20}") == Compare("year", "ge", 1e20)

@@ -38,8 +38,8 @@ def opened(blob: Blob, *, max_pages: int = MAX_PAGES) -> Iterator[PdfDocument]:
             code = getattr(error, "err_code", None)
             if code in (_PASSWORD, _SECURITY):
                 raise FileLocked(
-                    f"{blob.name} is locked with a password.",
-                    fix="Open it with its password and save a copy without one.",
+                    f"{blob.name} is protected by a password.",
+                    fix="Open the file with its password and save a copy without one.",
                 ) from None
             raise FileDamaged(f"Couldn't read {blob.name}: the file is damaged.") from None
         try:
@@ -48,8 +48,8 @@ def opened(blob: Blob, *, max_pages: int = MAX_PAGES) -> Iterator[PdfDocument]:
                 raise FileEmpty(f"{blob.name} has no pages.")
             if count > max_pages:
                 raise FileTooLarge(
-                    f"{blob.name} has {count:,} pages, the limit is {max_pages:,}.",
-                    fix="Split it into parts.",
+                    f"{blob.name} has {count:,} pages; the limit is {max_pages:,}.",
+                    fix="Split the file into parts.",
                 )
             yield document
         finally:

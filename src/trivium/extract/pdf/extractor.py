@@ -87,9 +87,9 @@ class PdfExtractor:
             found.pages.append(page)
         drop_line_numbers(found.pages)
         if found.damaged == found.count:
-            raise FileDamaged(f"{blob.name} has no page that can be read.")
+            raise FileDamaged(f"{blob.name} has no readable page.")
         if found.given_up and not any(page.words for page in found.pages):
-            raise FileTimeout(f"{blob.name} has pages that took too long to recognise.")
+            raise FileTimeout(f"{blob.name} has pages that took too long to OCR.")
         if not any(page.words for page in found.pages):
             raise FileEmpty(f"{blob.name} has no text.", fix=self._advice(found))
         return found
@@ -127,8 +127,8 @@ class PdfExtractor:
 
     def _advice(self, found: Found) -> str:
         if not found.unread:
-            return "There is nothing in it to search."
+            return "The file has no text to search."
         if self._recognise is not None:
-            return f"OCR recognised nothing that makes sense. {found.advice}".rstrip()
+            return f"OCR found no readable text. {found.advice}".rstrip()
         reason = "OCR is off" if self._ocr == "off" else "no OCR program is installed"
-        return f"Its pages are images and {reason}: set `read.ocr` to auto."
+        return f"The pages are images and {reason}: set `read.ocr` to auto."

@@ -61,7 +61,7 @@ class PagePainter:
             width, height = page.get_size()
             scale = order.width / max(1.0, width)
             if order.width * height * scale > _MOST_PIXELS:
-                raise FileTooLarge("The page is too long to be drawn.", fix="Ask for less width.")
+                raise FileTooLarge("The page is too long to draw.", fix="Ask for less width.")
             picture = page.render(scale=scale).to_pil().convert("RGB")
             page.close()
         return _marked(picture, order, scale)
@@ -83,7 +83,7 @@ class ImagePainter:
                 scale = order.width / max(1.0, frame.width * 72 / resolution(frame))
                 height = max(1, round(frame.height * order.width / frame.width))
                 if order.width * height > _MOST_PIXELS:
-                    raise FileTooLarge("The picture is too long to be drawn.")
+                    raise FileTooLarge("The picture is too long to draw.")
                 return _marked(frame.resize((order.width, height)), order, scale)
         return _NOTHING
 

@@ -1,1 +1,1 @@
-"""One file for each kind of thing that can be asked for."""
+"""The routes, one file for each kind of thing."""

@@ -1,4 +1,4 @@
-"""The server itself: who is asking, what is set, whether it is well, what it has done."""
+"""Routes about the server: the caller, settings, health, metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ health = APIRouter(tags=["health"])
 
 @router.get("/caller", response_model=CallerAnswer, responses=responses())
 async def caller(caller: Anyone) -> Answered:
-    """Who the server takes you for: what your token may see and do."""
+    """Show who you are: what your token may see and do."""
     return Answered(
         CallerAnswer(
             name=caller.name,
@@ -38,8 +38,8 @@ async def caller(caller: Anyone) -> Answered:
 
 @router.get("/settings", response_model=SettingsAnswer, responses=responses())
 async def settings(server: Here, caller: Owner) -> Answered:
-    """Every setting in force, and where its value comes from. Keys are no settings, so none is
-    here."""
+    """List every setting, its value and where it comes from. Keys are not settings, so they are
+    never shown."""
     told = [
         SettingAnswer(
             name=name,
@@ -56,19 +56,19 @@ async def settings(server: Here, caller: Owner) -> Answered:
 
 @router.get("/presets", response_model=PresetsAnswer, responses=responses())
 async def presets(caller: Anyone) -> Answered:
-    """The settings of known systems, by name."""
+    """List the presets: settings of known systems, by name."""
     return Answered(PresetsAnswer({name: dict(sets) for name, sets in PRESETS.items()}))
 
 
 @health.get("/healthz", response_model=HealthAnswer)
 async def healthz() -> Answered:
-    """The process is alive."""
+    """Check that the process is alive."""
     return Answered(HealthAnswer("ok", __version__))
 
 
 @health.get("/readyz", response_model=HealthAnswer, responses={503: responses()[503]})
 async def readyz(server: Here) -> Answered:
-    """The library can be read."""
+    """Check that the library can be read."""
     await server.read(server.library.upkeep.check_there)
     await server.read(server.library.models.manifest)
     return Answered(HealthAnswer("ready", __version__))
@@ -76,7 +76,7 @@ async def readyz(server: Here) -> Answered:
 
 @health.get("/metrics", response_class=PlainTextResponse, responses=responses())
 async def metrics(server: Here, caller: Owner) -> PlainTextResponse:
-    """Counts for Prometheus, of the worker that answers."""
+    """Metrics for Prometheus, from the worker that answers."""
     return PlainTextResponse(
         server.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8"
     )

@@ -1,4 +1,4 @@
-"""Documents: listed, shown, compared with their past, restored, removed."""
+"""Routes for documents: list, show, compare versions, restore, remove."""
 
 from __future__ import annotations
 
@@ -36,16 +36,20 @@ _MOST_AROUND = 5
 _LARGEST = 2**53  # ids that any JSON reader keeps exactly
 Id = Annotated[int, Path(ge=1, le=_LARGEST, description="The document's id.")]
 PageLimit = Annotated[int, Query(ge=1, le=MOST_RESULTS)]
-Cursor = Annotated[str, Query(max_length=20, description="`next_cursor` of the page before.")]
-Number = Annotated[int | None, Query(ge=1, le=2**31, description="Of an interpretation.")]
-Filter = Annotated[str, Query(max_length=LONGEST, description="Such as `year>=2020 type:pdf`.")]
+Cursor = Annotated[str, Query(max_length=20, description="`next_cursor` from the previous page.")]
+Number = Annotated[
+    int | None, Query(ge=1, le=2**31, description="Number of an interpretation (version).")
+]
+Filter = Annotated[
+    str, Query(max_length=LONGEST, description="Filter, e.g. `year>=2020 type:pdf`.")
+]
 
 
 @router.get("/documents", response_model=DocumentsAnswer, responses=responses())
 async def documents(
     server: Here, caller: Reader, where: Filter = "", cursor: Cursor = "", limit: PageLimit = 50
 ) -> Answered:
-    """The documents, by id, a page at a time."""
+    """List documents by id, a page at a time."""
     call = partial(
         server.library.documents.all,
         caller.within(),
@@ -65,16 +69,16 @@ def after(cursor: str) -> int:
         return 0
     if not (cursor.isascii() and cursor.isdecimal()) or int(cursor) > _LARGEST:
         raise RequestInvalid(
-            "query.cursor: this is not a cursor.",
-            fix="Give one of an answer.",
-            on_page="Begin at the first documents again.",
+            "query.cursor: this isn't a valid cursor.",
+            fix="Use `next_cursor` from an answer.",
+            on_page="Start at the first page again.",
         )
     return int(cursor)
 
 
 @router.get("/documents/{id}", response_model=DocumentAnswer, responses=responses(404))
 async def document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
-    """One document, without its text."""
+    """Show a document without its text."""
     found = await server.read(partial(server.library.documents.get, id, caller.within()))
     return Answered(DocumentAnswer.of(found))
 
@@ -82,7 +86,7 @@ async def document(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A
 @router.get(
     "/documents/{id}/text",
     response_class=PlainTextResponse,
-    responses=responses(404) | {304: {"description": "It is as `If-None-Match` says."}},
+    responses=responses(404) | {304: {"description": "Unchanged since `If-None-Match`."}},
 )
 async def text(
     server: Here,
@@ -91,7 +95,7 @@ async def text(
     id: Id,  # noqa: A002
     interpretation: Number = None,
 ) -> Response:
-    """The text of a document, as it is now or as it was in an interpretation."""
+    """Get the text of a document, now or in an earlier interpretation (version)."""
     library, within = server.library, caller.within()
     found = await server.read(partial(library.documents.get, id, within))
     etag = tag(found, "text", interpretation or found.interpretation)
@@ -109,7 +113,7 @@ async def passages(
     cursor: Cursor = "",
     limit: PageLimit = 50,
 ) -> Answered:
-    """What a document was cut into, in order, a page at a time."""
+    """List the passages of a document in order, a page at a time."""
     first = after(cursor)
     found = await server.read(partial(server.library.documents.passages, id, caller.within()))
     more = len(found) > first + limit
@@ -125,9 +129,11 @@ async def passage(
     caller: Reader,
     id: Id,  # noqa: A002
     index: Annotated[int, Path(ge=0, le=2**31)],
-    around: Annotated[int, Query(ge=0, le=_MOST_AROUND, description="Neighbours each side.")] = 0,
+    around: Annotated[
+        int, Query(ge=0, le=_MOST_AROUND, description="Number of neighbours on each side.")
+    ] = 0,
 ) -> Answered:
-    """One passage, counted from 0, with those around it."""
+    """Get one passage, counted from 0, with its neighbours."""
     call = partial(
         server.library.documents.passage,
         id,
@@ -158,7 +164,7 @@ async def similar(
     limit: PageLimit = 10,
     explain: bool = False,
 ) -> Answered:
-    """Documents like this one; with the number of a passage, passages like that."""
+    """Find similar documents; with the number of a passage, similar passages."""
     call = partial(
         server.library.similar,
         id,
@@ -175,7 +181,7 @@ async def similar(
     "/documents/{id}/interpretations", response_model=HistoryAnswer, responses=responses(404)
 )
 async def interpretations(server: Here, caller: Reader, id: Id) -> Answered:  # noqa: A002
-    """Every interpretation that is kept, by number; the last is the active one."""
+    """List all interpretations (versions) by number; the last one is active."""
     found = await server.read(partial(server.library.history.of, id, caller.within()))
     return Answered(HistoryAnswer(id, [InterpretationAnswer.of(one) for one in found]))
 
@@ -188,7 +194,7 @@ async def diff(
     old: Number = None,
     new: Number = None,
 ) -> Answered:
-    """What tells two interpretations apart; without numbers, the last two."""
+    """Compare two interpretations; without numbers, the last two."""
     found = await server.read(partial(server.library.history.diff, id, old, new, caller.within()))
     return Answered(
         DiffAnswer(
@@ -216,7 +222,7 @@ async def restore(server: Here, caller: Keeper, id: Id, body: RestoreBody) -> An
 
 @router.delete("/documents/{id}", response_model=RemovedAnswer, responses=responses(404))
 async def remove(server: Here, caller: Keeper, id: Id) -> Answered:  # noqa: A002
-    """Remove a document: text, passages, vectors, history. The file it came from stays."""
+    """Remove a document: text, passages, vectors, history. Your original file stays."""
     gone = await server.writing.run(partial(_remove, server.library, id, caller.within()))
     return Answered(RemovedAnswer(DocumentAnswer.of(gone)))
 

@@ -1,4 +1,4 @@
-"""How good the search is, for the owner: judged sets, judgments, evaluations, comparisons."""
+"""Routes to measure search quality, for the owner: judged sets, judgments, runs, comparisons."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _judged_sets(server: Server) -> JudgedSets:
 
 @router.get("/evaluations", response_model=SetsAnswer, responses=responses())
 async def sets(server: Here, caller: Owner) -> Answered:
-    """The judged sets that the library keeps."""
+    """List the judged sets in the library."""
     found = await server.read(_judged_sets(server).all)
     return Answered(SetsAnswer(found))
 
@@ -54,7 +54,7 @@ async def sets(server: Here, caller: Owner) -> Answered:
     "/evaluations", response_model=JudgedSet, status_code=201, responses=responses(408, 413)
 )
 async def make_up(server: Here, caller: Owner, body: SyntheticBody) -> Answered:
-    """Make a set of queries from the documents themselves: asked and judged by no person."""
+    """Generate a set of queries from the documents; no person asks or judges them."""
     made = await server.judging.run(partial(_make_up, server, body))
     return Answered(made, 201)
 
@@ -66,7 +66,7 @@ def _make_up(server: Server, body: SyntheticBody) -> JudgedSet:
 
 @router.get("/evaluations/{name}/runs", response_model=RunsAnswer, responses=responses(404))
 async def runs(server: Here, caller: Owner, name: Name) -> Answered:
-    """The saved evaluations of a set, the newest first."""
+    """List the saved evaluations of a set, newest first."""
     found = await server.read(partial(_judged_sets(server).runs, name))
     return Answered(
         RunsAnswer([RunAnswer(run.id, EvaluationAnswer.of(run.found)) for run in found])
@@ -85,7 +85,7 @@ async def runs(server: Here, caller: Owner, name: Name) -> Answered:
 async def measure(
     server: Here, caller: Owner, request: Request, name: Name, body: RunBody
 ) -> StreamingResponse:
-    """Measure each signal, their fusion and its reranking on a set, and save what was found."""
+    """Measure each signal, the fused and the reranked results on a set, and save the run."""
     kept = _judged_sets(server)
     await server.read(partial(kept.check, name))
 
@@ -105,7 +105,7 @@ async def measure(
 
 
 class _Progress:
-    """Tells how far it is, a few times a second."""
+    """Send progress a few times a second."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
@@ -121,7 +121,7 @@ class _Progress:
     "/evaluations/{name}/runs/{run}", response_model=WholeRunAnswer, responses=responses(404)
 )
 async def run(server: Here, caller: Owner, name: Name, run: RunId) -> Answered:
-    """One saved evaluation, with the values of every query."""
+    """Get one saved evaluation, with the values of every query."""
     found = await server.read(partial(_judged_sets(server).run, name, run))
     return Answered(WholeRunAnswer(found.id, WholeEvaluation.of(found.found)))
 
@@ -131,10 +131,12 @@ async def compare(
     server: Here,
     caller: Owner,
     name: Name,
-    run: Annotated[str, Query(min_length=1, max_length=100, description="Of now.")],
-    against: Annotated[str, Query(min_length=1, max_length=100, description="Of before.")],
+    run: Annotated[str, Query(min_length=1, max_length=100, description="Id of the newer run.")],
+    against: Annotated[
+        str, Query(min_length=1, max_length=100, description="Id of the older run.")
+    ],
 ) -> Answered:
-    """What one saved evaluation gained over another, and whether that may be chance."""
+    """Compare two saved evaluations, and say whether the difference may be chance."""
     found = await server.read(partial(_judged_sets(server).compared, name, run, against))
     return Answered(WholeComparison.of(found))
 
@@ -143,7 +145,7 @@ async def compare(
     "/evaluations/{name}/judgments", response_model=JudgmentsAnswer, responses=responses(404)
 )
 async def judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> Answered:
-    """What was said of documents for one query."""
+    """List the judgments for one query."""
     return Answered(await server.read(partial(_judged, server, name, query)))
 
 
@@ -153,7 +155,7 @@ async def judgments(server: Here, caller: Owner, name: Name, query: _Asked) -> A
     responses=responses(404, 408, 413),
 )
 async def judge(server: Here, caller: Owner, name: Name, body: JudgmentBody) -> Answered:
-    """Say of a document how relevant it is for a query; the set begins with its first judgment."""
+    """Judge how relevant a document is to a query; the first judgment creates the set."""
     return Answered(await server.read(partial(_judge, server, name, body)))
 
 

@@ -1,4 +1,4 @@
-"""Files: sent in, fetched from the web, given back as they came, drawn page by page."""
+"""Routes for files: upload, fetch from the web, download the original, draw pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import TypeAdapter, ValidationError
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from trivium.access import Caller
 from trivium.errors import DocumentNotFound, RequestInvalid
@@ -34,7 +34,7 @@ UPLOADS = frozenset({"/v1/documents", "/add"})  # routes that take a whole file;
 OVERHEAD = 1 << 20  # bytes of a request beside the file
 
 _FIELD_BYTES = 64 << 10
-_WIDTH = Query(ge=50, le=3000, description="Of the picture, in pixels.")
+_WIDTH = Query(ge=50, le=3000, description="Width of the picture, in pixels.")
 # Whatever a file holds, a browser shows it as nothing of ours and runs nothing of it.
 _HARMLESS = {"Content-Security-Policy": "sandbox; default-src 'none'"}
 _METADATA: TypeAdapter[dict[str, MetaScalar | list[MetaScalar]]] = TypeAdapter(
@@ -48,7 +48,7 @@ _FORM = {
         "collection": {"type": "string", "maxLength": 200},
         "category": {"type": "string", "maxLength": 200},
         "audience": {"type": "string", "maxLength": 200},
-        "metadata": {"type": "string", "description": "A JSON object: names and values."},
+        "metadata": {"type": "string", "description": "A JSON object of names and values."},
     },
 }
 
@@ -59,8 +59,8 @@ _FORM = {
     status_code=201,
     responses=responses(408, 409, 413)
     | {
-        200: {"model": AddedAnswer, "description": "It was there."},
-        202: {"model": TakenAnswer, "description": "It is kept, and a job adds it."},
+        200: {"model": AddedAnswer, "description": "Already in the library."},
+        202: {"model": TakenAnswer, "description": "Uploaded. A job adds it."},
     },
     openapi_extra={
         "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _FORM}}}
@@ -70,15 +70,17 @@ async def upload(
     server: Here,
     caller: Adder,
     request: Request,
-    wait: Annotated[bool, Query(description="Until it is added; false: answer with a job.")] = True,
+    wait: Annotated[
+        bool, Query(description="Wait until the file is added; false: return a job at once.")
+    ] = True,
 ) -> Answered:
-    """Add a file. Its name again is a new version of it. Labels that are not given come from the
-    token: what it adds, its own audience sees."""
+    """Add a file. A file with the same name becomes a new version. Labels you don't give come from
+    the token: its own audience sees what it adds."""
     # The form is read here, and not by FastAPI, which would read it before it asks who comes.
     async with _form(request) as form:
         file = form.get("file")
         if not isinstance(file, UploadFile):
-            raise RequestInvalid("body.file: there is no file in the form.")
+            raise RequestInvalid("body.file: the form has no file.")
         wanted, name = _wanted(form), file.filename or ""
         if not wait:
             take = partial(server.library.uploads.receive_later, caller, name, file.file, wanted)
@@ -95,10 +97,10 @@ async def upload(
     response_model=AddedAnswer,
     status_code=201,
     responses=responses(408, 409, 413)
-    | {200: {"model": AddedAnswer, "description": "It was there."}},
+    | {200: {"model": AddedAnswer, "description": "Already in the library."}},
 )
 async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> Answered:
-    """Add what stands at a public web address. Private addresses are refused."""
+    """Add a page or file from a public web address. Private addresses are refused."""
     report = await server.writing.run(
         partial(
             server.library.uploads.receive_url,
@@ -112,7 +114,7 @@ async def add_url(server: Here, caller: Adder, body: AddUrlBody) -> Answered:
 
 @asynccontextmanager
 async def _form(request: Request) -> AsyncIterator[FormData]:
-    """The parts of a form. Files above a megabyte lie on disk, without a name, until it is left."""
+    """The parts of a form. Files above a megabyte stay on disk, unnamed, until it closes."""
     try:
         form = await request.form(max_files=1, max_fields=10, max_part_size=_FIELD_BYTES)
     except HTTPException as error:
@@ -135,7 +137,7 @@ def _wanted(form: FormData) -> Wanted:
         given = json.loads(told.get("metadata") or "{}")
         metadata = _metadata(_METADATA.validate_python(given, strict=True))
     except (ValueError, ValidationError, RecursionError) as reason:
-        raise RequestInvalid("body.metadata: it is no JSON object of plain values.") from reason
+        raise RequestInvalid("body.metadata: this isn't a JSON object of plain values.") from reason
     return Wanted(
         _label(told, "collection"), _label(told, "category"), _label(told, "audience"), metadata
     )
@@ -144,20 +146,20 @@ def _wanted(form: FormData) -> Wanted:
 def _label(told: dict[str, str], name: str) -> str | None:
     value = told.get(name)
     if value is not None and (not 0 < len(value) <= 200 or not value.isprintable()):
-        raise RequestInvalid(f"body.{name}: it takes 1 to 200 printable characters.")
+        raise RequestInvalid(f"body.{name}: give 1 to 200 printable characters.")
     return value
 
 
 def _metadata(given: dict[str, MetaScalar | list[MetaScalar]]) -> Metadata:
     if len(given) > MOST_NAMES:
-        raise RequestInvalid(f"body.metadata: it has more than {MOST_NAMES} fields.")
+        raise RequestInvalid(f"body.metadata: there are more than {MOST_NAMES} fields.")
     return {
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }
 
 
 async def _added(server: Server, caller: Caller, report: Report) -> Answered:
-    """What became of a file and of those within it. That the file itself failed is an error."""
+    """The outcome of a file and the files inside it. Raises if the file itself failed."""
     first = next((one for one in report.outcomes if not one.enclosed), None)
     if first is not None and first.error is not None:
         raise first.error
@@ -194,7 +196,10 @@ _NOT_MODIFIED = {304: {"description": "It is as `If-None-Match` says."}}
     response_class=Response,
     responses=responses(404)
     | _NOT_MODIFIED
-    | {200: {"content": {"application/octet-stream": {}}, "description": "The file."}},
+    | {
+        200: {"content": {"application/octet-stream": {}}, "description": "The file."},
+        307: {"description": "A link to it in the object store, valid for some seconds."},
+    },
 )
 async def original(
     server: Here,
@@ -203,12 +208,19 @@ async def original(
     id: Id,  # noqa: A002
     interpretation: Number = None,
 ) -> Response:
-    """The file as it came, from the archive."""
+    """Download the original file from the archive."""
     library, within = server.library, caller.within()
     found = await server.read(partial(library.documents.get, id, within))
     etag = tag(found, "original", interpretation or found.interpretation)
     if not_modified(request, etag):
         return Response(status_code=304, headers=etag.headers)
+    lasting = server.settings.archive_link_seconds
+    if lasting:
+        link = await server.read(
+            partial(library.history.link, id, lasting, within, interpretation=interpretation)
+        )
+        if link is not None:  # it opens the bytes to whoever has it, so nobody keeps it
+            return RedirectResponse(link, status_code=307, headers={"Cache-Control": "no-store"})
     data = await server.read(
         partial(library.history.original, id, within, interpretation=interpretation)
     )
@@ -233,13 +245,13 @@ async def page(
     caller: Reader,
     request: Request,
     id: Id,  # noqa: A002
-    page: Annotated[int, Path(ge=1, le=100_000, description="Counted from 1.")],
+    page: Annotated[int, Path(ge=1, le=100_000, description="Page number, from 1.")],
     width: Annotated[int, _WIDTH] = 1000,
     passage: Annotated[
         int | None, Query(ge=0, le=2**31, description="Number of a passage to mark.")
     ] = None,
 ) -> Response:
-    """A page of a PDF or a scan as a picture, perhaps with a passage marked."""
+    """Get a page of a PDF or scan as a picture, optionally with a passage marked."""
     library, within = server.library, caller.within()
     found = await server.read(partial(library.documents.get, id, within))
     etag = tag(found, "page", page, width, passage)

@@ -1,7 +1,7 @@
-"""Jobs: looked at, followed as they move, cancelled, tried again.
+"""Routes for jobs: show, follow, cancel, retry.
 
-They name documents of every audience, so only who may see all of them is shown any; but whoever
-sent a file in may look at the job that adds it.
+Jobs name documents of every audience, so only callers who may see everything can list them; but
+anyone who uploads a file may look at the job that adds it.
 """
 
 from __future__ import annotations
@@ -49,33 +49,33 @@ Number = Annotated[int, Path(ge=1, le=2**53)]
 async def jobs(
     server: Here,
     caller: Owner,
-    ended: Annotated[bool, Query(description="Those that have ended, too.")] = True,
+    ended: Annotated[bool, Query(description="Include finished jobs.")] = True,
     limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 50,
 ) -> Answered:
-    """The newest jobs first."""
+    """List jobs, newest first."""
     found = await server.read(partial(server.library.jobs.all, ended=ended, limit=limit))
     return Answered(JobsAnswer([JobAnswer.of(job) for job in found]))
 
 
 @router.get("/jobs/{id}", response_model=JobAnswer, responses=responses(404))
 async def job(server: Here, caller: Anyone, id: Number) -> Answered:  # noqa: A002
-    """One job, as it is now."""
+    """Show a job."""
     return Answered(_told(await _seen(server, caller, id), caller))
 
 
 async def _seen(server: Server, caller: Caller, id_: int) -> Job:
-    """A job that this caller may look at. To others none is there or not there."""
+    """A job that this caller may see. Others can't tell whether it exists."""
     if is_owner(caller):
         return await server.read(partial(server.library.jobs.get, id_))
     with suppress(JobNotFound):
         found = await server.read(partial(server.library.jobs.get, id_))
         if caller.id and found.options.get("by") == caller.id:
             return found
-    raise RightMissing("This is for tokens of all audiences and collections.")
+    raise RightMissing("You need a token for all audiences and collections.")
 
 
 def _told(job: Job, caller: Caller) -> JobAnswer:
-    """Its notes may speak of documents that only the owner sees."""
+    """Leave out the notes, which may name documents that only the owner sees."""
     return JobAnswer.of(job if is_owner(caller) else replace(job, notes=()))
 
 
@@ -88,7 +88,7 @@ async def tasks(
     cursor: Cursor = "",
     limit: PageLimit = 50,
 ) -> Answered:
-    """The documents of a job, in the order offered, a page at a time."""
+    """List the documents of a job in order, a page at a time."""
     first = after(cursor)
     await _seen(server, caller, id)
     found = await server.read(
@@ -102,13 +102,13 @@ async def tasks(
 
 @router.post("/jobs/{id}/cancel", response_model=JobAnswer, responses=responses(404))
 async def cancel(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
-    """Stop a job at its next document. What it has done stays."""
+    """Stop a job at its next document. Documents already added stay."""
     return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.cancel, id))))
 
 
 @router.post("/jobs/{id}/retry", response_model=JobAnswer, responses=responses(404))
 async def retry(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A002
-    """Let what failed be worked on again, by this server."""
+    """Retry the failed documents of a job."""
     await server.read(partial(server.library.jobs.retry, id))
     server.wake()
     return Answered(JobAnswer.of(await server.read(partial(server.library.jobs.get, id))))
@@ -119,7 +119,7 @@ async def retry(server: Here, caller: Owner, id: Number) -> Answered:  # noqa: A
     response_class=StreamingResponse,
     responses=responses(404)
     | described(
-        "Server-sent events: `job`, whenever it has moved, until it has ended, or `error` with a"
+        "Server-sent events: `job` whenever the job changes, until it ends, or `error` with a"
         " problem document.",
         "job",
         "error",
@@ -131,7 +131,7 @@ async def events(
     request: Request,
     id: Number,  # noqa: A002
 ) -> StreamingResponse:
-    """A job as it is now, and again whenever it has moved, as server-sent events."""
+    """Follow a job as server-sent events: now, and whenever it changes."""
     first = await _seen(server, caller, id)
     check_room(server)
     return StreamingResponse(

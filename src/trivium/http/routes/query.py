@@ -1,4 +1,4 @@
-"""Questions, answered as they are written, and the conversations that the library keeps of them."""
+"""Routes for questions, with streamed answers, and for saved conversations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ router = APIRouter(prefix="/v1", tags=["query"])
 
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME + 50)]
 _EVENTS = (
-    "With `stream`, server-sent events: `step`, `token`, `citation` and `usage` as they come, then"
+    "With `stream`, server-sent events: `step`, `token`, `citation` and `usage`, then"
     " `done` with the whole answer, or `error` with a problem document."
 )
 
@@ -35,8 +35,8 @@ _EVENTS = (
     | described(_EVENTS, "step", "token", "citation", "usage", "done", "error"),
 )
 async def query(server: Here, caller: Reader, request: Request, body: QueryBody) -> Response:
-    """Answer a question from the documents, each statement with the passages it rests on. Without a
-    language model the answer is made of the documents' own sentences, and says so."""
+    """Answer a question from the documents, with citations for every statement. Without a language
+    model the answer quotes the documents, and says so."""
     b, name = body, body.conversation
     server.library.queries.note(b.question, None, 0.0, caller.id)
     events = await server.read(
@@ -64,7 +64,7 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
 
 
 def _said(one: AnswerEvent, conversation: str) -> tuple[str, Told]:
-    """An event, with the conversation as its caller calls it."""
+    """An event, with the caller's own name of the conversation."""
     told = replace(one.answer, conversation=conversation) if isinstance(one, Done) else one
     return type(one).__name__.lower(), told
 
@@ -77,7 +77,7 @@ def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:
 
 @router.get("/conversations", response_model=ConversationsAnswer, responses=responses())
 async def conversations(server: Here, caller: Reader) -> Answered:
-    """The conversations of this caller; for who may see everything, those of everyone."""
+    """List your saved conversations; with access to everything, those of everyone."""
     found = await server.read(partial(server.library.conversations.all, caller.within()))
     told = [(caller.conversation_seen(one.name), one) for one in found]
     return Answered(
@@ -87,7 +87,7 @@ async def conversations(server: Here, caller: Reader) -> Answered:
 
 @router.get("/conversations/{name:path}", response_model=TurnsAnswer, responses=responses(404))
 async def conversation(server: Here, caller: Reader, name: Name) -> Answered:
-    """What was asked and answered in a conversation, the oldest first."""
+    """Show the turns of a conversation, oldest first."""
     called = caller.conversation(name)
     found = await server.read(partial(server.library.conversations.get, called, caller.within()))
     return Answered(TurnsAnswer(name, found))
@@ -97,7 +97,7 @@ async def conversation(server: Here, caller: Reader, name: Name) -> Answered:
     "/conversations/{name:path}", response_model=ForgottenAnswer, responses=responses(404)
 )
 async def forget(server: Here, caller: Reader, name: Name) -> Answered:
-    """Forget a conversation."""
+    """Delete a conversation."""
     called = caller.conversation(name)
     gone = await server.read(partial(server.library.conversations.forget, called, caller.within()))
     return Answered(ForgottenAnswer(gone))

@@ -1,4 +1,4 @@
-"""Searching, suggesting, and the collections there are to search in."""
+"""Routes for searching, suggestions and collections."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def answer(results: Results, *, explain: bool) -> SearchAnswer:
 async def suggest(
     server: Here,
     caller: Reader,
-    q: Annotated[str, Query(max_length=LONGEST, description="What was typed so far.")],
+    q: Annotated[str, Query(max_length=LONGEST, description="The text typed so far.")],
     limit: Annotated[int, Query(ge=1, le=20)] = 8,
 ) -> Answered:
-    """How what someone types may go on, in words of documents they may see."""
+    """Suggest completions, in words of documents that the caller may see."""
     call = partial(server.library.suggest, q, limit, caller.within())
     return Answered(SuggestAnswer(await server.read(call)))
 
 
 @router.get("/collections", response_model=CollectionsAnswer, responses=responses())
 async def collections(server: Here, caller: Reader) -> Answered:
-    """The collections, with what of them this caller may see."""
+    """List collections, with what this caller may see of them."""
     found = await server.read(partial(server.library.documents.collections, caller.within()))
     return Answered(CollectionsAnswer(found))

@@ -1,4 +1,4 @@
-"""Where documents come from by themselves: folders of the server's machine that it follows."""
+"""Routes for watched folders on the server's machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/v1", tags=["sources"])
 
 @router.get("/sources", response_model=SourcesAnswer, responses=responses())
 async def sources(server: Here, caller: Owner) -> Answered:
-    """The folders that the server follows."""
+    """List the watched folders."""
     found = await server.read(server.library.folders.all)
     return Answered(SourcesAnswer([_told(server, folder) for folder in found]))
 
@@ -29,8 +29,8 @@ async def sources(server: Here, caller: Owner) -> Answered:
     "/sources", response_model=SourceAnswer, status_code=201, responses=responses(408, 413)
 )
 async def add(server: Here, caller: Owner, body: SourceBody) -> Answered:
-    """Follow a folder of the server's machine: what lies in it is added, updated and removed as it
-    changes."""
+    """Watch a folder on the server's machine: the server adds its files and keeps up as they
+    change."""
     call = partial(
         server.library.folders.add,
         body.path,
@@ -48,7 +48,7 @@ async def remove(
     caller: Owner,
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
 ) -> Answered:
-    """Follow a folder no longer. Its documents stay."""
+    """Stop watching a folder. Its documents stay."""
     await server.read(partial(server.library.folders.remove, id))
     return Answered(ForgottenSourceAnswer(id))
 

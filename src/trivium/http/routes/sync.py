@@ -1,4 +1,4 @@
-"""Sources that the library keeps in step with: what they are, how far, what failed."""
+"""Routes for synced sources: add, run, verify, pause, remove."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Name = Annotated[str, Path(min_length=1, max_length=64)]
 
 @router.get("/sync", response_model=SyncsAnswer, responses=responses())
 async def sources(server: Here, caller: Owner) -> Answered:
-    """The sources, each with its state and its last run."""
+    """List the synced sources with their state and last run."""
     found = await server.read(lambda: [told(server.library, s) for s in server.library.sync.all()])
     return Answered(SyncsAnswer(found))
 
 
 @router.get("/sync-kinds", response_model=SyncKindsAnswer, responses=responses())
 async def kinds(server: Here, caller: Owner) -> Answered:
-    """The kinds of sources there are, with their options."""
+    """List the kinds of sources, with their options."""
     found = await server.read(lambda: [known.kind_of(name) for name in known.entries()])
     shapes = [
         SyncKindAnswer(k.name, k.help, dict(k.options), list(k.required), list(k.secrets))
@@ -54,7 +54,7 @@ async def kinds(server: Here, caller: Owner) -> Answered:
     responses=responses(404, 408, 409, 413, 502),
 )
 async def add(server: Here, caller: Owner, body: SyncBody) -> Answered:
-    """Keep a source in step from now on. Its first run reads everything."""
+    """Add a source to sync. Its first run reads everything."""
     source = KeptSource(
         body.name,
         body.kind,
@@ -71,7 +71,7 @@ async def add(server: Here, caller: Owner, body: SyncBody) -> Answered:
 
 @router.get("/sync/{name}", response_model=SyncDetailAnswer, responses=responses(404))
 async def one(server: Here, caller: Owner, name: Name) -> Answered:
-    """A source and what of it failed."""
+    """Show a source and the items that failed."""
 
     def look() -> SyncDetailAnswer:
         sync = server.library.sync
@@ -88,19 +88,19 @@ async def one(server: Here, caller: Owner, name: Name) -> Answered:
     responses=responses(404, 408, 409, 413),
 )
 async def run(server: Here, caller: Owner, name: Name, body: SyncRunBody) -> Answered:
-    """Let the server run it now; the answer doesn't wait for that."""
+    """Start a run now; the answer doesn't wait for it."""
     return await _changed(server, partial(server.library.sync.ask, name, full=body.full), 202)
 
 
 @router.post("/sync/{name}/pause", response_model=SyncAnswer, responses=responses(404))
 async def pause(server: Here, caller: Owner, name: Name) -> Answered:
-    """Begin no run, and end the one under way."""
+    """Pause a source: stop the current run and start no new one."""
     return await _changed(server, partial(server.library.sync.pause, name))
 
 
 @router.post("/sync/{name}/resume", response_model=SyncAnswer, responses=responses(404))
 async def resume(server: Here, caller: Owner, name: Name) -> Answered:
-    """Let a paused source run again."""
+    """Resume a paused source."""
     return await _changed(server, partial(server.library.sync.resume, name))
 
 
@@ -109,9 +109,9 @@ async def verify(
     server: Here,
     caller: Owner,
     name: Name,
-    ids: Annotated[bool, Query(description="Only which items are there.")] = False,
+    ids: Annotated[bool, Query(description="Compare only which items exist.")] = False,
 ) -> Answered:
-    """Compare the source and the library item by item. Nothing is changed."""
+    """Compare the source with the library item by item. Changes nothing."""
     found = await server.read(partial(server.library.sync.verify, name, ids_only=ids))
     rows = [DifferenceAnswer(one.item, one.kind, one.reason) for one in found.differences]
     return Answered(VerifiedAnswer(name, found.compared, rows))
@@ -122,9 +122,9 @@ async def remove(
     server: Here,
     caller: Owner,
     name: Name,
-    keep_documents: Annotated[bool, Query(description="Leave what came from it.")] = False,
+    keep_documents: Annotated[bool, Query(description="Keep its documents.")] = False,
 ) -> Answered:
-    """Keep it in step no longer, and remove its documents."""
+    """Remove a source and its documents."""
     act = partial(server.library.sync.remove, name, keep_documents=keep_documents)
     return Answered(RemovedSyncAnswer(name, await server.read(act)))
 

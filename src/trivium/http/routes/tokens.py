@@ -1,4 +1,4 @@
-"""Access tokens, for the owner: made, listed, revoked. A secret is shown once, by its maker."""
+"""Routes for access tokens, for the owner: create, list, revoke. A secret is shown once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1", tags=["tokens"])
 
 @router.get("/tokens", response_model=TokensAnswer, responses=responses())
 async def tokens(server: Here, caller: Owner) -> Answered:
-    """What each token may see and do. Their secrets are not known."""
+    """List tokens and what each may see and do. The secrets are not stored."""
     found = await server.read(server.library.tokens.all)
     return Answered(TokensAnswer([TokenAnswer.of(token) for token in found], _needed(server)))
 
@@ -27,7 +27,7 @@ async def tokens(server: Here, caller: Owner) -> Answered:
     "/tokens", response_model=NewTokenAnswer, status_code=201, responses=responses(408, 413)
 )
 async def create(server: Here, caller: Owner, body: TokenBody) -> Answered:
-    """Make a token. Its text is in this answer and nowhere else."""
+    """Create a token. Only this answer contains its secret."""
     b = body
     call = partial(
         server.library.tokens.create,
@@ -48,7 +48,7 @@ async def revoke(
     caller: Owner,
     id: Annotated[str, Path(min_length=1, max_length=50)],  # noqa: A002
 ) -> Answered:
-    """Revoke a token: from the next request on it is refused, by every process."""
+    """Revoke a token: every process refuses it from the next request on."""
     await server.read(partial(server.library.tokens.revoke, id))
     return Answered(RevokedAnswer(id))
 

@@ -34,7 +34,7 @@ def seconds_of(every: str) -> int:
     """`10m`, `1h`, `90` (seconds); nothing or 0: only when asked. Raises BadSetting."""
     found = _EVERY.fullmatch(every.strip().lower() or "0")
     if found is None:
-        raise BadSetting(f"{every!r} is no length of time.", fix="Write 90s, 10m, 1h or 1d.")
+        raise BadSetting(f"{every!r} isn't a period.", fix="Write 90s, 10m, 1h or 1d.")
     return int(found[1]) * _SECONDS[found[2]]
 
 
@@ -56,14 +56,14 @@ class Sync:
         """Keep a source in step from now on. Its first run reads everything."""
         if not _NAME.fullmatch(source.name):
             raise BadSetting(
-                f"{source.name[:80]!r} is no name of a source.",
+                f"A source can't be named {source.name[:80]!r}.",
                 fix="Use small letters, digits, dots, dashes and underscores.",
             )
         check_labels(Labels(source.collection, source.category, source.audience))
         for name, value in {**source.options, **source.secrets}.items():
             check_text(name, value)
         if self._backend.sources.get(source.name) is not None:
-            raise SourceExists(f"There is a source called {source.name} already.")
+            raise SourceExists(f"You already have a source named {source.name}.")
         self._make(source)  # raises now what its first run would meet
         kept = replace(source, added_at=now(), cursor="", run=SyncRun(), paused=False)
         self._backend.sources.keep(kept)
@@ -76,9 +76,9 @@ class Sync:
         found = self._backend.sources.get(name)
         if found is None:
             raise SourceNotFound(
-                f"There is no source called {name!r}.",
+                f"You have no source named {name!r}.",
                 fix="`trivium sync status` lists them.",
-                on_page="It may have been removed. Load the page again.",
+                on_page="It may have been removed. Reload the page.",
             )
         return found
 
@@ -158,7 +158,7 @@ class Sync:
                 stack.enter_context(lease)
             except LibraryBusy as reason:
                 raise LibraryBusy(
-                    f"{name} is being synced already.", fix="Wait for it."
+                    f"{name} is already syncing.", fix="Wait for it to finish."
                 ) from reason
             putting = stack.enter_context(Putting(self._backend, self._model, source))
             run = Run(
@@ -198,7 +198,7 @@ def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
     for name in source.secrets:
         if name not in kind.secrets:
             known = ", ".join(kind.secrets) or "none"
-            raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"It takes: {known}.")
+            raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}.")
     secrets = {name: config.secret(name, place) for name, place in source.secrets.items()}
     return kinds.make(kind, SourceAsked(source.options, secrets, own))
 

@@ -204,7 +204,7 @@ class Run:
         if kept is None or kept.paused:
             self._ends = "Paused."
         elif self._stop.is_set():
-            self._ends = "Stopped; the next run goes on from here."
+            self._ends = "Stopped. The next run continues from here."
         return not self._ends
 
     def _wait(self, wait: Wait) -> bool:
@@ -317,8 +317,8 @@ class Run:
         ]
         if extra and not listed and not self._options.force:
             raise SourceEmpty(
-                f"{self._source.name} lists nothing at all, and the library holds"
-                f" {len(here):,} of its items. None was removed."
+                f"{self._source.name} lists nothing at all, but the library has"
+                f" {len(here):,} of its items. Trivium removed none."
             )
         self._forget(extra)
         stale = [one.item for one in self._backend.sources.failures(self._source.name)]
@@ -328,7 +328,7 @@ class Run:
 
 def _told(error: BaseException) -> dict[str, str]:
     if isinstance(error, KeyboardInterrupt | GeneratorExit | SystemExit):
-        return {"message": "Interrupted; the next run goes on from here."}
+        return {"message": "Interrupted. The next run continues from here."}
     if isinstance(error, TriviumError):
         return {"code": error.code, "message": clean_text(str(error))}
     said = f"Something went wrong inside Trivium: {type(error).__name__}: {error}"

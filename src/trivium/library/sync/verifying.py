@@ -69,7 +69,7 @@ class Verifying:
         for uri in held(self._backend, source) if opened.deletions != "kept" else ():
             id_ = uri.removeprefix(prefix)
             if id_ not in found and not id_.startswith(hidden):
-                found[id_] = [Difference(id_, "extra", "The source doesn't have it any more.")]
+                found[id_] = [Difference(id_, "extra", "The source no longer has it.")]
         every = tuple(one for id_ in sorted(found) for one in found[id_])
         return Verified(source.name, compared, every)
 
@@ -110,11 +110,11 @@ class Verifying:
         document, run = self._document(item.id), self._source.run
         if document is None:
             if item.id in failed:
-                why = f"It couldn't be added: {failed[item.id].message}"
+                why = f"Couldn't add it: {failed[item.id].message}"
             elif not run.ended_at:
-                why = "No run has ended yet."
+                why = "No run has finished yet."
             else:
-                why = f"It came after the last run ({run.ended_at}), or was removed here."
+                why = f"It is newer than the last run ({run.ended_at}), or was removed here."
             yield Difference(item.id, "missing", why)
         elif not ids_only:
             yield from self._differences(item, document)
@@ -135,9 +135,9 @@ class Verifying:
                     n for n, value in item.metadata.items() if document.metadata.get(n) != value
                 )
                 names = ", ".join(said) or "one of its fields"
-                yield Difference(put.id, "metadata", f"The source now says otherwise of: {names}.")
+                yield Difference(put.id, "metadata", f"The source has other values for: {names}.")
             else:
-                yield Difference(put.id, "text", "It changed at the source after the last run.")
+                yield Difference(put.id, "text", "The source changed it after the last run.")
         label = item.metadata["audience"]
         if label != document.audience:
             why = f"The source shows it to `{label}`, the library to `{document.audience}`."

@@ -58,19 +58,19 @@ class BedrockEndpoint(Endpoint):
 
     def unreachable(self, reason: str) -> ModelUnreachable:
         return ModelUnreachable(
-            f"There is no connection to {self} ({self._clean(reason)}).",
+            f"Couldn't connect to {self} ({self._clean(reason)}).",
             fix=f"Check the network, and that Bedrock is in the region of `{self.role}.url`.",
         )
 
     def unprepared(self, reason: str) -> ModelRefused:
         """boto3 lacks a region or credentials, or cannot make out what it was told."""
         return ModelRefused(
-            f"{self} cannot be asked: {self._clean(reason).rstrip('.')}.", fix=self._stranger()[1]
+            f"Couldn't ask {self}: {self._clean(reason).rstrip('.')}.", fix=self._stranger()[1]
         )
 
     def _stranger(self) -> tuple[str, str]:
         return (
-            "does not let these credentials in",
+            "doesn't accept these credentials",
             "Give AWS credentials that may invoke it (`aws configure`, AWS_PROFILE or a role), and"
             f" a region in which it is (`{self.role}.url` = bedrock:REGION).",
         )
@@ -107,11 +107,11 @@ class BedrockClient:
         def parsed(answer: Any) -> Any:
             data = answer["body"].read(MAX_BYTES + 1)
             if len(data) > MAX_BYTES:
-                raise self.endpoint.nonsense(f"answers with more than {MAX_BYTES:,} bytes")
+                raise self.endpoint.nonsense(f"returned more than {MAX_BYTES:,} bytes")
             try:
                 return json.loads(data)
             except (ValueError, RecursionError) as reason:
-                raise self.endpoint.nonsense("answers with something else than JSON") from reason
+                raise self.endpoint.nonsense("returned something other than JSON") from reason
 
         return self._call("invoke_model", asked, parsed, attempts, patience)
 
@@ -176,9 +176,9 @@ class BedrockClient:
             import boto3
         except ModuleNotFoundError as reason:
             raise ModelUnavailable(
-                f"{self.endpoint} needs the package {reason.name}, which is not installed.",
+                f"{self.endpoint} needs the package {reason.name}, which isn't installed.",
                 fix="pip install 'trivium[bedrock]'",
-                on_page="Whoever runs this server must install it.",
+                on_page="Ask the person who runs this server to install it.",
             ) from reason
         with self._lock:
             self._session = self._session or boto3.Session(region_name=self.endpoint.region)
@@ -231,7 +231,7 @@ class BedrockClient:
             case aws.BotoCoreError():
                 return self.endpoint.unprepared(str(reason))
             case eventstream.ParserError() | parsers.ResponseParserError():
-                return self.endpoint.nonsense("answers with something that cannot be read")
+                return self.endpoint.nonsense("returned an unreadable answer")
         return None
 
     def _refused(self, response: Mapping[str, Any]) -> Exception:

@@ -25,8 +25,8 @@ class BedrockEmbedder(CallingEmbedder[BedrockClient]):
         self._family = next((family for family in _MOST if family in model), "")
         if not self._family:
             raise BadSetting(
-                f"`embed.model` is {model!r}, which Trivium cannot ask at Bedrock.",
-                fix=f"Name one whose name holds {TITAN} or {COHERE}.",
+                f"`embed.model` is {model!r}, which Trivium can't use at Bedrock.",
+                fix=f"Choose one whose name contains {TITAN} or {COHERE}.",
             )
         return _MOST[self._family]
 

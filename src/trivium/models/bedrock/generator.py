@@ -36,19 +36,20 @@ class BedrockGenerator:
 
     def stream(self, messages: Sequence[Message], most_tokens: int) -> Pieces[str, None, Generated]:
         """Piece by piece; the generator's return value is the whole, with its tokens."""
-        text, usage, ended = "", (0, 0), False
+        text, usage, ended = "", (0, 0), ""
         with closing(self._events(messages, most_tokens)) as events:
             for event in events:
                 if piece := event.get("contentBlockDelta", {}).get("delta", {}).get("text", ""):
                     text += piece
                     yield piece
-                ended = ended or "messageStop" in event
+                if "messageStop" in event:
+                    ended = event["messageStop"].get("stopReason", "end_turn")
                 usage = _usage(event["metadata"]) if "metadata" in event else usage
         if not ended:
             raise self._client.endpoint.failing("stopped in the middle of its answer")
         if not text:
             raise self._client.endpoint.nonsense("wrote nothing")
-        return Generated(text, *usage)
+        return Generated(text, *usage, cut=ended == "max_tokens")
 
     def _events(self, messages: Sequence[Message], most_tokens: int) -> Pieces[Any, None, None]:
         yield from self._client.stream(self._asked(messages, most_tokens))

@@ -22,7 +22,7 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
-from trivium.store.sql.conditions import visible_then
+from trivium.store.sql.conditions import label_held, visible
 from trivium.store.sql.rows import field_values, metadata_of
 from trivium.store.sql.tables import documents, interpretations
 from trivium.store.where import kind_of
@@ -68,15 +68,19 @@ class Chosen:
             .group_by(interpretations.c.document)
             .subquery()
         )
-        past = [c.label(f"then_{c.name}") for c in interpretations.c if c.name != "text"]
-        query = (
-            select(documents, *past)
-            .join(last, last.c.document == documents.c.id)
+        # Put together first: on several nodes both lie by document, and documents elsewhere.
+        past = (
+            select(*(c.label(f"then_{c.name}") for c in interpretations.c if c.name != "text"))
             .join(
-                interpretations,
+                last,
                 (interpretations.c.document == last.c.document) & (number == last.c.number),
             )
-            .where(visible_then(where))
+            .subquery()
+        )
+        query = (
+            select(documents, *past.c)
+            .join(past, past.c.then_document == documents.c.id)
+            .where(visible(where), label_held(past.c.then_audience, where))
             .order_by(documents.c.id)
         )
         with engine.connect() as connection:

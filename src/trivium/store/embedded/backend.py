@@ -18,10 +18,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from trivium.errors import LibraryNotFound
-from trivium.ports import Backend, Blobs
+from trivium.ports import Backend, Blobs, Spool
 from trivium.store.blobs import FolderBlobs
 from trivium.store.embedded.backup import ARCHIVE, DATABASE
 from trivium.store.embedded.database import check_not_lost, open_database, translated
+from trivium.store.embedded.documents import FolderDocuments
 from trivium.store.embedded.indexes import Indexes
 from trivium.store.embedded.leases import FileLeases
 from trivium.store.embedded.shelf import FolderShelf
@@ -36,7 +37,6 @@ from trivium.store.embedded.writing import DOING, WRITER, Writing
 from trivium.store.originals import KeptOriginals
 from trivium.store.sql.checks import Checks
 from trivium.store.sql.conversations import SqlConversations
-from trivium.store.sql.documents import SqlDocuments
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.folders import SqlFolders
 from trivium.store.sql.jobs import SqlJobs
@@ -62,12 +62,13 @@ def open_embedded(
     wait: float = PATIENCE,
     blobs: Blobs | None = None,
     incoming: int | None = None,
+    spool: Spool | None = None,
 ) -> Backend:
     """Threads may share it; processes open their own. `blobs` keep the originals; without, a folder
     of the library does. `incoming`: bytes that files that were sent in may take together."""
     check_not_lost(folder / DATABASE)
     if not (folder / DATABASE).exists() and not create:
-        raise LibraryNotFound(f"There is no library in {folder}.")
+        raise LibraryNotFound(f"No library in {folder}.")
     with translated(folder):
         folder.mkdir(parents=True, exist_ok=True)
         engine = open_database(folder / DATABASE)
@@ -89,7 +90,7 @@ def open_embedded(
         engine.dispose()
 
     return Backend(
-        documents=SqlDocuments(engine),
+        documents=FolderDocuments(engine),
         writer=EmbeddedWriter(
             folder, writing, staging, Names(engine), Removal(engine), indexes, originals
         ),
@@ -99,7 +100,7 @@ def open_embedded(
         queue=SqlQueue(engine, leases),
         leases=leases,
         originals=originals,
-        spool=FolderSpool(folder, incoming),
+        spool=spool or FolderSpool(folder, incoming),
         shelf=FolderShelf(folder),
         upkeep=EmbeddedUpkeep(
             folder, engine, Checks(engine), models, writing, indexes, snapshots, originals

@@ -116,7 +116,7 @@ def read_backup(
             for member in tar:
                 stream = tar.extractfile(member) if member.isreg() else None
                 if stream is None:
-                    raise BackupDamaged(f"{source} holds something that is no file.")
+                    raise BackupDamaged(f"{source} contains something that isn't a file.")
                 if member.name == DATABASE:
                     sums[DATABASE] = _unpack(stream, folder / DATABASE)
                 else:
@@ -135,11 +135,11 @@ def read_backup(
                 done += member.size
                 on_progress("unpacking", done, size)
     except (tarfile.TarError, EOFError, ValueError, TypeError) as reason:
-        raise BackupDamaged(f"{source} cannot be read: {reason}.") from reason
+        raise BackupDamaged(f"{source} can't be read: {reason}.") from reason
     sums.pop(SUMS, None)
     if about is None or not listed or listed != sums:
         wrong = sorted({n for n in listed.keys() | sums.keys() if listed.get(n) != sums.get(n)})
-        told = f"{wrong[0]} is not what it was" if wrong else "its list of contents is missing"
+        told = f"{wrong[0]} has changed" if wrong else "its list of contents is missing"
         raise BackupDamaged(f"{source} is damaged: {told}.")
     return about
 

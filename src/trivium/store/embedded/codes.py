@@ -83,4 +83,5 @@ class Codes:
 
 def _widen(rows: NDArray[Any]) -> NDArray[np.float32]:
     """The rows as faiss takes them: float32, and a multiple of four wide, so whole bytes."""
-    return np.pad(rows.astype(np.float32), ((0, 0), (0, -rows.shape[1] % 4)))
+    wide = rows.astype(np.float32)
+    return np.pad(wide, ((0, 0), (0, -rows.shape[1] % 4))) if rows.shape[1] % 4 else wide

@@ -82,7 +82,7 @@ def check_sums(files: Iterable[Path]) -> None:
         except FileNotFoundError:  # merged away this instant; one that is missing fails to open
             continue
         if not sound:
-            raise IndexDamaged.of("words", f"{path.name} does not match its checksum")
+            raise IndexDamaged.of("words", f"{path.name} doesn't match its checksum")
 
 
 def _is_sound(path: Path) -> bool:

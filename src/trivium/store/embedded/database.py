@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +23,7 @@ from sqlalchemy.exc import (
 
 from trivium.errors import LibraryBusy, LibraryDamaged, StoreError
 from trivium.store.disk import disk_refusal, full, read_only, translated_disk
+from trivium.store.sql.feed import SEQUENCE
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",  # readers never wait for the writer
@@ -42,9 +44,9 @@ def check_not_lost(path: Path) -> None:
     is_there = any(part.exists() and part.stat().st_size for part in parts)
     if not is_there and (path.parent / "words").exists():
         raise LibraryDamaged(
-            f"{path} is gone or empty, and the rest of the library is there.",
-            fix="`trivium recover` makes a library of a backup; to begin anew, delete the folder.",
-            on_page="Whoever runs this server must make it anew from a backup.",
+            f"{path} is gone or empty, but the rest of the library is there.",
+            fix="Restore a backup with `trivium recover`; to start over, delete the folder.",
+            on_page="Ask the person who runs this server to restore a backup.",
         )
 
 
@@ -62,7 +64,7 @@ def open_database(path: Path) -> Engine:
         pool_size=8,
         max_overflow=24,
         hide_parameters=True,
-        json_deserializer=lambda text: _read_json(text, path.parent),
+        json_deserializer=partial(_read_json, folder=path.parent),
     )
 
     @event.listens_for(engine, "handle_error")
@@ -77,6 +79,23 @@ def open_database(path: Path) -> Engine:
             record.invalidate()
 
     return engine
+
+
+def read_rows(engine: Engine, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """What a statement gives that only reads, past SQLAlchemy, which takes .1 ms and more for each:
+    for what every search asks. Raises sqlite3.Error."""
+    with closing(engine.raw_connection()) as connection:
+        cursor = connection.cursor()
+        cursor.execute(text, values)
+        return list(cursor.fetchall())
+
+
+def sequence_of(engine: Engine) -> int | None:
+    """The number of the last change, in .03 ms; None where that could not be read so."""
+    try:
+        return int(read_rows(engine, SEQUENCE)[0][0])
+    except (sqlite3.Error, LookupError):
+        return None
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -100,9 +119,9 @@ def _read_json(text: str, folder: Path) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise LibraryDamaged(
-            f"The library {folder} holds a value that can't be read: {error}.",
+            f"The library {folder} has a value that can't be read: {error}.",
             fix="`trivium doctor --deep` names the documents.",
-            on_page="Whoever runs this server can find out which documents are damaged.",
+            on_page="Ask the person who runs this server which documents are damaged.",
         ) from error
 
 
@@ -138,5 +157,5 @@ def _of_sqlite(error: BaseException | None, folder: Path) -> StoreError:
         if kind.startswith("SQLITE_READONLY"):
             return read_only(folder)
     if kind.startswith("SQLITE_CANTOPEN") or not isinstance(error, sqlite3.DatabaseError):
-        return StoreError(f"The library {folder} cannot be used: {said}.")
-    return LibraryDamaged(f"The library {folder} cannot be used: {said}.")
+        return StoreError(f"Couldn't use the library {folder}: {said}.")
+    return LibraryDamaged(f"Couldn't use the library {folder}: {said}.")

@@ -141,7 +141,7 @@ class Indexes:
 
     def _check_mark(self, part: str) -> None:
         if self._mark(part).exists():
-            raise IndexDamaged.of(part, "a search has met damaged files")
+            raise IndexDamaged.of(part, "a search found damaged files")
 
     def _renew(self) -> None:
         """Rebuild whatever is damaged, aside, and put it in place of the old."""

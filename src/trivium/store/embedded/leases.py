@@ -84,6 +84,6 @@ def check_there(folder: Path) -> None:
     """Raises LibraryNotFound where the folder of an open library was moved or deleted."""
     if not (folder / DATABASE).exists():
         raise LibraryNotFound(
-            f"The library's folder {folder} is gone.",
+            f"The library's folder {folder} no longer exists.",
             fix="Put it back, or open the library where the folder is now.",
         )

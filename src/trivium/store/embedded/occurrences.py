@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trivium.store.embedded.words import WordView
+from trivium.store.ranking import Counts, Ids
 from trivium.store.sql.census import Allowed
-from trivium.store.visible import Counts, Ids
 from trivium.text.keywords import Run
 from trivium.types import ChunkId
 

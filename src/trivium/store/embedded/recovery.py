@@ -31,7 +31,7 @@ def recover(
     if not file.is_file():
         raise PathNotFound(f"There is no file {file}.", fix="Check the spelling.")
     if folder.exists() and not force and (folder.is_file() or any(folder.iterdir())):
-        raise TargetExists(f"{folder} holds something already.")
+        raise TargetExists(f"{folder} isn't empty.")
     with translated(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f"{folder.name}{_MADE}", dir=folder.parent))

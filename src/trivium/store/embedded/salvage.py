@@ -116,7 +116,7 @@ def _copy(source: Path, target: Path) -> Salvaged:
         try:
             made = list(old.execute("SELECT type, name, sql FROM sqlite_master"))
         except sqlite3.DatabaseError as error:
-            raise LibraryDamaged(f"Nothing of {source} can be read: {error}.") from error
+            raise LibraryDamaged(f"Couldn't read anything from {source}: {error}.") from error
         new.execute("BEGIN")
         for kind, name, sql in made:
             if kind == "table" and name[:7] != "sqlite_":

@@ -36,7 +36,7 @@ class FolderShelf:
             self._folder.mkdir(exist_ok=True)
         except FileNotFoundError as reason:
             raise LibraryNotFound(
-                f"The library's folder {self._folder.parent} is gone."
+                f"The library's folder {self._folder.parent} no longer exists."
             ) from reason
         try:
             with FileLock(self._folder / ".lock").acquire(timeout=_PATIENCE):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,13 @@ from trivium.store.embedded.snapshots import Snapshot, Snapshots
 from trivium.store.embedded.words import WordView
 from trivium.store.embedded.writing import Writing
 from trivium.store.signals import PlannedSignals, spread
+from trivium.store.sql.census import Allowed
 from trivium.store.sql.vectors import SqlVectors
 from trivium.store.visible import Visible
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import WordList
-from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where
+from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where, hits_of
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -106,7 +108,7 @@ class EmbeddedSignals:
         return _FolderPostings(self._snapshots.latest(), where, self._snapshots, self._indexes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _FolderPostings:
     """What one caller and one filter find in one snapshot. Whether anything is hidden from the
     caller does not matter, so that nobody can tell by the time it takes."""
@@ -116,7 +118,11 @@ class _FolderPostings:
     snapshots: Snapshots
     indexes: Indexes
 
-    @property
+    @cached_property
+    def _allowed(self) -> Allowed:
+        return self.snapshots.allowed(self.snapshot, self.where)
+
+    @cached_property
     def _words(self) -> WordView | Visible:
         if self.where.access == OWNER:
             return self.snapshot.words
@@ -132,6 +138,10 @@ class _FolderPostings:
         words = self._words
         return words.languages if isinstance(words, Visible) else self.snapshot.census.languages
 
+    @property
+    def plans(self) -> dict[str, PlannedWord]:
+        return self._words.plans
+
     def rarity(self, run: Run) -> float:
         return self._words.rarity(run)
 
@@ -139,11 +149,10 @@ class _FolderPostings:
         return self._words.rarity_of(holding)
 
     def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]:
-        return self._words.keyword(plan, self.snapshots.allowed(self.snapshot, self.where), k)
+        return self._words.keyword(plan, self._allowed, k)
 
     def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
-        allowed = self.snapshots.allowed(self.snapshot, self.where)
-        return self._words.trigram(plan, words, allowed, k)
+        return self._words.trigram(plan, words, self._allowed, k)
 
     def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
         vectors, model = self.snapshot.indexes.vectors, self.snapshot.indexes.model
@@ -151,8 +160,8 @@ class _FolderPostings:
             return []
         if probe.model != model:
             raise ModelChanged(
-                f"The vectors of this library are of {model}, the one it was asked for"
-                f" of {probe.model or 'an unnamed model'}."
+                f"This library's vectors come from {model}, but the query's"
+                f" from {probe.model or 'an unnamed model'}."
             )
         passing = self.snapshots.positions(self.snapshot, self.where)
         holding = self.snapshot.words.holding
@@ -162,12 +171,11 @@ class _FolderPostings:
         for mask in masks:  # rows may have been added since the other mask was made
             passing = mask if passing is None else passing & mask[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
-        found = zip(ids, scores, strict=True)
-        return [Hit(int(i), float(score)) for i, score in found if score >= probe.threshold]
+        enough = int(np.count_nonzero(scores >= probe.threshold))  # they fall
+        return hits_of(ids[:enough], scores[:enough])
 
     def holding(self, run: Run, most: int) -> int:
-        allowed = self.snapshots.allowed(self.snapshot, self.where)
-        return self.snapshot.words.count_holding(run, allowed, most)
+        return self.snapshot.words.count_holding(run, self._allowed, most)
 
     def held(self, words: Sequence[str]) -> dict[str, int]:
         return {word: self.snapshot.words.held(word) for word in words}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from trivium.errors import IndexDamaged
+from trivium.store.embedded.database import sequence_of
 from trivium.store.embedded.indexes import Indexes, IndexView
 from trivium.store.embedded.occurrences import Remembered, WordOccurrences
 from trivium.store.embedded.words import WordView
@@ -57,9 +58,13 @@ class Snapshots:
 
     def current(self) -> Snapshot:
         """One no older than this call."""
+        last = self._last
+        # Without the lock: searches that look at the same instant don't wait for each other.
+        if last is not None and last.census.sequence == self._sequence():
+            return last
         with self._turn:
             last = self._last
-            if last is not None and last.census.sequence == self._feed.sequence():
+            if last is not None and last.census.sequence == self._sequence():
                 return last
             census = last.census if last else Census.empty()
             while True:
@@ -70,6 +75,12 @@ class Snapshots:
                         self._remembered = Remembered()
                     self._last = Snapshot(census, indexes)
                     return self._last
+
+    def _sequence(self) -> int:
+        """Every search asks for it."""
+        found = sequence_of(self._feed.engine)
+        # Else the feed says what is wrong in our words, if anything is.
+        return self._feed.sequence() if found is None else found
 
     def forget(self) -> None:
         """The indexes are about to change, or have, without a change in SQLite."""
@@ -103,13 +114,15 @@ class Snapshots:
 
     def positions(self, snapshot: Snapshot, where: Where) -> NDArray[np.bool_] | None:
         """Which rows of the vector index may be found; None: all of them."""
-        if where not in snapshot.positions:
+        try:
+            return snapshot.positions[where]
+        except KeyError:
             vectors = snapshot.indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self.allowed(snapshot, where).chunks
             passing = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
-            snapshot.positions[where] = None if passing.all() else passing
-        return snapshot.positions[where]
+            found = snapshot.positions[where] = None if passing.all() else passing
+            return found
 
     def active_vectors(self, snapshot: Snapshot) -> int:
         positions = self.positions(snapshot, OWNER)

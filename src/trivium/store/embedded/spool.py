@@ -70,9 +70,7 @@ class FolderSpool:
         try:
             return self._path(name).read_bytes()
         except OSError as reason:
-            raise FileUnreadable(
-                "The file that was sent in is not kept any more.", fix="Send it again."
-            ) from reason
+            raise FileUnreadable("The upload is gone.", fix="Send it again.") from reason
 
     def drop(self, name: str) -> None:
         self._path(name).unlink(missing_ok=True)
@@ -105,15 +103,14 @@ class FolderSpool:
                     held += path.stat().st_size
         if self._most is not None and held > self._most:
             raise ServerBusy(
-                f"Files that were sent in and are not added yet would take {held:,} bytes, and may"
-                f" take {self._most:,} (`serve.incoming_bytes`).",
-                fix="Try again when they are added. Those that failed wait for `trivium jobs retry`"
-                " or go with `trivium jobs clear`.",
-                on_page="Try again when they are added. Those that failed wait under Add, to be"
-                " tried again.",
+                f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}"
+                " (`serve.incoming_bytes`).",
+                fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
+                " or delete them with `trivium jobs clear`.",
+                on_page="Try again when they are added. You can retry failed ones on Add.",
             )
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
-            raise FileUnreadable("This names no file that was sent in.")
+            raise FileUnreadable("No such upload.")
         return self._folder / name

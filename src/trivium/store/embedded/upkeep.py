@@ -133,7 +133,7 @@ class EmbeddedUpkeep:
             said = [row[0] for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         whole = said == ["ok"] and not broken
-        told, repair = "The database is whole.", ""
+        told, repair = "The database is intact.", ""
         if not whole:
             told, repair = survey(self._folder).told(), "Save what can be read."
         return Finding("database", whole, told, repair)
@@ -141,7 +141,7 @@ class EmbeddedUpkeep:
     def _examine_bytes(self) -> Finding:
         try:
             self._indexes.check()
-            return Finding("checksums", True, "Every byte of the indexes is as it was written.")
+            return Finding("checksums", True, "Every byte of the indexes is intact.")
         except IndexDamaged as damage:
             return Finding("checksums", False, damage.message, "Rebuild the index.")
 
@@ -158,7 +158,7 @@ class EmbeddedUpkeep:
         if mendable:
             self._checks.mend(mendable)
             self.rebuild()
-            yield f"Put the text of {len(mendable):,} passages right."
+            yield f"Restored the text of {len(mendable):,} passages."
             yield from self._mend_rows()  # with its text right, a row may lack one thing more
         written = self._checks.write_checksums()
         if written:
@@ -169,7 +169,7 @@ class EmbeddedUpkeep:
         hashes = [one.key[1] for one in unsound if one.table is embeddings]
         mended = self._checks.mend_rows(unsound, self._indexes.stored_vectors(hashes))
         if mended:
-            yield f"Mended {len(mended):,} rows that had changed on the disk."
+            yield f"Repaired {len(mended):,} rows that had changed on disk."
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
         """Mend what can be mended without a model; what was done comes back."""
@@ -189,5 +189,5 @@ class EmbeddedUpkeep:
                 done += self._mend_bytes(hash_of)
             if not all(finding.ok for finding in self._examination.indexes(self.health())):
                 self.rebuild()
-                done.append("Made the search indexes anew.")
+                done.append("Rebuilt the search indexes.")
         return done

@@ -94,4 +94,4 @@ class MemoryUpkeep:
         return Compacted(0, 0, 0, held_back=False)
 
     def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:
-        raise BadSetting("A library in memory can't be backed up.", fix="Keep it in a folder.")
+        raise BadSetting("You can't back up a library in memory.", fix="Keep it in a folder.")

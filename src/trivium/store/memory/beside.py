@@ -198,8 +198,11 @@ class MemoryOriginals:
 
     def get(self, address: str) -> bytes:
         if address not in self._held.originals:
-            raise OriginalMissing(f"The archive does not hold {address}.")
+            raise OriginalMissing(f"The archive doesn't have {address}.")
         return self._held.originals[address]
+
+    def link(self, address: str, seconds: int) -> str | None:
+        return None
 
 
 class MemorySpool:
@@ -211,7 +214,9 @@ class MemorySpool:
         data, name = file.read(), token_hex(16)
         held = sum(len(one) for one, _ in self._files.values()) + len(data)
         if self._most is not None and held > self._most:
-            raise ServerBusy(f"Files that were sent in may take {self._most:,} bytes.")
+            raise ServerBusy(
+                f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}."
+            )
         self._files[name] = (data, monotonic())
         return name
 
@@ -220,7 +225,7 @@ class MemorySpool:
 
     def read(self, name: str) -> bytes:
         if name not in self._files:
-            raise FileUnreadable("The file that was sent in is not kept any more.")
+            raise FileUnreadable("The upload is gone.")
         return self._files[name][0]
 
     def drop(self, name: str) -> None:

@@ -71,4 +71,4 @@ class Held:
 
     def refuse_other(self, model: str) -> None:
         if self.model and model != self.model:
-            raise ModelChanged(f"The vectors are of {self.model}, not of {model}.")
+            raise ModelChanged(f"The vectors come from {self.model}, not {model}.")

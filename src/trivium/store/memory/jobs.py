@@ -332,7 +332,7 @@ class MemoryQueue:
     # --- a change of the model
 
     def begin_reembed(self, model: str, told: Mapping[str, str]) -> Job:
-        books, what = self._books, f"embed anew with {model}"
+        books, what = self._books, f"embed again with {model}"
         begun = [j for j in books.jobs.values() if j.kind == REEMBED and not j.state.has_ended]
         for job in begun:
             if job.what == what:
@@ -387,14 +387,14 @@ class MemoryQueue:
                 self._books.set_tasks([task], lost=task.lost + 1)
         guilty = [t for t in some if self._books.tasks[t.id].lost >= MOST_LOST]
         for task in guilty:
-            told = f"Couldn't add {task.name}: the program ended twice while doing so."
+            told = f"Couldn't add {task.name}: the program ended twice on it."
             why = DocumentSetAside(told)
             failed = (TaskState.FAILED, "failed", task.step, why.code, str(why))
             self.end([TaskEnd(task.id, *failed)])
         self._put_back(job, [task for task in some if task not in guilty])
 
     def _fail(self, some: Iterable[Task]) -> JobInterrupted:
-        why = JobInterrupted("The process that offered it ended before it was done.")
+        why = JobInterrupted("The process that added it ended first.")
         failed = (TaskState.FAILED, "failed", "", why.code, str(why))
         self.end([TaskEnd(task.id, *failed) for task in list(some)])
         return why

@@ -57,7 +57,7 @@ class MemoryModels:
 
     def embed_missing(self, model: str, embed: Embed) -> int:
         if model and self._held.model not in ("", model):
-            raise ModelChanged(f"The vectors are of {self._held.model}.")
+            raise ModelChanged(f"The vectors come from {self._held.model}.")
         found = embed(
             {one.hash: one.text for one in self.unembedded(model, 0, self._held.last_chunk)}
         )
@@ -90,7 +90,7 @@ class MemoryModels:
         self, model: str, vectors: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
     ) -> None:
         if model != self._held.next[0]:
-            raise ReembedStopped("Another process has stopped it.")
+            raise ReembedStopped("Another process stopped the change of the model.")
         needed = {entry.embedded for entry in self._held.entries.values()}
         self._held.embeddings |= {(model, h): v for h, v in vectors.items() if h in needed}
         self._held.tokens |= {(model, h): t for h, t in tokens.items() if h in needed}
@@ -101,9 +101,9 @@ class MemoryModels:
     def switch(self, model: str) -> None:
         lacking = self.count_unembedded(model)
         if lacking:
-            raise NotEmbedded(f"{lacking:,} passages have no vector of {model}.", fix="")
+            raise NotEmbedded(f"{lacking:,} passages have no vector from {model}.", fix="")
         if model != self._held.next[0]:
-            raise ReembedStopped("Another process has stopped it.")
+            raise ReembedStopped("Another process stopped the change of the model.")
         for i, entry in self._held.entries.items():
             self._held.entries[i] = replace(
                 entry, vector=self._held.embeddings[model, entry.embedded]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,6 +74,7 @@ class _MemoryPostings:
     passing: Mapping[ChunkId, Entry]  # those that the filter lets through
     vocabulary: Vocabulary
     languages: list[str]
+    plans: dict[str, PlannedWord] = field(default_factory=dict)
 
     def rarity(self, run: Run) -> float:
         return sum(self._idf(word, "spellings") for word in run)

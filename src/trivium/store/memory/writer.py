@@ -222,7 +222,7 @@ class MemoryWriter:
 
     def _known(self, document: DocumentId) -> Document:
         if document not in self._held.documents:
-            raise DocumentNotFound(f"The library holds no document #{document}.")
+            raise DocumentNotFound(f"There is no document #{document}.")
         return self._held.documents[document]
 
     def restore(self, document: DocumentId, number: int) -> Document:

@@ -41,10 +41,10 @@ def parse(place: DatabaseAddress) -> Address:
         url = make_url(place.url)
     except (ArgumentError, ValueError):
         raise BadSetting(
-            "The library's address can't be read.", fix=f"Write it as {_FORM}."
+            "Couldn't read the library's address.", fix=f"Write it as {_FORM}."
         ) from None
     if not url.database:
-        raise BadSetting("The library's address names no database.", fix=f"Write it as {_FORM}.")
+        raise BadSetting("The library's address has no database name.", fix=f"Write it as {_FORM}.")
     query = dict(url.query)
     schema = _only(query.pop("schema", "trivium"))
     if not _SCHEMA.fullmatch(schema):
@@ -56,7 +56,8 @@ def parse(place: DatabaseAddress) -> Address:
     for one in replicas:
         if not re.fullmatch(r"[\w.-]+(:\d{1,5})?", one):
             raise BadSetting(
-                f"{one!r} names no replica.", fix="Write replicas=HOST:PORT,HOST:PORT."
+                f"{one!r} isn't the address of a replica.",
+                fix="Write replicas=HOST:PORT,HOST:PORT.",
             )
     # In one place, where whoever shows an address knows to leave the password out.
     username, password = _only(query.pop("user", "")), _only(query.pop("password", ""))

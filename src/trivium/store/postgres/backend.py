@@ -18,13 +18,14 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from sqlalchemy import Engine, text
 
 from trivium.errors import LibraryBusy
-from trivium.ports import Backend, Blobs
+from trivium.ports import Backend, Blobs, Spool
 from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.address import Address
 from trivium.store.postgres.database import open_database
 from trivium.store.postgres.files import RowBlobs, RowShelf, RowSpool
 from trivium.store.postgres.leases import RowLeases
 from trivium.store.postgres.listening import listening
+from trivium.store.postgres.nodes import CitusNodes
 from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSignals
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.upkeep import PostgresUpkeep
@@ -56,6 +57,7 @@ def open_postgres(
     wait: float = PATIENCE,
     blobs: Blobs | None = None,
     incoming: int | None = None,
+    spool: Spool | None = None,
 ) -> Backend:
     """Threads may share it; processes open their own. `blobs` keep the originals; without, the
     database does. `incoming`: bytes that files that were sent in may take together."""
@@ -101,7 +103,7 @@ def open_postgres(
         ),
         leases=leases,
         originals=originals,
-        spool=RowSpool(engine, incoming),
+        spool=spool or RowSpool(engine, incoming),
         shelf=RowShelf(engine),
         upkeep=PostgresUpkeep(
             engine, feed, words, vectors, snapshots, models, originals, alone.hold
@@ -115,6 +117,7 @@ def open_postgres(
         views=views,
         folder=None,
         close=close,
+        nodes=CitusNodes(engine, vectors, alone.hold),
     )
 
 

@@ -36,6 +36,9 @@ _ATTEMPTS = 5  # at a change that another one crossed
 _OPTIONS = (
     "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={ef} -c hnsw.max_scan_tuples=100000"
     " -c statement_timeout={seconds}s -c jit=off -c search_path={schema},public"
+    # Of Citus, and nothing to a server without it: rows of nodes are joined on the coordinator,
+    # where documents are, and what is set for a transaction holds on the nodes too.
+    " -c citus.local_table_join_policy=prefer-distributed -c citus.propagate_set_commands=local"
 )
 EF_SEARCH = 400
 
@@ -48,14 +51,14 @@ class Crossed(LibraryBusy):
 
 # By PostgreSQL's code: what to raise, the sentence, and what to do where the kind doesn't say.
 _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
-    "40001": (Crossed, "Another change crossed this one.", None),
-    "40P01": (Crossed, "Another change crossed this one.", None),
+    "40001": (Crossed, "Another change got in the way of this one.", None),
+    "40P01": (Crossed, "Another change got in the way of this one.", None),
     "55P03": (LibraryBusy, "Another process is changing the same thing.", "Try again."),
     "28P01": (DatabaseRefused, "The database refused the user or password: {said}.", None),
     "28000": (DatabaseRefused, "The database refused the user or password: {said}.", None),
     "25006": (
         LibraryReadOnly,
-        "The database can only be read: the server is a replica, or this user may not write.",
+        "You can only read the database: the server is a replica, or this user may not write.",
         "Name the primary server and a user who may write.",
     ),
     "57014": (DatabaseSlow, "The database stopped a statement that took too long.", None),
@@ -63,10 +66,10 @@ _TOLD: dict[str, tuple[type[StoreError], str, str | None]] = {
     "53300": (LibraryBusy, "The database has no free connection.", "Try again."),
     "42P01": (
         LibraryNotFound,
-        "The library's tables are gone from the database: {said}.",
+        "The database no longer has the library's tables: {said}.",
         "Check the database and schema in the library's address.",
     ),
-    "58P01": (DatabaseUnsuitable, "The database lacks a file: {said}.", ""),
+    "58P01": (DatabaseUnsuitable, "The database has lost a file: {said}.", ""),
 }
 
 
@@ -157,7 +160,7 @@ def retried(change: Callable[[], T]) -> T:
     try:
         return change()
     except IntegrityError as reason:
-        raise Crossed("Another change crossed this one.") from reason
+        raise Crossed("Another change got in the way of this one.") from reason
 
 
 def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreError | None:
@@ -169,20 +172,21 @@ def _of_postgres(error: BaseException | None, url: URL, *, lost: bool) -> StoreE
         state = next((code for words, code in _NOT_LET_IN if re.search(words, said)), "")
     if state == "3D000":
         return LibraryNotFound(
-            f"There is no database {url.database} on the server.",
-            fix=f"Make it: createdb {url.database}.",
-            on_page="Whoever runs this server must make the database.",
+            f"The server has no database {url.database}.",
+            fix=f"Create it: createdb {url.database}.",
+            on_page="Ask the person who runs this server to create the database.",
         )
     if state == "42501":
         return LibraryReadOnly(
             f"The database user {url.username} may not do this: {said}.",
             fix="Use a role with the rights that docs/postgresql.md lists.",
-            on_page="Whoever runs this server must give its database user more rights.",
+            on_page="Ask the person who runs this server to give its database user more rights.",
         )
     if state in _TOLD:
         kind, told, fix = _TOLD[state]
         return kind(told.format(said=said, user=url.username), fix=fix)
     gone = lost or state[:2] in ("08", "57")
     if gone or (not state and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)):
-        return DatabaseAway(f"The database can't be reached: {said}.")
+        what = "a node of the database" if "remote node" in said else "the database"
+        return DatabaseAway(f"Couldn't reach {what}: {said}.")
     return None

@@ -41,7 +41,7 @@ class RowBlobs:
     def put(self, data: bytes) -> str:
         if len(data) > _LARGEST:
             raise FileTooLarge(
-                f"The database can't keep a file of {len(data):,} bytes.",
+                f"The database can't store a file of {len(data):,} bytes.",
                 fix="Set `archive.folder` to a folder that all servers share, or leave it out.",
             )
         address = self.address(data)
@@ -58,7 +58,8 @@ class RowBlobs:
                 connection.execute(
                     text(
                         "INSERT INTO blobs (address, data) VALUES (:address, :data)"
-                        " ON CONFLICT (address) DO UPDATE SET data = excluded.data, put_at = now()"
+                        " ON CONFLICT (address) DO UPDATE SET data = excluded.data,"
+                        " put_at = excluded.put_at"
                     ),
                     {"address": address, "data": data},
                 )
@@ -69,9 +70,9 @@ class RowBlobs:
             query = text("SELECT data FROM blobs WHERE address = :address")
             found = connection.scalar(query, {"address": address})
         if found is None:
-            raise OriginalMissing(f"The database does not hold {address}.")
+            raise OriginalMissing(f"The database doesn't have {address}.")
         if self.address(found) != address:
-            raise OriginalDamaged(f"The database's bytes of {address} are not what they were.")
+            raise OriginalDamaged(f"The file {address} in the database has changed.")
         return bytes(found)
 
     def size(self, address: str) -> int | None:
@@ -79,6 +80,9 @@ class RowBlobs:
             query = text("SELECT length(data) FROM blobs WHERE address = :address")
             found = connection.scalar(query, {"address": address})
         return None if found is None else int(found)
+
+    def link(self, address: str, seconds: int) -> str | None:
+        return None
 
     def delete(self, address: str) -> None:
         with self._engine.begin() as connection:
@@ -119,12 +123,11 @@ class RowSpool:
     def _check_room(self, held: int) -> None:
         if self._most is not None and held > self._most:
             raise ServerBusy(
-                f"Files that were sent in and are not added yet would take {held:,} bytes, and may"
-                f" take {self._most:,} (`serve.incoming_bytes`).",
-                fix="Try again when they are added. Those that failed wait for `trivium jobs retry`"
-                " or go with `trivium jobs clear`.",
-                on_page="Try again when they are added. Those that failed wait under Add, to be"
-                " tried again.",
+                f"Waiting uploads would take {held:,} bytes; the limit is {self._most:,}"
+                " (`serve.incoming_bytes`).",
+                fix="Try again when they are added. Retry failed ones with `trivium jobs retry`,"
+                " or delete them with `trivium jobs clear`.",
+                on_page="Try again when they are added. You can retry failed ones on Add.",
             )
 
     def names(self) -> list[str]:
@@ -149,9 +152,7 @@ class RowSpool:
             query = text("SELECT data FROM incoming WHERE name = :name")
             found = connection.scalar(query, {"name": name})
         if found is None:
-            raise FileUnreadable(
-                "The file that was sent in is not kept any more.", fix="Send it again."
-            )
+            raise FileUnreadable("The upload is gone.", fix="Send it again.")
         return bytes(found)
 
     def drop(self, name: str) -> None:

@@ -113,7 +113,21 @@ CREATE TRIGGER jobs_change AFTER INSERT OR UPDATE OF state ON jobs
   FOR EACH STATEMENT EXECUTE FUNCTION tell_of_jobs()
 """,
 )
-_STEPS = (_TABLES, _NOTIFY)  # only ever appended
+# Every key of a document's rows holds the document, by which they can be spread over nodes.
+_BY_DOCUMENT = (
+    """
+ALTER TABLE chunks DROP CONSTRAINT chunks_interpretation_fkey, DROP CONSTRAINT chunks_pkey,
+  ADD PRIMARY KEY (id, document)
+""",
+    """
+ALTER TABLE interpretations DROP CONSTRAINT interpretations_pkey, ADD PRIMARY KEY (id, document)
+""",
+    """
+ALTER TABLE chunks ADD CONSTRAINT chunks_interpretation_fkey FOREIGN KEY (document, interpretation)
+  REFERENCES interpretations (document, id) ON DELETE CASCADE
+""",
+)
+_STEPS = (_TABLES, _NOTIFY, _BY_DOCUMENT)  # only ever appended
 
 
 def prepare(engine: Engine, address: Address, *, create: bool) -> None:
@@ -124,7 +138,7 @@ def prepare(engine: Engine, address: Address, *, create: bool) -> None:
             text("SELECT to_regclass(:name)"), {"name": f"{address.schema}.settings"}
         )
     if not there and not create:
-        raise LibraryNotFound(f"There is no library in {address}.")
+        raise LibraryNotFound(f"No library in {address}.")
     if there and _is_current(engine):
         return
     with engine.connect() as alone:
@@ -160,13 +174,13 @@ def check_server(version: int, *, is_replica: bool = False, vector: str = "") ->
         )
     if is_replica:
         raise DatabaseUnsuitable(
-            "The server is a replica, which can't be written to.",
+            "The server is a read-only replica.",
             fix="Name the primary server, and this one in `?replicas=`.",
         )
     if vector and tuple(map(int, re.findall(r"\d+", vector)[:3])) < OLDEST_VECTOR:
         wanted = ".".join(map(str, OLDEST_VECTOR))
         raise DatabaseUnsuitable(
-            f"The extension pgvector is of version {vector}.",
+            f"The extension pgvector has version {vector}.",
             fix=f"Install {wanted} or newer, then run in the database: ALTER EXTENSION vector"
             " UPDATE;",
         )
@@ -206,7 +220,7 @@ def _add_extension(connection: Connection) -> None:
             "The database has no extension pgvector, and this user can't add it.",
             fix="Install pgvector on the server (Debian: apt install postgresql-18-pgvector), then"
             " let a superuser run in this database: CREATE EXTENSION vector;",
-            on_page="Whoever runs the database must install pgvector.",
+            on_page="Ask the person who runs the database to install pgvector.",
         ) from reason
     _look_at(connection)
 

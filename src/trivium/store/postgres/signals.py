@@ -80,6 +80,10 @@ class _RowPostings:
     def expect(self, words: Sequence[str]) -> None:
         self.snapshot.occurrences.expect("spellings", words)
 
+    @property
+    def plans(self) -> dict[str, PlannedWord]:
+        return self._visible.plans
+
     def rarity(self, run: Run) -> float:
         return self._visible.rarity(run)
 
@@ -93,7 +97,7 @@ class _RowPostings:
 
     def trigram(self, plan: Sequence[PlannedWord], words: KeywordPlan, k: int) -> list[Hit]:
         runs = [spelling.words for planned in plan for spelling in planned.spellings]
-        self.expect([run[0] for run in runs if len(run) == 1])
+        self.expect([word for run in runs for word in run])
         return self._visible.trigram(plan, words, self._allowed, k)
 
     def nearest(self, probe: Probe, words: KeywordPlan, k: int) -> list[Hit]:
@@ -102,8 +106,8 @@ class _RowPostings:
             return []
         if probe.model != serving.model:
             raise ModelChanged(
-                f"The vectors of this library are of {serving.model}, the one it was asked for"
-                f" of {probe.model or 'an unnamed model'}."
+                f"This library's vectors come from {serving.model}, but the query's"
+                f" from {probe.model or 'an unnamed model'}."
             )
         passing = self._allowed.chunks
         for runs in words.required:
@@ -111,11 +115,10 @@ class _RowPostings:
         if words.excluded:
             passing = passing & ~self._holders(words.excluded, len(passing))
         try:
-            hits = self.tables.nearest(serving.model, probe.vector, k, passing)
+            total = self._allowed.total
+            hits = self.tables.nearest(serving.model, probe.vector, k, passing, total)
         except LibraryNotFound as reason:  # dropped this instant: those of another model serve
-            raise ModelChanged(
-                "The vectors of this library are of another model by now."
-            ) from reason
+            raise ModelChanged("This library now uses another model.") from reason
         return [hit for hit in hits if hit.score >= probe.threshold]
 
     def _holders(self, runs: Sequence[Run], size: int) -> NDArray[np.bool_]:

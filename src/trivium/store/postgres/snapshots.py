@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine, text
 
 from trivium.store.postgres.occurrences import Remembered, RowOccurrences
+from trivium.store.postgres.shards import shards_of
 from trivium.store.sql.census import Allowed, Census, Passing
 from trivium.store.sql.feed import Feed, Serving
+from trivium.store.sql.statements import wait_for_changes
 from trivium.store.visible import Visible
 from trivium.text.trigrams import Vocabulary
 from trivium.types import OWNER, Where
@@ -40,7 +42,7 @@ class Snapshots:
         self._last: Snapshot | None = None
         self.forgotten = 0  # how often
         self._census = Census.empty()
-        self._remembered = Remembered(engine)
+        self._remembered = Remembered(engine, feed)
         self._vocabulary = Vocabulary()
         self._words = (0, 0)  # the lowest and the highest number of a word that is known
 
@@ -55,6 +57,7 @@ class Snapshots:
             if last is not None and last.census.sequence == self._feed.sequence():
                 return last
             if self._census.sequence != self._feed.sequence():
+                self._wait_for_nodes()
                 self._census = self._census.after(self._feed.changes(self._census.sequence))
             serving = self._feed.serving()
             self._learn_words()
@@ -86,6 +89,13 @@ class Snapshots:
             seen = Visible(snapshot.occurrences, snapshot.vocabulary, allowed, languages)
             snapshot.visible[access] = seen
         return seen
+
+    def _wait_for_nodes(self) -> None:
+        """A change is seen on the coordinator some milliseconds before its rows are on the nodes;
+        whoever makes it holds a lock until they are."""
+        with self._engine.connect() as connection:
+            if shards_of(connection):
+                wait_for_changes(connection)
 
     def _learn_words(self) -> None:
         """Numbers rise in the order in which changes are seen; written anew they begin higher."""

@@ -16,6 +16,7 @@ from trivium.store.embedded.backup import DATABASE, EVALUATION, write_backup
 from trivium.store.embedded.database import open_database as open_file
 from trivium.store.originals import KeptOriginals
 from trivium.store.postgres.files import RowShelf
+from trivium.store.postgres.shards import size_on_nodes
 from trivium.store.postgres.snapshots import Snapshots
 from trivium.store.postgres.vectors import VectorTables
 from trivium.store.postgres.words import Words
@@ -60,7 +61,7 @@ class PostgresUpkeep:
     def check_there(self) -> None:
         with self._engine.connect() as connection:
             if not connection.scalar(text("SELECT to_regclass('settings')")):
-                raise LibraryNotFound("The library's tables are gone from the database.")
+                raise LibraryNotFound("The database no longer has the library's tables.")
 
     def health(self) -> dict[str, int]:
         snapshot = self._snapshots.current()
@@ -98,15 +99,15 @@ class PostgresUpkeep:
         if hash_of:
             mended = self._checks.mend_rows(self._checks.unsound(), {})
             if mended:
-                yield f"Mended {len(mended):,} rows that had changed on the disk."
+                yield f"Repaired {len(mended):,} rows that had changed on disk."
             rotten = [one for one in self._checks.rotten(hash_of) if one.text is not None]
             if rotten:
                 self._checks.mend(rotten)
                 self.rebuild()
-                yield f"Put the text of {len(rotten):,} passages right."
+                yield f"Restored the text of {len(rotten):,} passages."
         if not all(finding.ok for finding in self._examination.indexes(self.health())):
             self.rebuild()
-            yield "Made the search indexes anew."
+            yield "Rebuilt the search indexes."
 
     def rebuild(self) -> None:
         with self._alone():
@@ -163,4 +164,4 @@ class PostgresUpkeep:
             f" WHERE relkind = 'r' AND relnamespace ={_OURS}"
         )
         with self._engine.connect() as connection:
-            return int(connection.scalar(query) or 0)
+            return int(connection.scalar(query) or 0) + size_on_nodes(connection)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LENGTHS = 0  # the word whose counts are the lengths of chunks
 _IDS, _COUNTS = np.dtype("<i4"), np.dtype("<u2")
-_MOST = 2**16 - 1  # places and counts beyond it are cut to it
+MOST = 2**16 - 1  # places and counts beyond it are cut to it
 _RUNS = (32, 8)  # rows of a word at a level, of those before the last, at which they are joined
 _LAST = len(_RUNS)  # the level whose rows stay as they are
 _MERGE = 7_411_002  # lock of whoever merges
@@ -76,7 +76,7 @@ def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
         bounds,
         owners[starts],
         np.diff(np.append(starts, len(order))),
-        np.minimum(places[order], _MOST).astype(_COUNTS).tobytes(),
+        np.minimum(places[order], MOST).astype(_COUNTS).tobytes(),
         np.append(starts, len(order)),
         lengths,
     )
@@ -103,11 +103,11 @@ class Words:
             return
         numbers = self._numbered(connection, gathered.words)
         held = ids[gathered.chunks].astype(_IDS).tobytes()
-        counts = np.minimum(gathered.counts, _MOST).astype(_COUNTS).tobytes()
+        counts = np.minimum(gathered.counts, MOST).astype(_COUNTS).tobytes()
         starts, bounds = (2 * gathered.starts).tolist(), gathered.bounds.tolist()
         with direct(connection) as cursor, cursor.copy(_COPY) as copy:
             copy.set_types(_TYPES)
-            lengths = np.minimum(gathered.lengths, _MOST).astype(_COUNTS).tobytes()
+            lengths = np.minimum(gathered.lengths, MOST).astype(_COUNTS).tobytes()
             every = ids.astype(_IDS).tobytes()
             copy.write_row((LENGTHS, sequence, sequence, level, every, lengths, b""))
             for number, a, b in zip(numbers, bounds, bounds[1:], strict=False):

@@ -204,7 +204,7 @@ def _still_wanted(connection: Connection, batch: Sequence[Processed]) -> Sequenc
     mine = list(takewhile(lambda p: p.task is None or p.task.task not in lost, batch))
     if not mine:
         raise JobInterrupted(
-            "Another worker has taken this document over.", fix="There is nothing to do."
+            "Another worker has taken over this document.", fix="You don't need to do anything."
         )
     return mine
 

@@ -15,15 +15,17 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    FromClause,
     RowMapping,
     Select,
+    Subquery,
     Table,
     Text,
     and_,
     delete,
-    exists,
     func,
     select,
+    true,
     tuple_,
     type_coerce,
     update,
@@ -44,8 +46,10 @@ from trivium.store.sql.tables import (
 )
 from trivium.types import ChunkId, DocumentId
 
+# A difference of two sets, not an anti-join: on several nodes the two lie by different keys.
 _no_chunk_uses = [
-    ~exists().where(chunks.c.embedding == table.c.hash) for table in (embeddings, token_vectors)
+    table.c.hash.in_(select(table.c.hash).except_(select(chunks.c.embedding)))
+    for table in (embeddings, token_vectors)
 ]
 
 
@@ -206,7 +210,11 @@ class Checks:
         whole = interpretations.c.text.label("whole")
         query = (
             select(chunks, interpretations.c.summary, whole)
-            .join(interpretations, chunks.c.interpretation == interpretations.c.id)
+            .join(
+                interpretations,
+                (chunks.c.interpretation == interpretations.c.id)
+                & (chunks.c.document == interpretations.c.document),
+            )
             .where(chunks.c.id.in_(ids))
         )
         with self._engine.connect() as connection, _leniently(connection):
@@ -254,27 +262,26 @@ class Checks:
     def contradictions(self) -> list[DocumentId]:
         """Documents whose rows disagree: not exactly one active interpretation, or other chunks or
         names than they say."""
-        states = (
-            select(func.count())
-            .where(interpretations.c.document == documents.c.id)
-            .where(interpretations.c.state == "active")
-            .where(interpretations.c.number == documents.c.interpretation)
-            .where(interpretations.c.first_chunk == documents.c.first_chunk)
-            .scalar_subquery()
+        said = documents.c
+        whole = (interpretations.c.state == "active") & (
+            (interpretations.c.number == said.interpretation)
+            & (interpretations.c.first_chunk == said.first_chunk)
         )
-        held = (
-            select(func.count())
-            .where(chunks.c.document == documents.c.id, active)
-            .correlate(documents)
-            .scalar_subquery()
+        states = _counted(interpretations, interpretations.c.document, whole)
+        held = _counted(chunks, chunks.c.document, active)
+        called = _counted(names, names.c.document, true())
+        counts = (func.coalesce(one.c.held, 0) for one in (states, held, called))
+        is_one, has_chunks, has_names = counts
+        query = select(said.id).where(
+            said.interpretation > 0,
+            (is_one != 1)
+            | (has_chunks != said.chunks)
+            | (has_names != func.json_array_length(said.names)),
         )
-        called = select(func.count()).where(names.c.document == documents.c.id).scalar_subquery()
-        query = select(documents.c.id).where(
-            documents.c.interpretation > 0,
-            (states != 1)
-            | (held != documents.c.chunks)
-            | (called != func.json_array_length(documents.c.names)),
-        )
+        joined: FromClause = documents
+        for one in (states, held, called):
+            joined = joined.outerjoin(one, one.c.document == said.id)
+        query = query.select_from(joined).order_by(said.id)
         with self._engine.connect() as connection:
             return list(connection.scalars(query))
 
@@ -288,6 +295,13 @@ class Checks:
         with self._engine.begin() as connection:
             for table, unused in zip((embeddings, token_vectors), _no_chunk_uses, strict=True):
                 connection.execute(delete(table).where(unused))
+
+
+def _counted(table: Table, of: ColumnElement[Any], which: ColumnElement[bool]) -> Subquery:
+    """How many such rows each document has."""
+    joined = table.join(documents, of == documents.c.id)
+    counted = select(of.label("document"), func.count().label("held")).select_from(joined)
+    return counted.where(which).group_by(of).subquery()
 
 
 @contextmanager

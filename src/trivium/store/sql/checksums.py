@@ -61,4 +61,5 @@ def change(
     held = select(table).where(which).with_for_update()
     for row in connection.execute(held).mappings().all():
         new = {**values, CHECKSUM: changed_checksum(table, row, values)}
-        connection.execute(update(table).where(table.c.id == row["id"]).values(**new))
+        mine = which & (table.c.id == row["id"])  # with `which`, so that one node is asked
+        connection.execute(update(table).where(mine).values(**new))

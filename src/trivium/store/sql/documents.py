@@ -166,7 +166,9 @@ class SqlDocuments:
         summary = select(interpretations.c.id, interpretations.c.summary).where(
             interpretations.c.document == document, interpretations.c.state == "active"
         )
-        hashes = select(chunks.c.embedding).where(chunks.c.interpretation == bindparam("of"))
+        hashes = select(chunks.c.embedding).where(
+            chunks.c.interpretation == bindparam("of"), chunks.c.document == document
+        )
         with one_state(self._engine) as connection:
             row = connection.execute(summary).first()
             if row is None:
@@ -203,7 +205,11 @@ class SqlDocuments:
     ) -> list[StoredChunk]:
         query = (
             _chunks_with_documents()
-            .join(interpretations, chunks.c.interpretation == interpretations.c.id)
+            .join(
+                interpretations,
+                (chunks.c.interpretation == interpretations.c.id)
+                & (chunks.c.document == interpretations.c.document),
+            )
             .where(documents.c.id == document, _numbered(interpretation), visible_then(where))
         )
         return self._chunks(query)
@@ -211,7 +217,7 @@ class SqlDocuments:
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
         found: dict[ChunkId, StoredChunk] = {}
         for some in slices(ids):
-            found |= {c.id: c for c in self._chunks(_chunks_by_id(where), {"ids": some})}
+            found |= {c.id: c for c in self._chunks(chunks_by_id(where), {"ids": some})}
         return [found[i] for i in ids if i in found]
 
     def _chunks(
@@ -232,7 +238,8 @@ class SqlDocuments:
 
 
 @lru_cache(maxsize=256)  # building the query takes as long as running it
-def _chunks_by_id(where: Where) -> Select[Any]:
+def chunks_by_id(where: Where) -> Select[Any]:
+    """Chunks and their documents, of those `ids` that the caller may see."""
     return _visible_chunks(where).where(chunks.c.id.in_(bindparam("ids", expanding=True)))
 
 

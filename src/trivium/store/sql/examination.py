@@ -31,8 +31,8 @@ class Examination:
         yield Finding(
             "unfinished",
             not staged,
-            f"{staged:,} interpretations are not finished." if staged else "Nothing is unfinished.",
-            "Discard them, unless another process is adding just now." if staged else "",
+            f"{staged:,} interpretations are unfinished." if staged else "Nothing is unfinished.",
+            "Discard them, unless another process is adding now." if staged else "",
         )
         unused = self._checks.unused_vectors()
         # A writer that died leaves some, and its next run is quicker for them.
@@ -41,19 +41,19 @@ class Examination:
 
     def indexes(self, health: Mapping[str, int]) -> Iterator[Finding]:
         embedded = self._models.embedded(self._models.manifest().model)
-        anew = "Make the indexes anew."
+        anew = "Rebuild the indexes."
         for name, wanted in (("words", health["chunks"]), ("vectors", embedded)):
             ok = health[name] == wanted
             message = f"{health[name]:,} of {wanted:,} passages are in the index."
             yield Finding(name, ok, message, "" if ok else anew)
         known = bool(health["vocabulary"]) or not health["chunks"]
-        message = f"{health['vocabulary']:,} spellings are known."
+        message = f"{health['vocabulary']:,} spellings in the vocabulary."
         yield Finding("vocabulary", known, message, "" if known else anew)
         lacking = health["chunks"] - embedded
         yield Finding(
             "embedded",
             not lacking,
-            f"{lacking:,} passages have no vector: they are found by words and spelling only."
+            f"{lacking:,} passages have no vector: you can find them by words and spelling only."
             if lacking
             else "Every passage has a vector.",
             "Embed them." if lacking else "",
@@ -63,24 +63,26 @@ class Examination:
         """Every byte of passages and rows."""
         rotten = self._checks.rotten(hash_of)
         lost = sorted({one.document for one in rotten if one.text is None})
-        told = "Every passage is as it was added."
+        told = "Every passage is intact."
         if rotten:
             of = _first(sorted({one.document for one in rotten}))
-            told = f"{len(rotten):,} passages are not as they were added, of documents {of}."
+            told = f"{len(rotten):,} passages have changed on disk, in documents {of}."
         if lost:
-            told += f" Nothing tells what stood in {_first(lost)}: remove and add these again."
+            told += (
+                f" The text in {_first(lost)} is lost: remove these documents and add them again."
+            )
         mendable = len(rotten) > sum(one.text is None for one in rotten)
-        yield Finding("passages", not rotten, told, "Put their text right." if mendable else "")
+        yield Finding("passages", not rotten, told, "Restore their text." if mendable else "")
         unsound = self._checks.unsound()
         told = "Every row matches its checksum."
         if unsound:
             of = _first(sorted({id_ for one in unsound for id_ in one.documents}))
             held = ", ".join(sorted({one.table.name for one in unsound}))
-            told = f"{len(unsound):,} rows of {held} have changed on the disk, of documents {of}."
+            told = f"{len(unsound):,} rows of {held} have changed on disk, in documents {of}."
         unknown = self._checks.without_checksum()
         if unknown:
             told += f" {unknown:,} rows have no checksum yet: `trivium doctor --repair` adds them."
-        mend = "Restore them from their copies, or make their vectors again."
+        mend = "Restore them from copies, or embed them again."
         yield Finding("rows", not unsound, told, mend if unsound else "")
 
     def archive(self, orphans: list[str]) -> Iterator[Finding]:
@@ -89,7 +91,7 @@ class Examination:
         told = f"All {len(used):,} originals are in the archive."
         if lost:
             of = _first(self._checks.referring(lost))
-            told = f"{len(lost):,} originals are missing or damaged, of documents {of}."
+            told = f"{len(lost):,} originals are missing or damaged, in documents {of}."
             told += " Add their files again to put them back."
         yield Finding("originals", not lost, told)
         yield Finding(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Engine, delete, select
+from sqlalchemy import Engine, bindparam, delete, select
 
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import is_sound
@@ -34,6 +34,7 @@ from trivium.store.sql.tables import (
     removals,
     settings,
 )
+from trivium.store.sql.vectors import stored
 from trivium.types import OWNER, ChunkId, DocumentId, Where
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from trivium.types import Vectors
 
 _ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
-_SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
+SEQUENCE = "SELECT value FROM counters WHERE name = 'sequence'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Feed:
     def sequence(self) -> int:
         # Every search asks: as plain SQL it takes a third of the .2 ms that a built query takes.
         with self.engine.connect() as connection:
-            return int(connection.exec_driver_sql(_SEQUENCE).scalar() or 0)
+            return int(connection.exec_driver_sql(SEQUENCE).scalar() or 0)
 
     def changes(self, since: int) -> Changes:
         """Bounded above by the sequence read first, so that a later change is seen as a whole next
@@ -118,26 +119,21 @@ class Feed:
 
     def indexed_chunks(self, after: ChunkId, size: int) -> Iterator[list[IndexedChunk]]:
         """Every active chunk with an id above `after`, in order, a batch at a time."""
-        model = self.serving().model
-        while True:
-            query = (
-                select(chunks, documents.c.language, embeddings.c.vector)
-                .join(documents, chunks.c.document == documents.c.id)
-                .join(
-                    embeddings,
-                    (embeddings.c.hash == chunks.c.embedding) & (embeddings.c.model == model),
-                    isouter=True,
-                )
-                .where(chunks.c.id > after, active)
-                .order_by(chunks.c.id)
-                .limit(size)
-            )
-            with self.engine.connect() as connection:
-                rows = connection.execute(query).mappings().all()
-            if not rows:
-                return
-            yield [_indexed(row) for row in rows]
-            after = rows[-1]["id"]
+        model, last = self.serving().model, self.last_chunk()
+        query = (
+            select(chunks, documents.c.language)
+            .join(documents, chunks.c.document == documents.c.id)
+            .where(active, chunks.c.id > bindparam("after"), chunks.c.id <= bindparam("upto"))
+            .order_by(chunks.c.id)
+        )
+        for start in range(after, last, size):  # by ranges of ids, see `embedded_texts`
+            with one_state(self.engine) as connection:
+                values = {"after": start, "upto": start + size}
+                rows = connection.execute(query, values).mappings().all()
+                hashes = {row["embedding"] for row in rows}
+                held = stored(connection, embeddings, model, hashes)
+            if rows:
+                yield [_indexed(row, held.get(row["embedding"])) for row in rows]
 
     def vector_rows(
         self, model: str, after: ChunkId
@@ -177,6 +173,20 @@ class Feed:
                 found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
         return found
 
+    def searched_texts(self, ids: Sequence[ChunkId]) -> list[IndexedChunk]:
+        """What the word signals look at of these chunks, active or not; without vectors."""
+        found: list[IndexedChunk] = []
+        with self.engine.connect() as connection:
+            for some in slices(ids):
+                query = (
+                    select(chunks, documents.c.language)
+                    .join(documents, chunks.c.document == documents.c.id)
+                    .where(chunks.c.id.in_(some))
+                )
+                rows = connection.execute(query).mappings()
+                found += [_indexed(row, None) for row in rows]
+        return found
+
     def chunks_embedded(self, hashes: Sequence[str]) -> list[tuple[str, ChunkId]]:
         """The chunks, active or not, whose embedded text has one of these hashes."""
         found: list[tuple[str, ChunkId]] = []
@@ -197,7 +207,7 @@ class Feed:
                 connection.execute(delete(leftovers).where(leftovers.c.first_chunk.in_(some)))
 
 
-def _indexed(row: Any) -> IndexedChunk:
+def _indexed(row: Any, held: bytes | None) -> IndexedChunk:
     chunk = chunk_of(row)
-    vector = None if row["vector"] is None else vector_of(row["vector"])
+    vector = None if held is None else vector_of(held)
     return IndexedChunk(row["id"], row["document"], row["language"], searched_text(chunk), vector)

@@ -1,7 +1,7 @@
 """Which model's vectors serve, which are being made beside them, and the switch between the two.
 
-Making vectors beside needs no writer's lock: rows are only added, each only while a chunk needs it
-and the change is still wanted, both asked within the statement that adds it.
+Making vectors beside needs no writer's lock: rows are only added, and those that no chunk needs any
+more, or that are not wanted any more, go again in the same transaction.
 """
 
 from __future__ import annotations
@@ -9,23 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
-from zlib import crc32
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Engine,
-    LargeBinary,
-    String,
-    Table,
-    bindparam,
-    delete,
-    func,
-    insert,
-    literal,
-    select,
-)
+from sqlalchemy import Connection, Engine, RowMapping, Table, delete, func, select
 
 from trivium.errors import ModelChanged, NotEmbedded, ReembedStopped
 from trivium.ports import Embed, Unembedded
@@ -53,7 +40,13 @@ from trivium.store.sql.tables import (
     settings,
     token_vectors,
 )
-from trivium.store.sql.vectors import keep_vectors
+from trivium.store.sql.vectors import (
+    free_vectors,
+    keep_rows,
+    keep_vectors,
+    present,
+    without_vector,
+)
 from trivium.types import ChunkId, DocumentId, Manifest, TokenVectors
 
 if TYPE_CHECKING:
@@ -171,7 +164,7 @@ class SqlModels:
         with self._embedding():
             serving = self.manifest().model
             if model and serving not in ("", model):
-                raise ModelChanged(f"The vectors of this library are of {serving}.")
+                raise ModelChanged(f"This library's vectors come from {serving}.")
             if self._index.holds_all():
                 return 0
             held = self._index.held()
@@ -188,29 +181,26 @@ class SqlModels:
 
     def lacking(self, model: str, some: Sequence[DocumentId]) -> set[DocumentId]:
         """Those of the documents that have an active chunk without a vector."""
-        known = select(embeddings.c.hash).where(embeddings.c.model == model)
         found: set[DocumentId] = set()
         for part in slices(some):
             query = (
-                select(chunks.c.document)
+                select(chunks.c.document, chunks.c.embedding)
                 .join(documents, chunks.c.document == documents.c.id)
-                .where(active, documents.c.id.in_(part), chunks.c.embedding.not_in(known))
+                .where(active, documents.c.id.in_(part))
             )
             with self._engine.connect() as connection:
-                found |= set(connection.scalars(query.distinct()))
+                rows = connection.execute(query).all()
+                have = present(connection, embeddings, model, [row.embedding for row in rows])
+            found |= {row.document for row in rows if row.embedding not in have}
         return found
 
     def embedded(self, model: str) -> int:
         """How many active chunks have a vector."""
-        query = (
-            select(func.count())
-            .select_from(chunks)
-            .join(documents, chunks.c.document == documents.c.id)
-            .join(embeddings, embeddings.c.hash == chunks.c.embedding)
-            .where(active, embeddings.c.model == model)
-        )
+        joined = chunks.join(documents, chunks.c.document == documents.c.id)
+        query = select(func.count()).select_from(joined).where(active)
         with self._engine.connect() as connection:
-            return connection.scalar(query) or 0
+            lacking = sum(1 for _ in without_vector(connection, model))
+            return int(connection.scalar(query) or 0) - lacking
 
     # --- vectors beside those that serve
 
@@ -221,15 +211,20 @@ class SqlModels:
         drop_unneeded(self._engine)
 
     def count_unembedded(self, model: str) -> int:
-        query = _without_vector(select(func.count(chunks.c.embedding.distinct())), model)
         with self._engine.connect() as connection:
-            return int(connection.scalar(query) or 0)
+            return len({hash_ for _, hash_ in without_vector(connection, model)})
 
     def unembedded(self, model: str, after: ChunkId, limit: int) -> list[Unembedded]:
-        query = _without_vector(select(chunks, interpretations.c.summary), model)
-        query = query.where(chunks.c.id > after).order_by(chunks.c.id).limit(limit)
+        whole = (chunks.c.interpretation == interpretations.c.id) & (
+            chunks.c.document == interpretations.c.document
+        )
+        query = select(chunks, interpretations.c.summary).join(interpretations, whole)
+        rows: list[RowMapping] = []
         with self._engine.connect() as connection:
-            rows = connection.execute(query).mappings().all()
+            ids = [id_ for id_, _ in islice(without_vector(connection, model, after), limit)]
+            for some in slices(ids):
+                these = query.where(chunks.c.id.in_(some)).order_by(chunks.c.id)
+                rows += connection.execute(these).mappings()
         return [
             Unembedded(r["id"], r["embedding"], chunk_of(r).embedded_under(r["summary"]))
             for r in rows
@@ -239,18 +234,13 @@ class SqlModels:
         self, model: str, vectors: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
     ) -> None:
         """Raises ReembedStopped where this model is not wanted any more."""
-        kept = {embeddings: {hash_: vector_bytes(vector) for hash_, vector in vectors.items()}}
-        kept[token_vectors] = dict(tokens)
+        packed = {hash_: vector_bytes(vector) for hash_, vector in vectors.items()}
         with self._engine.begin() as connection:
-            for table, rows in kept.items():
-                values = [
-                    {"of": model, "for": h, "held": held, "sum": crc32(held)}
-                    for h, held in rows.items()
-                ]
-                if values:
-                    connection.execute(_insert_wanted(table), values)
+            keep_rows(connection, embeddings, model, packed)
+            keep_rows(connection, token_vectors, model, tokens)
             if setting(connection, NEXT_MODEL) != model:
-                raise ReembedStopped("Another process has stopped it.")
+                raise ReembedStopped("Another process stopped the change of the model.")
+            free_vectors(connection, sorted({*vectors, *tokens}))  # whose passages went meanwhile
 
     def prepare(self, model: str) -> None:
         dimensions = self._dimensions(model)
@@ -263,7 +253,7 @@ class SqlModels:
         with self._switching():
             lacking = self.count_unembedded(model)
             if lacking:
-                raise NotEmbedded(f"{lacking:,} passages have no vector of {model}.", fix="")
+                raise NotEmbedded(f"{lacking:,} passages have no vector from {model}.", fix="")
             dimensions = self._dimensions(model)
             upto = self._index.finish(model, dimensions) if dimensions else 0
             self._serve(model, dimensions, upto)
@@ -274,7 +264,7 @@ class SqlModels:
         with self._engine.begin() as connection:
             take(connection, "sequence", 1)  # so that readers look again
             if setting(connection, NEXT_MODEL) != model:
-                raise ReembedStopped("Another process has stopped it.")
+                raise ReembedStopped("Another process stopped the change of the model.")
             set_setting(connection, "model", model)
             set_setting(connection, "dimensions", str(dimensions))
             set_setting(connection, EMBEDDED_UPTO, str(upto))
@@ -300,29 +290,6 @@ class SqlModels:
 
 def _described(model: str, told: Mapping[str, str]) -> str:
     return json.dumps({"model": model, "settings": dict(sorted(told.items()))})
-
-
-def _without_vector(query: Any, model: str) -> Any:
-    """Narrowed to active chunks that this model has not embedded."""
-    known = select(literal(1)).where(
-        embeddings.c.model == model, embeddings.c.hash == chunks.c.embedding
-    )
-    return (
-        query.join(documents, chunks.c.document == documents.c.id)
-        .join(interpretations, chunks.c.interpretation == interpretations.c.id)
-        .where(active, ~known.exists())
-    )
-
-
-def _insert_wanted(table: Table) -> Any:
-    """One row, unless it is there, or nobody needs it any more."""
-    hash_, model = bindparam("for", type_=String), bindparam("of", type_=String)
-    held, sum_ = bindparam("held", type_=LargeBinary), bindparam("sum", type_=BigInteger)
-    needed = select(literal(1)).where(chunks.c.embedding == hash_).exists()
-    there = select(literal(1)).where(table.c.model == model, table.c.hash == hash_).exists()
-    wanted = select(literal(1)).where(settings.c.name == NEXT_MODEL, settings.c.value == model)
-    row = select(model, hash_, held, sum_).where(needed, ~there, wanted.exists())
-    return insert(table).from_select([column.name for column in table.columns], row)
 
 
 def _forget_next(connection: Connection) -> None:

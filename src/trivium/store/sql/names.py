@@ -218,7 +218,7 @@ def _held(connection: Connection, document: DocumentId) -> Document:
     found = _visible(connection, documents.c.id == document)
     held = locked(connection, found.values())
     if not held:
-        raise DocumentNotFound(f"The library holds no document #{document}.")
+        raise DocumentNotFound(f"There is no document #{document}.")
     return held[0]
 
 

@@ -241,7 +241,7 @@ class SqlQueue:
         """The job that is to come to this model: the one that was begun, or a new one. Whatever
         was begun for another has been given up. `told`: how to load the model."""
         mine = (jobs.c.kind == REEMBED) & jobs.c.state.in_(UNFINISHED)
-        what = f"embed anew with {model}"
+        what = f"embed again with {model}"
         with self._engine.begin() as connection:
             others = update(jobs).where(mine, jobs.c.what != what)
             connection.execute(others.values(state=JobState.CANCELLED, ended_at=now()))
@@ -430,7 +430,7 @@ def _fail_unread(
     """Documents that only a process could offer that is gone have failed."""
     open_ = tasks.c.state.in_((TaskState.WAITING, TaskState.WORKING))
     mine = (tasks.c.job == job) & open_ & which
-    why = JobInterrupted("The process that offered it ended before it was done.")
+    why = JobInterrupted("The process that added it ended first.")
     lost = [
         TaskEnd(task, TaskState.FAILED, "failed", "", why.code, str(why))
         for task in connection.scalars(select(tasks.c.id).where(mine))

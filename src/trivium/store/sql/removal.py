@@ -55,6 +55,8 @@ class Removal:
                 hashes |= set(connection.scalars(held.distinct()))
                 kept = select(interpretations.c.original).where(of)
                 addresses |= set(connection.scalars(kept.distinct()))
+                # By hand: on several nodes no key leads from these to their document.
+                connection.execute(delete(interpretations).where(of))
                 connection.execute(delete(documents).where(documents.c.id.in_(some)))
             forget_turns_of(connection, gone)
             free_vectors(connection, sorted(hashes))

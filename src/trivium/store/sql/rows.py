@@ -150,6 +150,8 @@ def _place_values(place: Place) -> dict[str, Any]:
 
 
 def _place_of(held: Mapping[str, Any]) -> Place:
+    if not held:
+        return _NOWHERE
     return Place(
         pages=tuple(held.get("pages", ())),
         boxes=tuple(Box(**box) for box in held.get("boxes", ())),

@@ -482,8 +482,8 @@ def _interpretation(connection: Connection, document: DocumentId, number: int) -
     if row is None:
         raise DocumentNotFound(
             f"Document #{document} has no interpretation {number}.",
-            fix=f"`trivium history {document}` lists those it has.",
-            on_page="Its history lists those it has.",
+            fix=f"`trivium history {document}` lists them.",
+            on_page="Its history lists its interpretations.",
         )
     return row
 

@@ -22,6 +22,7 @@ MODEL_SETTINGS = "model_settings"  # how to load the model of the vectors
 GRASP = "grasp"  # how well the model tells the passages apart
 NEXT_MODEL = "next_model"  # whose vectors are made beside those that serve
 NEXT_SETTINGS = "next_model_settings"
+_SEQUENCE = "sequence"  # the counter whose numbers order what can be seen
 STORED = np.dtype("<f2")  # 16 bits: half the size, and no cosine moves by more than .0005
 
 # The chunks of a document's active interpretation.
@@ -50,8 +51,17 @@ def alone(connection: Connection, what: str) -> None:
     """Nobody else does the same until this transaction ends. SQLite lets one write at a time
     anyway."""
     if connection.dialect.name == "postgresql":
-        key = crc32(f"trivium {what}".encode())
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({key})")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_key(what)})")
+
+
+def wait_for_changes(connection: Connection) -> None:
+    """Until every change whose number can be read is over, on all nodes of a database: a lock goes
+    last when a transaction ends. For PostgreSQL."""
+    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock_shared({_key(_SEQUENCE)})")
+
+
+def _key(what: str) -> int:
+    return crc32(f"trivium {what}".encode())
 
 
 def setting(connection: Connection, name: str) -> str | None:
@@ -68,6 +78,8 @@ def vector_of(stored: bytes) -> Vector:
 
 def take(connection: Connection, name: str, count: int) -> range:
     """The next `count` numbers of a counter."""
+    if name == _SEQUENCE:
+        alone(connection, _SEQUENCE)
     mine = counters.c.name == name
     connection.execute(update(counters).where(mine).values(value=counters.c.value + count))
     last = connection.scalar(select(counters.c.value).where(mine)) or 0

@@ -6,7 +6,7 @@ vectors of chunks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,24 +25,28 @@ from trivium.store.sql.statements import (
     vector_bytes,
     vector_of,
 )
-from trivium.store.sql.tables import chunks, documents, embeddings, token_vectors
+from trivium.store.sql.tables import chunks, counters, documents, embeddings, token_vectors
 from trivium.types import ChunkId, Processed, TokenVectors, Where
 
 if TYPE_CHECKING:
     from trivium.types import Vector
 
 
+_HELD = {embeddings: "vector", token_vectors: "vectors"}  # the column with the bytes
+_STORED = {
+    table: select(table.c.hash, table.c[column]).where(
+        table.c.model == bindparam("model"),
+        table.c.hash.in_(bindparam("hashes", expanding=True)),
+    )
+    for table, column in _HELD.items()
+}
+
+
 def keep_vectors(connection: Connection, model: str, vectors: Mapping[str, Vector]) -> None:
     if not vectors:
         return
     _refuse_other_model(connection, model)
-    have = _present(connection, embeddings, model, list(vectors))
-    rows = [
-        {"model": model, "hash": h, "vector": vector_bytes(v)}
-        for h, v in vectors.items()
-        if h not in have
-    ]
-    _insert(connection, embeddings, rows)
+    keep_rows(connection, embeddings, model, {h: vector_bytes(v) for h, v in vectors.items()})
     if not int(setting(connection, "dimensions") or 0):
         set_setting(connection, "model", model)
         set_setting(connection, "dimensions", str(len(next(iter(vectors.values())))))
@@ -52,7 +56,7 @@ def _refuse_other_model(connection: Connection, model: str) -> None:
     """Vectors of two models must not serve side by side."""
     serving = setting(connection, "model")
     if serving and serving != model:
-        raise ModelChanged(f"The vectors of this library are of {serving}, not of {model}.")
+        raise ModelChanged(f"This library's vectors come from {serving}, not {model}.")
 
 
 def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> None:
@@ -65,16 +69,18 @@ def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> 
     }
     keep_vectors(connection, model, found)
     given = {hash_: packed for processed in batch for hash_, packed in processed.tokens.items()}
-    have = _present(connection, token_vectors, model, list(given))
-    rows = [{"model": model, "hash": h, "vectors": p} for h, p in given.items() if h not in have]
-    _insert(connection, token_vectors, rows)
+    keep_rows(connection, token_vectors, model, given)
 
 
-def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
-    """Several processes may keep the same: each in the same order, so that none waits in a
-    circle."""
-    ordered = sorted(rows, key=lambda row: str(row["hash"]))
-    summed = [{**row, CHECKSUM: checksum(table, row)} for row in ordered]
+def keep_rows(connection: Connection, table: Table, model: str, held: Mapping[str, bytes]) -> None:
+    """Those that are not there. Several processes may keep the same: each in the same order, so
+    that none waits in a circle."""
+    have = present(connection, table, model, list(held))
+    rows = [
+        {"model": model, "hash": hash_, _HELD[table]: held[hash_]}
+        for hash_ in sorted(held.keys() - have)
+    ]
+    summed = [{**row, CHECKSUM: checksum(table, row)} for row in rows]
     insert_all(connection, table, summed, absent=True)
 
 
@@ -87,7 +93,7 @@ def free_vectors(connection: Connection, hashes: Sequence[str]) -> None:
             connection.execute(delete(table).where(unused))
 
 
-def _present(connection: Connection, table: Table, model: str, hashes: list[str]) -> set[str]:
+def present(connection: Connection, table: Table, model: str, hashes: list[str]) -> set[str]:
     present: set[str] = set()
     for some in slices(hashes):
         query = select(table.c.hash).where(table.c.model == model, table.c.hash.in_(some))
@@ -105,16 +111,11 @@ class SqlVectors:
         found: dict[ChunkId, Vector] = {}
         with one_state(self._engine) as connection:
             model = setting(connection, "model") or ""
-            query = (
-                select(chunks.c.id, embeddings.c.vector)
-                .join(documents, chunks.c.document == documents.c.id)
-                .join(embeddings, embeddings.c.hash == chunks.c.embedding)
-                .where(active, visible(where), embeddings.c.model == model)
-                .where(chunks.c.id.in_(bindparam("ids", expanding=True)))
-            )
             for some in slices(ids):
-                rows = connection.execute(query, {"ids": some})
-                found |= {row.id: vector_of(row.vector) for row in rows}
+                hashes = _hashes(connection, some, where)
+                held = stored(connection, embeddings, model, set(hashes.values()))
+                vectors = {hash_: vector_of(vector) for hash_, vector in held.items()}
+                found |= {i: vectors[hash_] for i, hash_ in hashes.items() if hash_ in vectors}
         return found
 
     def tokens_of_chunks(
@@ -123,17 +124,64 @@ class SqlVectors:
         found: dict[ChunkId, TokenVectors] = {}
         with self._engine.connect() as connection:
             for some in slices(ids):
-                rows = connection.execute(_tokens_by_id(where), {"ids": some, "model": model})
-                found |= {row.id: row.vectors for row in rows}
+                hashes = _hashes(connection, some, where)
+                held = stored(connection, token_vectors, model, set(hashes.values()))
+                found |= {i: held[hash_] for i, hash_ in hashes.items() if hash_ in held}
         return found
 
 
+# Passages and vectors lie by different keys, so on several nodes a join of the two would read every
+# vector: what is embedded in which passage is asked first, then the vectors themselves.
+
+
+def _hashes(connection: Connection, ids: Sequence[ChunkId], where: Where) -> dict[ChunkId, str]:
+    rows = connection.execute(_hashes_by_id(where), {"ids": list(ids)})
+    return {row.id: row.embedding for row in rows}
+
+
 @lru_cache(maxsize=256)
-def _tokens_by_id(where: Where) -> Select[Any]:
+def _hashes_by_id(where: Where) -> Select[Any]:
     return (
-        select(chunks.c.id, token_vectors.c.vectors)
+        select(chunks.c.id, chunks.c.embedding)
         .join(documents, chunks.c.document == documents.c.id)
-        .join(token_vectors, token_vectors.c.hash == chunks.c.embedding)
-        .where(token_vectors.c.model == bindparam("model"), active, visible(where))
-        .where(chunks.c.id.in_(bindparam("ids", expanding=True)))
+        .where(active, visible(where), chunks.c.id.in_(bindparam("ids", expanding=True)))
     )
+
+
+def stored(
+    connection: Connection, table: Table, model: str, hashes: Collection[str]
+) -> dict[str, bytes]:
+    """The rows of a model by hash, as they lie in the database."""
+    held: dict[str, bytes] = {}
+    for some in slices(sorted(hashes)):
+        rows = connection.execute(_STORED[table], {"model": model, "hashes": some})
+        held |= {row[0]: row[1] for row in rows}
+    return held
+
+
+def embedded_texts(
+    connection: Connection, after: ChunkId, size: int = 10_000
+) -> Iterator[list[tuple[ChunkId, str]]]:
+    """Active chunks above an id, in order, with the hash of what is embedded. By ranges of ids: a
+    limit would make a database on several nodes send all that follow each time."""
+    last = connection.scalar(select(counters.c.value).where(counters.c.name == "chunk")) or 0
+    query = (
+        select(chunks.c.id, chunks.c.embedding)
+        .join(documents, chunks.c.document == documents.c.id)
+        .where(active, chunks.c.id > bindparam("after"), chunks.c.id <= bindparam("upto"))
+        .order_by(chunks.c.id)
+    )
+    while after < last:
+        rows = connection.execute(query, {"after": after, "upto": after + size}).all()
+        if rows:
+            yield [(row.id, row.embedding) for row in rows]
+        after += size
+
+
+def without_vector(
+    connection: Connection, model: str, after: ChunkId = 0
+) -> Iterator[tuple[ChunkId, str]]:
+    """Active chunks above an id that this model has not embedded, in order."""
+    for some in embedded_texts(connection, after):
+        have = present(connection, embeddings, model, list({hash_ for _, hash_ in some}))
+        yield from ((id_, hash_) for id_, hash_ in some if hash_ not in have)

@@ -1,6 +1,6 @@
 /**
- * Files dropped on any page, or chosen on Add, are sent one by one; a panel shows how far all of them
- * are. On Add the panel is part of the page, elsewhere it lies in a corner while something is added.
+ * Sends files that you drop on any page, or choose on Add, one by one; a panel shows the progress of
+ * all of them. On Add the panel is part of the page, elsewhere it sits in a corner while files are added.
  */
 import { alertOf, say } from "./app.js";
 
@@ -16,7 +16,7 @@ const jobs = document.getElementById("jobs");
 const most = Number(document.body.dataset.most);
 
 /** @typedef {{file: File, name: string, sent: number, ended: boolean}} Upload */
-/** @type {Upload[]} every file of this round: it ends when all have been sent */
+/** @type {Upload[]} every file of this round, which ends when all are sent */
 let uploads = [];
 /** @type {Upload[]} */
 const waiting = [];
@@ -44,7 +44,7 @@ function queue(upload) {
   next();
 }
 
-/** A file that could not be sent: why, and another try. @param {Upload} upload @param {string} why */
+/** Show a file that couldn't be sent, why, and a Retry button. @param {Upload} upload @param {string} why */
 function fail(upload, why) {
   upload.ended = true;
   const made = /** @type {HTMLTemplateElement} */ (document.getElementById("unsent-file"));
@@ -71,7 +71,7 @@ function next() {
   tell();
 }
 
-/** How far the uploads are. */
+/** Show the progress of the uploads. */
 function tell() {
   const open = uploads.filter((one) => !one.ended);
   const all = uploads.reduce((sum, one) => sum + one.file.size, 0);
@@ -112,19 +112,19 @@ function send(upload) {
 
 /** @param {Upload} upload @param {XMLHttpRequest} request */
 function ended(upload, request) {
-  if (!request.status) return fail(upload, "The server does not answer.");
+  if (!request.status) return fail(upload, "The server doesn't answer.");
   let told;
   try {
     told = JSON.parse(request.responseText);
   } catch {
     return fail(upload, "The server sent an invalid answer.");
   }
-  if (request.status !== 202) return fail(upload, `${told.detail ?? "That did not work."} ${told.fix ?? ""}`.trim());
+  if (request.status !== 202) return fail(upload, `${told.detail ?? "Something went wrong."} ${told.fix ?? ""}`.trim());
   upload.ended = true;
   follow();
 }
 
-/** The files below an entry that was dropped, with their folders in front of the name. @param {any} entry @param {string[]} way */
+/** The files below a dropped entry, with their folders before the name. @param {any} entry @param {string[]} way */
 async function* below(entry, way) {
   if (entry.name.startsWith(".")) return;
   if (entry.isFile) {
@@ -154,7 +154,7 @@ document.addEventListener("change", (event) => {
   input.value = "";
 });
 
-/** Whether something is dragged that can be added: text dragged into a field stays text. @param {DragEvent} event */
+/** Whether the dragged thing can be added: text dragged into a field stays text. @param {DragEvent} event */
 const holdsFiles = (event) => event.dataTransfer?.types.includes("Files");
 for (const kind of ["dragenter", "dragover"]) {
   document.addEventListener(kind, (event) => {
@@ -171,7 +171,7 @@ document.addEventListener("drop", async (event) => {
   if (!holdsFiles(event)) return;
   event.preventDefault();
   const items = [...(event.dataTransfer?.items ?? [])];
-  // Asked for before anything is waited for: afterwards the browser has forgotten them.
+  // Read these before the first await: afterwards the browser has cleared them.
   const entries = items.map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
   const plain = entries.length ? [] : [...(event.dataTransfer?.files ?? [])];
   for (const file of plain) take(file, file.name);
@@ -182,7 +182,7 @@ document.addEventListener("drop", async (event) => {
   }
 });
 
-// A form that only steers jobs: what it does shows in the panel.
+// A form that only controls jobs: the panel shows what it does.
 document.addEventListener("submit", async (event) => {
   const steering = /** @type {HTMLFormElement} */ (event.target);
   if (steering.matches("[data-adds]")) sessionStorage.setItem(FLAG, "1");
@@ -190,14 +190,14 @@ document.addEventListener("submit", async (event) => {
   event.preventDefault();
   const body = new FormData(steering);
   const answer = await fetch(steering.action, { method: "POST", body, redirect: "manual" }).catch(() => null);
-  if (!answer || answer.status >= 400) alertOf("That did not work.", "Reload the page.");
+  if (!answer || answer.status >= 400) alertOf("Something went wrong.", "Reload the page.");
   else follow();
 });
 document.getElementById("tray-close")?.addEventListener("click", () => {
   if (tray) tray.hidden = true;
 });
 
-/** Put a piece in the place of the one with its id; focus and what is unfolded stay. @param {string} html */
+/** Replace the element with the same id; keeps focus and open details. @param {string} html */
 function place(html) {
   const made = document.createElement("template");
   made.innerHTML = html.trim();
@@ -214,7 +214,7 @@ function place(html) {
 let news = null;
 let ran = false;
 
-/** Hear how the jobs move. */
+/** Follow the jobs. */
 function follow() {
   sessionStorage.setItem(FLAG, "1");
   if (news) return;
@@ -240,7 +240,7 @@ function panel(told) {
     document.dispatchEvent(new CustomEvent("library-changed"));
   }
   if (told.running || !tray) return;
-  // Nothing is under way: on a page that only watched for that, the connection is given back.
+  // Nothing is running: a page that only watched for that closes the connection.
   sessionStorage.removeItem(FLAG);
   if (waiting.length || underway) return;
   news?.close();

@@ -1,15 +1,15 @@
 /**
- * What every page has: parts fetched and swapped, news read out, keys.
- * A page's own address answers a request with the header X-Part by those of its blocks alone; each
- * block's element has an id and takes the place of the one with the same id.
+ * Shared by every page: fetches and swaps parts, announces changes, handles keys.
+ * A request with the header X-Part gets only those blocks of a page; each block's element replaces
+ * the one with the same id.
  */
 
-/** @type {Map<string, AbortController>} the newest request of each kind; an older one is given up */
+/** @type {Map<string, AbortController>} the newest request of each kind; it cancels an older one */
 const underway = new Map();
 
 /**
- * Put elements in the place of those with the same id. Focus stays where it was, if that still is,
- * and what was unfolded stays unfolded.
+ * Replace elements with the same id. Focus stays where it was, if that element still exists, and
+ * open details stay open.
  * @param {string} html
  */
 export function swap(html) {
@@ -28,9 +28,9 @@ export function swap(html) {
 /**
  * Fetch parts of an address and swap them in. A newer call of the same kind cancels an older one.
  * @param {string} address
- * @param {string} parts names of blocks, with blanks between
+ * @param {string} parts names of blocks, separated by spaces
  * @param {{kind?: string, method?: string, body?: BodyInit}} [how]
- * @returns {Promise<Response | null>} null: cancelled, or the server did not answer
+ * @returns {Promise<Response | null>} null: cancelled, or the server didn't answer
  */
 export async function load(address, parts, how = {}) {
   const kind = how.kind ?? parts;
@@ -57,7 +57,7 @@ export async function load(address, parts, how = {}) {
     return answer;
   } catch (error) {
     if (controller.signal.aborted) return null;
-    alertOf("The server does not answer.", "Look whether it still runs, then try again.");
+    alertOf("The server doesn't answer.", "Check that it is running, then try again.");
     return null;
   } finally {
     if (underway.get(kind) === controller) underway.delete(kind);
@@ -65,23 +65,23 @@ export async function load(address, parts, how = {}) {
   }
 }
 
-/** Say what a problem document says: the guard answers before any page could. @param {string} json */
+/** Show the error of a problem document: the guard answers before any page could. @param {string} json */
 function complain(json) {
   try {
     const told = JSON.parse(json);
     alertOf(told.detail, told.fix);
   } catch {
-    alertOf("The server's answer is not understood.", "Load the page again.");
+    alertOf("The server sent an invalid answer.", "Reload the page.");
   }
 }
 
-/** Give up whatever of this kind is under way. @param {string} kind */
+/** Cancel the current request of this kind. @param {string} kind */
 export function cancel(kind) {
   underway.get(kind)?.abort();
   underway.delete(kind);
 }
 
-/** Tell people who listen. @param {string} text */
+/** Announce to screen readers. @param {string} text */
 export function say(text) {
   const place = document.getElementById("said");
   if (place && place.textContent !== text) place.textContent = text;
@@ -151,7 +151,7 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     load(part.getAttribute("href") ?? "", part.getAttribute("data-part") ?? "");
   }
-  // A click beside a dialog closes it, as people are used to.
+  // A click outside a dialog closes it, as people expect.
   if (target instanceof HTMLDialogElement && target.classList.contains("dialog")) target.close();
 });
 

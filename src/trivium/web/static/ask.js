@@ -1,4 +1,4 @@
-/** Asks without leaving the page: the answer grows as it is written, then its turn takes its place. */
+/** Asks without leaving the page: shows the answer as it is written, then the finished turn. */
 import { alertOf, clearAlert, say } from "./app.js";
 import { events, problem } from "./stream.js";
 
@@ -28,7 +28,7 @@ async function answered(turn, data) {
       const line = document.createElement("li");
       line.textContent = told.line;
       steps.append(line);
-      step.textContent = "Looking further …";
+      step.textContent = "Searching again …";
     }
     else if (name === "token") text.append(told.text);
     else if (name === "error") throw told;
@@ -39,7 +39,7 @@ async function answered(turn, data) {
       return { made, kind: told.kind };
     }
   }
-  throw { detail: "The answer broke off.", fix: "Ask again." };
+  throw { detail: "The answer stopped early.", fix: "Ask again." };
 }
 
 async function ask() {
@@ -55,17 +55,17 @@ async function ask() {
   asking = new AbortController();
   stop.hidden = false;
   question.value = "";
-  say("Looking for an answer.");
+  say("Searching for an answer.");
   try {
     const { made, kind } = await answered(turn, data);
-    say(kind === "refused" ? "No answer was found." : "The answer is there.");
+    say(kind === "refused" ? "No answer found." : "The answer is ready.");
     made.scrollIntoView({ block: "nearest" });
     settle(String(data.get("conversation") ?? "").trim(), first ? asked : "");
   } catch (error) {
     turn.remove();
     question.value = asked;
     if (asking?.signal.aborted) say("Stopped.");
-    else if (error instanceof TypeError) alertOf("The server does not answer.", "Look whether it still runs, then ask again.");
+    else if (error instanceof TypeError) alertOf("The server doesn't answer.", "Check that it is running, then ask again.");
     else alertOf(error.detail, error.fix);
   } finally {
     asking = null;
@@ -74,7 +74,7 @@ async function ask() {
   }
 }
 
-/** The address names what was asked. @param {string} conversation @param {string} asked */
+/** Put the question in the address. @param {string} conversation @param {string} asked */
 function settle(conversation, asked) {
   const place = new URLSearchParams(conversation ? { conversation } : { q: asked });
   if (conversation || asked) history.replaceState(null, "", `/ask?${place}`);
@@ -93,7 +93,7 @@ question.addEventListener("keydown", (event) => {
 stop.addEventListener("click", () => asking?.abort());
 if (form.hasAttribute("data-at-once")) ask();
 
-// A source opens beside the answer where there is room; elsewhere its link leads to the document.
+// A source opens beside the answer if there is room; otherwise its link opens the document.
 const wide = matchMedia("(min-width: 1100px)");
 const source = /** @type {HTMLElement} */ (document.getElementById("source"));
 /** @type {HTMLElement | null} */

@@ -1,4 +1,4 @@
-/** Runs a set and shows how far it is; then the run itself. */
+/** Runs a set and shows its progress, then the results. */
 import { alertOf, clearAlert, say } from "./app.js";
 import { events, problem } from "./stream.js";
 
@@ -15,7 +15,7 @@ form?.addEventListener("submit", async (event) => {
   button.disabled = true;
   running.hidden = false;
   clearAlert();
-  say("The run begins.");
+  say("Run started.");
   try {
     const answer = await fetch(`/v1/evaluations/${form.dataset.run}/runs`, {
       method: "POST",
@@ -29,9 +29,9 @@ form?.addEventListener("submit", async (event) => {
       stage.textContent = `${stages[data.stage] ?? data.stage}: ${data.done} of ${data.total}`;
       bar.value = data.total ? data.done / data.total : 0;
     }
-    throw { detail: "The run broke off.", fix: "Run it again." };
+    throw { detail: "The run stopped early.", fix: "Run it again." };
   } catch (error) {
-    alertOf(error.detail ?? "The server does not answer.", error.fix ?? "");
+    alertOf(error.detail ?? "The server doesn't answer.", error.fix ?? "");
     button.disabled = false;
     running.hidden = true;
   }

@@ -1,4 +1,4 @@
-/** Judges without leaving the place, by click or by key; on the page of results, too. */
+/** Saves judgments without leaving the page, by click or key; on the results page too. */
 import { alertOf, load, say, typing } from "./app.js";
 
 document.addEventListener("submit", async (event) => {
@@ -20,17 +20,17 @@ document.addEventListener("keydown", (event) => {
   if (!button || !row) return;
   const following = rows.slice(rows.indexOf(row) + 1).find(open);
   button.click();
-  // The next one left gets the focus, so that a whole list is judged with one hand.
+  // Focus the next one, so that you can judge a whole list with one hand.
   /** @type {HTMLElement | null | undefined} */ (following?.querySelector("button"))?.focus();
 });
 
-/** One result is said to fit, or not. @param {SubmitEvent} event @param {HTMLFormElement} form */
+/** Save whether one result is relevant. @param {SubmitEvent} event @param {HTMLFormElement} form */
 async function fits(event, form) {
   event.preventDefault();
   const pressed = /** @type {HTMLElement} */ (event.submitter);
   const body = new FormData(form, pressed);
   const answer = await fetch(form.action, { method: "POST", body, headers: { "X-Part": "kept" } }).catch(() => null);
-  if (!answer?.ok) return alertOf("The judgment was not kept.", "Try again.");
+  if (!answer?.ok) return alertOf("Couldn't save your judgment.", "Try again.");
   for (const button of form.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button === pressed));
-  say("Kept among your judgments.");
+  say("Judgment saved.");
 }

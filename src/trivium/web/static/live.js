@@ -1,4 +1,4 @@
-/** Forms whose list follows what is typed, and buttons that copy. */
+/** Forms whose list updates as you type, and copy buttons. */
 import { load, say } from "./app.js";
 
 const WAIT_MS = 120; // while someone types on
@@ -27,7 +27,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 
 document.addEventListener("click", async (event) => {
   const button = event.target instanceof Element ? event.target.closest("[data-copies]") : null;
-  // By its id, or else what its own turn has to be copied.
+  // The element it names, or else the text of its own turn.
   const named = button && document.getElementById(button.getAttribute("data-copies") || "none");
   const source = /** @type {HTMLElement | null | undefined} */ (named ?? button?.closest(".turn")?.querySelector(".copied"));
   if (!button || !source) return;
@@ -36,7 +36,7 @@ document.addEventListener("click", async (event) => {
     button.textContent = "Copied";
     say("Copied.");
   } catch {
-    // No leave to write there: it is selected, for whoever copies by hand.
+    // The browser doesn't allow it: select the text, so that you can copy it by hand.
     source.hidden = false;
     getSelection()?.selectAllChildren(source);
     say("Selected. Copy it with the keyboard.");

@@ -1,7 +1,7 @@
-/** The search screen: searches while someone types, keeps the address true, walks by keys. */
+/** The search screen: searches as you type, keeps the address up to date, moves by keys. */
 import { cancel, load, say, typing } from "./app.js";
 
-/** The form, which is swapped too when someone goes back. */
+/** The form, which going back replaces too. */
 const theForm = () => /** @type {HTMLFormElement} */ (document.getElementById("search"));
 const PAUSE = 70; // ms without a key before a search: most people type faster than that
 const SETTLED = 1500; // ms: what stood so long is worth a step of the back button
@@ -11,7 +11,7 @@ const DEFAULTS = { mode: "hybrid", combine: "minimum", weights: "" };
 let timer;
 let changedAt = 0;
 
-/** The form as an address, without what goes without saying. @param {string | null} explain */
+/** The form as an address, without default values. @param {string | null} explain */
 function addressOf(explain) {
   const form = theForm();
   const data = new FormData(form);
@@ -34,8 +34,8 @@ function addressOf(explain) {
 const explained = () => new URLSearchParams(location.search).get("explain");
 
 /**
- * Search as the form stands. A step of the back button for what someone chose, and for what they
- * typed where the text before had been standing for a while.
+ * Search with the form's values. Adds a step for the back button if you chose something, or typed
+ * after a pause.
  * @param {boolean} chosen
  */
 async function search(chosen) {
@@ -60,13 +60,13 @@ function after() {
   drawn();
 }
 
-/** Whether the drawer is open decides how the screen is divided. */
+/** Lay out the screen with or without the drawer. */
 function drawn() {
   const open = !(/** @type {HTMLElement} */ (document.getElementById("drawer")).hidden);
   document.getElementById("grid")?.classList.toggle("with-drawer", open);
 }
 
-/** Everything that the address says, the form included. @param {string} address */
+/** Load everything for an address, the form included. @param {string} address */
 async function follow(address) {
   const answer = await load(address, "searchbox queries facets chosen choices results drawer", { kind: "search" });
   if (answer) after();

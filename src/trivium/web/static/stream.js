@@ -1,4 +1,4 @@
-/** Server-sent events of an answer to any request: EventSource can only GET, and tries again. */
+/** Reads server-sent events from any request: EventSource can only GET, and reconnects. */
 
 /**
  * @param {Response} answer
@@ -23,7 +23,7 @@ export async function* events(answer) {
 }
 
 /**
- * What a refused request says: a problem document, or a page's alert.
+ * The error in a refused request: a problem document, or a page's alert.
  * @param {Response} answer
  * @returns {Promise<{detail: string, fix: string}>}
  */
@@ -31,10 +31,10 @@ export async function problem(answer) {
   const text = await answer.text();
   try {
     const told = JSON.parse(text);
-    return { detail: told.detail ?? "That did not work.", fix: told.fix ?? "" };
+    return { detail: told.detail ?? "Something went wrong.", fix: told.fix ?? "" };
   } catch {
     const made = document.createElement("template");
     made.innerHTML = text;
-    return { detail: made.content.textContent?.trim() || "That did not work.", fix: "" };
+    return { detail: made.content.textContent?.trim() || "Something went wrong.", fix: "" };
   }
 }

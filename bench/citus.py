@@ -1,0 +1,205 @@
+"""A library over the nodes of a Citus database, beside the same library on one server.
+
+    python -m bench.citus --server postgresql://… --quality scifact,nfcorpus
+    python -m bench.citus --server postgresql://… --chunks 100000 --shards 2,4,8
+    python -m bench.citus --server postgresql://… --chunks 100000 --watch 60
+
+Quality: whether the ranking of every query of a judged set is the same, ids and order, on one
+server and on the nodes. Speed: each signal and hybrid search on one server, then with each number
+of shards; load the rows first (`python -m bench.large --server … --chunks …`). Watch:
+searches one after the other and prints, for each second, how many were answered and what the others
+said, while you stop and start a node or move shards. Without --server `TRIVIUM_TEST_CITUS` names
+the coordinator; without that there is nothing to measure, and it says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import create_engine, make_url, text
+
+from bench.build import place
+from bench.corpus import DATA, WARM_UP, load_corpus
+from bench.ours import Precomputed
+from bench.surroundings import surroundings
+from bench.timing import measure
+from trivium.config import Settings, load
+from trivium.errors import TriviumError
+from trivium.library import Library
+from trivium.library.asking import request_for
+from trivium.library.assembly import local_embedder_for
+from trivium.options import SearchOptions
+from trivium.places import DatabaseAddress
+from trivium.ports import Backend, Nodes
+from trivium.search.run import Searcher
+from trivium.store.opening import BackendOptions, open_backend
+from trivium.text.query import parse
+from trivium.types import OWNER, Probe, Signal
+
+RUNS = ("vector", "keyword", "trigram", "hybrid")
+LIMIT, CANDIDATES = 10, 50
+
+
+def main() -> None:
+    asked = _arguments()
+    address = asked.server or os.environ.get("TRIVIUM_TEST_CITUS", "")
+    if not address:
+        print("No Citus: name a coordinator with --server or TRIVIUM_TEST_CITUS.")
+        return
+    settings = load().settings
+    if asked.quality:
+        found = quality(settings, address, asked.quality.split(","), asked.data, asked.shards[0])
+    elif asked.watch:
+        found = watched(settings, address, asked)
+    else:
+        found = speed(settings, address, asked)
+    print(json.dumps({"on": "Citus", **found}, indent=1))
+
+
+def _arguments() -> argparse.Namespace:
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("--server", default="", help="address of a database on the coordinator")
+    asked.add_argument("--chunks", type=int, default=100_000)
+    asked.add_argument(
+        "--shards", default=[2, 4, 8], type=lambda told: [int(one) for one in told.split(",")]
+    )
+    asked.add_argument("--quality", default="", metavar="SETS", help="judged sets, by commas")
+    asked.add_argument("--watch", type=float, default=0.0, metavar="SECONDS")
+    asked.add_argument("--seconds", type=float, default=30.0, help="the most a measurement takes")
+    asked.add_argument("--data", type=Path, default=DATA)
+    return asked.parse_args()
+
+
+def nodes_of(library: Backend) -> Nodes:
+    assert library.nodes is not None
+    return library.nodes
+
+
+# --- quality --------------------------------------------------------------------------------------
+
+
+def quality(
+    settings: Settings, address: str, sets: list[str], data: Path, shards: int
+) -> dict[str, Any]:
+    from trivium.evaluate.dataset import load_dataset
+    from trivium.evaluate.run import evaluate
+    from trivium.evaluate.subject import opened
+    from trivium.store.copying import copy_library
+
+    found: dict[str, Any] = {}
+    for name in sets:
+        files = data / "retrieval" / name
+        with opened(load_dataset(files), settings, lambda *_: None) as subject:
+            folder = subject.library.backend.folder
+        assert folder is not None
+        schema = f"judged_{uuid4().hex[:8]}"
+        there = DatabaseAddress(f"{address}?schema={schema}")
+        try:
+            copy_library(folder, there, BackendOptions(create=False), BackendOptions())
+            backend = open_backend(there, BackendOptions())
+            with Library(backend, local_embedder_for(settings), settings) as library:
+                one = evaluate(files, settings, library=library, only=RUNS)
+                nodes_of(backend).distribute(shards)
+                many = evaluate(files, settings, library=library, only=RUNS)
+        finally:
+            engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+            with engine.begin() as connection:
+                connection.execute(text(f"DROP SCHEMA IF EXISTS {schema} CASCADE"))
+            engine.dispose()
+        found[name] = {
+            run: {
+                "queries": len(one.runs[run].ranking),
+                "same": sum(
+                    list(ranks.items()) == list(many.runs[run].ranking[query].items())
+                    for query, ranks in one.runs[run].ranking.items()
+                ),
+                "ndcg@10": [of.runs[run].means["ndcg@10"] for of in (one, many)],
+            }
+            for run in RUNS
+        }
+        print(name, found[name], file=sys.stderr, flush=True)
+    return found
+
+
+# --- speed ----------------------------------------------------------------------------------------
+
+
+def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[str, Any]:
+    library, runs = _prepared(settings, address, asked)
+    found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
+    nodes = nodes_of(library)
+    for shards in (0, *asked.shards):
+        started = perf_counter()
+        _ = nodes.distribute(shards) if shards else nodes.gather()
+        moved = perf_counter() - started
+        told: dict[str, Any] = {"move_seconds": round(moved, 1)}
+        for name, (run, count) in runs.items():
+            for i in range(WARM_UP):
+                run(i)
+            told[name] = asdict(measure(run, list(range(WARM_UP, count)), asked.seconds))
+        found[f"{shards} shards" if shards else "one server"] = told
+        print(shards, json.dumps(told), file=sys.stderr, flush=True)
+    library.close()
+    return found
+
+
+def watched(settings: Settings, address: str, asked: argparse.Namespace) -> dict[str, Any]:
+    library, runs = _prepared(settings, address, asked)
+    run, count = runs["hybrid"]
+    told: list[dict[str, int]] = []
+    started, i = perf_counter(), 0
+    while perf_counter() - started < asked.watch:
+        second = int(perf_counter() - started)
+        said: Counter[str] = Counter()
+        while int(perf_counter() - started) == second:
+            i = (i + 1) % count
+            try:
+                library.signals.refresh()
+                run(i)
+                said["answered"] += 1
+            except TriviumError as reason:
+                said[reason.code] += 1
+        told.append(dict(said))
+        print(second, dict(said), file=sys.stderr, flush=True)
+    library.close()
+    return {"seconds": told}
+
+
+def _prepared(
+    settings: Settings, address: str, asked: argparse.Namespace
+) -> tuple[Backend, dict[str, tuple[Callable[[int], object], int]]]:
+    prepared = place(settings, load_corpus(asked.data), asked.chunks).prepared
+    queries, vectors = prepared.queries, prepared.query_vectors
+    embedder = local_embedder_for(settings)
+    model = embedder.fingerprint
+    pairs = zip(queries, vectors, strict=True)
+    probes = [Probe(parse(query), vector, model=model) for query, vector in pairs]
+    there = DatabaseAddress(f"{address}?schema=bench_{asked.chunks}")
+    library = open_backend(there, BackendOptions(create=False))
+    searcher = Searcher(library, Precomputed(embedder, queries, vectors))
+
+    def one(signal: Signal) -> Callable[[int], object]:
+        return lambda i: library.signals.search(signal, probes[i], OWNER, CANDIDATES)
+
+    def hybrid(i: int) -> object:
+        options = SearchOptions(limit=LIMIT)
+        return searcher.search(request_for(settings, model, (queries[i],), OWNER, options))
+
+    library.signals.refresh()
+    runs: dict[str, Callable[[int], object]] = {signal.value: one(signal) for signal in Signal}
+    runs["hybrid"] = hybrid
+    return library, {name: (run, len(queries)) for name, run in runs.items()}
+
+
+if __name__ == "__main__":
+    main()

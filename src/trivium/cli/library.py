@@ -1,0 +1,43 @@
+"""`trivium library`: where the rows of a library lie."""
+
+from __future__ import annotations
+
+import click
+
+from trivium.cli.care import spinner
+from trivium.cli.output import Shell, pass_shell, shared_options
+
+
+@click.group("library")
+def library_command() -> None:
+    """Spread a library over the nodes of a database, or bring it back."""
+
+
+@library_command.command("distribute")
+@click.option(
+    "--shards",
+    type=click.IntRange(1, 4096),
+    help="Parts of each large table. Default: 4 for each node.",
+)
+@click.option("--back", is_flag=True, help="Bring everything back to one server.")
+@shared_options
+@pass_shell
+def distribute_command(shell: Shell, shards: int | None, back: bool) -> None:
+    """Spread texts, passages and vectors over the nodes of a Citus database.
+
+    Searches go on meanwhile and rank as before; changes of documents wait until it is done. If it
+    is interrupted, run it again: it continues where it stopped.
+
+    \b
+    trivium library distribute --library postgresql://me@coordinator/team
+    trivium library distribute --shards 32
+    trivium library distribute --back
+    """
+    with shell.library() as library, spinner(shell, "Moving rows between nodes"):
+        done = library.upkeep.gather() if back else library.upkeep.distribute(shards)
+    if shell.json:
+        shell.emit({"nodes": list(done.nodes), "shards": done.shards})
+    elif done.shards:
+        shell.say(f"Spread over {len(done.nodes)} nodes in {done.shards} shards.")
+    else:
+        shell.say("All rows are on one server.")

@@ -1,0 +1,153 @@
+"""A library over several nodes, by the extension Citus: what takes room lies on the nodes.
+
+    on the nodes           interpretations and chunks, by document; vectors_N, by chunk;
+                           embeddings and token_vectors, by the hash of what was embedded;
+                           blobs, by address
+    on the coordinator     everything else: who is there, names, words, jobs
+
+Which of the two a library is stands in Citus's own tables, so every process finds it there. See
+docs/decisions/010. Knows nothing of searching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from sqlalchemy import Connection, Engine, text
+
+from trivium.errors import DatabaseUnsuitable, LibraryBusy
+from trivium.store.postgres.shards import (
+    drop_hidden_rows,
+    gather_table,
+    has_citus,
+    nodes_of,
+    shards_of,
+    split_table,
+    spread_table,
+)
+from trivium.store.postgres.vectors import VectorTables
+from trivium.store.sql.statements import NEXT_MODEL, setting
+from trivium.upkeep import Spread
+
+# In this order: what is colocated comes after what it lies beside.
+_TABLES = (
+    ("interpretations", "document", ""),
+    ("chunks", "document", "interpretations"),
+    ("embeddings", "hash", ""),
+    ("token_vectors", "hash", "embeddings"),
+    ("blobs", "address", ""),
+)
+_PER_NODE = 4  # shards of each table, so that another node can take some over
+# No key leads from a node to the coordinator. `Removal` deletes what this one would.
+_CUT = (
+    "ALTER TABLE chunks DROP CONSTRAINT IF EXISTS chunks_interpretation_fkey",
+    "ALTER TABLE interpretations DROP CONSTRAINT IF EXISTS interpretations_document_fkey",
+)
+_JOIN_CHUNKS = (
+    "ALTER TABLE chunks ADD CONSTRAINT chunks_interpretation_fkey"
+    " FOREIGN KEY (document, interpretation) REFERENCES interpretations (document, id)"
+    " ON DELETE CASCADE"
+)
+_JOIN_DOCUMENTS = (
+    "ALTER TABLE interpretations ADD CONSTRAINT interpretations_document_fkey"
+    " FOREIGN KEY (document) REFERENCES documents (id) ON DELETE CASCADE"
+)
+_HAS_KEY = text(
+    "SELECT 1 FROM pg_constraint WHERE conname = :name AND conrelid = CAST(:table AS regclass)"
+)
+
+
+class CitusNodes:
+    def __init__(
+        self,
+        engine: Engine,
+        vectors: VectorTables,
+        alone: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """`alone`: while no document changes."""
+        self._engine = engine
+        self._vectors = vectors
+        self._alone = alone
+
+    def spread(self) -> Spread:
+        with self._engine.connect() as connection:
+            return Spread(nodes_of(connection), shards_of(connection))
+
+    def distribute(self, shards: int | None = None) -> Spread:
+        found = self._checked()
+        wanted = shards or found.shards or _PER_NODE * len(found.nodes)
+        with self._alone():
+            self._run(*_CUT)
+            for table, column, beside in _TABLES:
+                with self._engine.begin() as connection:
+                    has = shards_of(connection, table)
+                    if has and has != wanted:  # with those that lie beside it
+                        split_table(connection, table, wanted)
+                    if has:
+                        continue
+                    spread_table(connection, table, column, wanted, beside)
+                with self._engine.begin() as connection:
+                    drop_hidden_rows(connection, table)
+            with self._engine.begin() as connection:
+                if not _has_key(connection, "chunks", "chunks_interpretation_fkey"):
+                    _change(connection, _JOIN_CHUNKS)
+            self._vectors.follow_passages()
+        return self.spread()
+
+    def gather(self) -> Spread:
+        self._checked()
+        with self._alone():
+            self._run("ALTER TABLE chunks DROP CONSTRAINT IF EXISTS chunks_interpretation_fkey")
+            for table, _, _ in reversed(_TABLES):
+                with self._engine.begin() as connection:
+                    if shards_of(connection, table):
+                        gather_table(connection, table)
+            with self._engine.begin() as connection:
+                for table, key, statement in (
+                    ("chunks", "chunks_interpretation_fkey", _JOIN_CHUNKS),
+                    ("interpretations", "interpretations_document_fkey", _JOIN_DOCUMENTS),
+                ):
+                    if not _has_key(connection, table, key):
+                        _change(connection, statement)
+            self._vectors.follow_passages()
+        return self.spread()
+
+    def _checked(self) -> Spread:
+        """Raises DatabaseUnsuitable, LibraryBusy."""
+        with self._engine.connect() as connection:
+            if not has_citus(connection):
+                raise DatabaseUnsuitable(
+                    "The database has no extension Citus.",
+                    fix="Install Citus on every node, then let a superuser run in this database:"
+                    " CREATE EXTENSION citus;",
+                    on_page="Whoever runs the database must install Citus.",
+                )
+            if setting(connection, NEXT_MODEL):
+                raise LibraryBusy(
+                    "Another model's vectors are being made.",
+                    fix="Wait until `trivium reembed` has finished, or stop it.",
+                    on_page="Wait until the change of the model has finished.",
+                )
+        found = self.spread()
+        if not found.nodes:
+            raise DatabaseUnsuitable(
+                "Citus knows no node that keeps rows.",
+                fix="Add each one on the coordinator: SELECT citus_add_node('HOST', 5432);",
+                on_page="Whoever runs the database must add nodes.",
+            )
+        return found
+
+    def _run(self, *statements: str) -> None:
+        with self._engine.begin() as connection:
+            for statement in statements:
+                _change(connection, statement)
+
+
+def _has_key(connection: Connection, table: str, name: str) -> bool:
+    return connection.scalar(_HAS_KEY, {"table": table, "name": name}) is not None
+
+
+def _change(connection: Connection, statement: str) -> None:
+    connection.execute(text("SET LOCAL statement_timeout = 0"))
+    connection.execute(text(statement))

@@ -1,0 +1,70 @@
+"""A Citus coordinator for the tests, where `TRIVIUM_TEST_CITUS` names one by the address of a
+database in which schemas may be made. No package registry has Citus, so nothing else starts it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import Engine, create_engine, make_url, text
+from tests import postgres
+
+from trivium.places import DatabaseAddress
+from trivium.store.postgres.address import parse
+from trivium.store.postgres.backend import open_postgres
+
+ADDRESS = os.environ.get("TRIVIUM_TEST_CITUS", "")
+SHARDS = 4
+needed = pytest.mark.skipif(
+    not ADDRESS, reason="TRIVIUM_TEST_CITUS names no Citus coordinator; no registry has Citus"
+)
+
+
+def engine() -> Engine:
+    return create_engine(make_url(ADDRESS).set(drivername="postgresql+psycopg"))
+
+
+@contextmanager
+def schema(name: str) -> Iterator[DatabaseAddress]:
+    """A library that is distributed, and dropped at the end."""
+    place = DatabaseAddress(f"{ADDRESS}?schema={name}")
+    try:
+        backend = open_postgres(parse(place))
+        assert backend.nodes is not None
+        backend.nodes.distribute(SHARDS)
+        backend.close()
+        yield place
+    finally:
+        owner = engine()
+        with owner.begin() as connection:
+            connection.execute(text(f"DROP SCHEMA IF EXISTS {name} CASCADE"))
+        owner.dispose()
+
+
+@contextmanager
+def node_away() -> Iterator[None]:
+    """The coordinator looks for one node where nobody listens."""
+    elsewhere = "UPDATE pg_dist_node SET nodeport = {to} WHERE nodeid = :node"
+    owner = engine()
+    with owner.begin() as connection:
+        node, port = connection.execute(
+            text("SELECT nodeid, nodeport FROM pg_dist_node WHERE shouldhaveshards ORDER BY 1")
+        ).first() or (0, 0)
+        connection.execute(text(elsewhere.format(to=9)), {"node": node})
+    try:
+        yield
+    finally:
+        with owner.begin() as connection:
+            connection.execute(text(elsewhere.format(to=port)), {"node": node})
+        owner.dispose()
+
+
+def empty(name: str) -> None:
+    """Without its documents, and distributed as before."""
+    owner = engine()
+    with owner.begin() as connection:
+        postgres.empty(connection, name)
+    owner.dispose()

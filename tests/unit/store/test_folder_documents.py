@@ -1,0 +1,108 @@
+"""Passages fetched past SQLAlchemy are those that it fetches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from trivium.errors import LibraryDamaged
+from trivium.ports import Backend
+from trivium.store.embedded.backend import open_embedded
+from trivium.store.embedded.database import open_database
+from trivium.store.embedded.documents import FolderDocuments
+from trivium.store.sql.documents import SqlDocuments
+from trivium.testing.samples import TOY, sample
+from trivium.text.filters import parse_filter
+from trivium.types import OWNER, Where
+
+PUBLIC = Where(frozenset())
+ENGLISH = OWNER.narrowed(parse_filter("language:en shelf>2"))
+COUNT = 240  # more than one statement of a search takes
+
+
+def filled(folder: Path, count: int) -> Backend:
+    store = open_embedded(folder)
+    documents = [
+        sample(
+            f"{n}.md",
+            f"passage {n}",
+            f"another {n}",
+            audience="dm-only" if n % 3 == 0 else "all",
+            language="de" if n % 5 == 0 else "en",
+            metadata={"shelf": n, "tags": ("a", f"b{n}"), "weight": n / 7},
+        )
+        for n in range(count // 2)
+    ]
+    with store.writer.writing():
+        store.writer.put(documents, TOY.fingerprint)
+    return store
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    store = filled(tmp_path_factory.mktemp("library"), COUNT)
+    yield store
+    store.close()
+
+
+def plain(store: Backend) -> SqlDocuments:
+    assert store.folder is not None
+    return SqlDocuments(open_database(store.folder / "library.db"))
+
+
+@pytest.mark.parametrize("where", [OWNER, PUBLIC, ENGLISH], ids=["owner", "public", "filtered"])
+@pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 200, 201, COUNT])
+def test_they_are_the_same(library: Backend, where: Where, count: int) -> None:
+    ids = [*range(count, 0, -1), 7, COUNT + 1000] if count else []
+    expected = plain(library).chunks(ids, where)
+    for _ in range(2):  # made, and made before
+        assert library.documents.chunks(ids, where) == expected
+
+
+def test_a_document_that_changed_is_shown_as_it_is(tmp_path: Path) -> None:
+    store = filled(tmp_path, 10)
+    (before,) = store.documents.chunks([3], OWNER)
+    with store.writer.writing():
+        store.writer.rename(before.document.id, before.document.uri, "moved.md")
+    (after,) = store.documents.chunks([3], OWNER)
+    assert after.document.uri == "moved.md"
+    assert [after] == plain(store).chunks([3], OWNER)
+    with store.writer.writing():
+        store.writer.remove([before.document.id])
+    assert store.documents.chunks([3], OWNER) == []
+
+
+def test_a_value_that_cannot_be_read_is_told_as_damage(tmp_path: Path) -> None:
+    filled(tmp_path, 10).close()
+    engine = open_database(tmp_path / "library.db")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE chunks SET headings = '[' WHERE id = 3")
+    with pytest.raises(LibraryDamaged):
+        FolderDocuments(engine).chunks([3], OWNER)
+
+
+def test_a_table_that_is_gone_is_told_as_damage(tmp_path: Path) -> None:
+    filled(tmp_path, 10).close()
+    engine = open_database(tmp_path / "library.db")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE chunks RENAME TO elsewhere")
+    with pytest.raises(LibraryDamaged):
+        FolderDocuments(engine).chunks([3], OWNER)
+
+
+def test_labels_are_counted_anew_after_every_change(tmp_path: Path) -> None:
+    store = filled(tmp_path, 20)
+    for where in (OWNER, PUBLIC):
+        for _ in range(2):
+            assert store.documents.counts("language", where) == plain(store).counts(
+                "language", where
+            )
+    counted = store.documents.counts("language", OWNER)
+    counted["xx"] = 1
+    assert "xx" not in store.documents.counts("language", OWNER)
+    with store.writer.writing():
+        store.writer.put([sample("new.md", "bonjour", language="fr")], TOY.fingerprint)
+    assert store.documents.counts("language", OWNER)["fr"] == 1
+    assert store.documents.counts("language", PUBLIC) == plain(store).counts("language", PUBLIC)

@@ -1,0 +1,53 @@
+"""Leaving long lists out changes neither which chunks are best nor their scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trivium.store.bm25 import K1, B, saturation
+from trivium.store.ranking import Holders, Part, Saturation, best, kept_length
+
+CHUNKS = 3_000
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1, 10, 50]), st.sampled_from([0.004, 0.3, 1.0]))
+def test_it_is_what_adding_everything_gives(seed: int, k: int, passing: float) -> None:
+    chance = np.random.default_rng(seed)
+    lengths = chance.integers(1, 900, CHUNKS).astype(np.int32)
+    fits = chance.random(CHUNKS) < passing
+    parts = [_part(chance) for _ in range(chance.integers(1, 7))]
+    average = float(lengths.mean())
+
+    found = best(parts, fits, Saturation(lengths, average), k)
+
+    scores = np.zeros(CHUNKS)
+    for part in sorted(parts, key=lambda part: -part.most):
+        gained = np.zeros(CHUNKS)
+        for held in part.holders:
+            counted = saturation(held.counts, kept_length(lengths[held.ids]), average)
+            gained[held.ids] = np.maximum(gained[held.ids], part.weight * held.factor * counted)
+        scores += gained
+    scores[~fits] = 0
+    order = np.lexsort((np.arange(CHUNKS), -scores))[:k]
+    wanted = {int(i): scores[i] for i in order if scores[i] > 0}
+    assert {hit.chunk_id: hit.score for hit in found} == pytest.approx(wanted)
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+def _part(chance: np.random.Generator) -> Part:
+    holders = []
+    for factor in chance.uniform(0.1, 1, chance.integers(1, 4)):
+        share = chance.choice([0.002, 0.05, 0.9])
+        ids = np.flatnonzero(chance.random(CHUNKS) < share).astype(np.int32)
+        counts = chance.integers(1, 9, len(ids)).astype(np.uint16)
+        holders.append(Holders(float(factor), ids, counts))
+    return Part(float(chance.uniform(0.05, 9)), holders)
+
+
+def test_ids_of_later_changes_are_left_out() -> None:
+    later = Holders(1.0, np.array([1, 5], dtype=np.int32), np.array([1, 1], dtype=np.uint16))
+    lengths = np.full(6, 10, dtype=np.int32)
+    found = best([Part(1.0, [later])], np.ones(3, dtype=bool), Saturation(lengths, 10.0), 10)
+    assert [hit.chunk_id for hit in found] == [1]
+    assert found[0].score == pytest.approx((K1 + 1) / (1 + K1 * (1 - B + B)))

@@ -10,6 +10,7 @@ import json
 import random
 import sys
 import tarfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +22,9 @@ CHUNKS = "300"
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
-    "bench.sync": ("--messages", "60", "--histories", "2"),
+    "bench.sync": ("--messages", "60"),
+    "bench.sync_data": ("--data", "DATA"),
+    "bench.sync_histories": ("--histories", "15"),
     "bench.attack": ("--requests", "30"),
     "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
@@ -107,7 +110,19 @@ def write_data(folder: Path) -> Path:
         archive.extractall(folder / "model", filter="data")
     _peers(folder / "peers")
     _judged(folder / "retrieval" / "locomo10", chance)
+    _synced(folder / "documents")
     return folder
+
+
+def _synced(folder: Path) -> None:
+    """A Slack export and a library of references."""
+    said = [{"user": "U1", "text": "The lamp.", "ts": "1451865600.000100"}]
+    (folder / "chat").mkdir(parents=True)
+    with zipfile.ZipFile(folder / "chat" / "slack-export.zip", "w") as archive:
+        archive.writestr("users.json", json.dumps([{"id": "U1", "name": "ada"}]))
+        archive.writestr("general/2016-01-04.json", json.dumps(said))
+    (folder / "library").mkdir()
+    (folder / "library" / "few.bib").write_text("@book{a, title = {On fog}, date = {2013}}")
 
 
 def _peers(folder: Path) -> None:

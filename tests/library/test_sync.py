@@ -42,7 +42,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.script: list[Change | Exception] = []
-        self.listed: list[str] = []
+        self.listed: list[str] | None = None  # None: what the script leads to
 
     def changes(self, cursor: str) -> Iterator[Change]:
         for at, one in enumerate(self.script[int(cursor or 0) :], start=int(cursor or 0)):
@@ -52,7 +52,16 @@ class Scripted:
         yield Checkpoint(str(len(self.script)))
 
     def ids(self) -> Iterator[str | Wait]:
-        yield from self.listed
+        if self.listed is not None:
+            yield from self.listed
+            return
+        there: dict[str, None] = {}
+        for one in self.script:
+            if isinstance(one, Put):
+                there[one.id] = None
+            elif isinstance(one, Gone | Only):
+                there = {id_: None for id_ in there if not one.drops(id_)}
+        yield from there
 
 
 class Retrying(Scripted):
@@ -150,6 +159,21 @@ def test_a_run_that_breaks_goes_on_from_its_cursor(
     assert sorted(held(backend)) == ["a", "b", "c"]
 
 
+def test_what_a_broken_run_put_and_the_source_lost_meanwhile_goes(
+    sync: Sync, source: Scripted, backend: Backend
+) -> None:
+    """The cursor never knew of it, so nobody tells that it is gone."""
+    source.script = [message("a", "Fog.")]
+    sync.run("work")
+    source.script += [message("b", "Rain."), Wait(0, ""), SourceUnreachable("It answers 500.")]
+    with pytest.raises(SourceUnreachable):
+        sync.run("work")
+    assert sorted(held(backend)) == ["a", "b"]
+    source.script[1:] = []
+    assert sync.run("work").counts == {"removed": 1}
+    assert sorted(held(backend)) == ["a"]
+
+
 def test_what_fails_is_kept_and_tried_again(backend: Backend) -> None:
     source = Retrying()
     sync = syncing(backend, source)
@@ -218,6 +242,19 @@ def test_a_dry_run_changes_nothing(sync: Sync, source: Scripted, backend: Backen
     assert sync.get("work").cursor == "2"
 
 
+def test_a_dry_run_counts_what_a_listing_leaves_out(
+    sync: Sync, source: Scripted, backend: Backend
+) -> None:
+    source.script = [message("x/a", "Fog."), message("x/b", "Rain."), message("c", "Sun.")]
+    sync.run("work")
+    source.script += [Only("x/", frozenset({"x/a"}))]
+    assert sync.run("work", SyncOptions(dry=True)).counts == {"removed": 1}
+    source.script = [message("c", "Sun.")]
+    full = sync.run("work", SyncOptions(dry=True, full=True))
+    assert full.counts == {"unchanged": 1, "removed": 2}
+    assert len(held(backend)) == 3
+
+
 def test_verify_lists_every_difference_with_its_reason(
     sync: Sync, source: Scripted, backend: Backend
 ) -> None:
@@ -271,6 +308,17 @@ def test_reading_everything_again_forgets_what_is_not_told(
     sync.run("work", SyncOptions(full=True))
     assert sorted(held(backend)) == ["a", "c"]
     assert sync.verify("work").in_step
+
+
+def test_what_a_failure_hides_stays(sync: Sync, source: Scripted, backend: Backend) -> None:
+    source.script = [message("c/1", "Fog."), message("c/2", "Rain."), message("d/1", "Sun.")]
+    sync.run("work")
+    source.script = [Failed("c", "No access.", hides="c/"), message("d/2", "Hail.")]
+    assert sync.run("work", SyncOptions(full=True)).counts == {
+        "failed": 1, "added": 1, "removed": 1,
+    }  # fmt: skip
+    assert sorted(held(backend)) == ["c/1", "c/2", "d/2"]
+    assert kinds(sync.verify("work")) == [("c", "unreadable")]
 
 
 def test_a_source_goes_with_its_documents_or_without(

@@ -26,3 +26,17 @@ def player(library: Library) -> Iterator[TestClient]:
     _, token = library.tokens.create(audiences=["player"], collections=["rules"], name="player")
     with client(library, token) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """A library of a module's own, to change."""
+    with shelve(tmp_path_factory.mktemp("tended") / "library") as library:
+        yield library
+
+
+@pytest.fixture(scope="module")
+def tended(shelf: Library) -> Iterator[TestClient]:
+    """Its owner, at a server that keeps it going."""
+    with client(shelf, tend=True) as opened:
+        yield opened

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 from starlette.testclient import TestClient
@@ -14,6 +15,7 @@ from trivium.library import Library
 from trivium.store.embedded.backend import open_embedded
 from trivium.testing.samples import TOY, sample
 
+PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 SECRET = "zanzibar"  # a word that only dm-only documents hold
 VAULTED = "quicksilver"  # one of another collection
 
@@ -65,3 +67,10 @@ def client(library: Library, token: str | None = None, **changes: Any) -> TestCl
     return TestClient(
         app, base_url="http://localhost:8420", headers=headers, raise_server_exceptions=False
     )
+
+
+def until(holds: Callable[[], object]) -> None:
+    ends = monotonic() + PATIENCE
+    while not holds():
+        assert monotonic() < ends
+        sleep(0.05)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 from tests import models
 from tests.endpoint import ScriptedEndpoint
-from tests.serving.shelf import client, shelve
+from tests.serving.shelf import client, shelve, until
 
 from trivium.access import LOCAL_OWNER
 from trivium.config import Settings
@@ -25,20 +24,6 @@ from trivium.library.tending import Tender
 from trivium.sources.folder import FolderSource
 from trivium.types import Labels
 from trivium.work import UPLOAD, JobState
-
-PATIENCE = 240.0  # seconds: for a machine that is busy with other things
-
-
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    with shelve(tmp_path_factory.mktemp("tended") / "library") as library:
-        yield library
-
-
-@pytest.fixture(scope="module")
-def owner(shelf: Library) -> Iterator[TestClient]:
-    with client(shelf, tend=True) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -66,46 +51,39 @@ def followed(caller: TestClient, job: int) -> list[dict[str, Any]]:
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 
 
-def until(true: Callable[[], object]) -> None:
-    deadline = monotonic() + PATIENCE
-    while not true():
-        assert monotonic() < deadline
-        sleep(0.05)
-
-
-def test_a_file_is_taken_and_added_by_a_job(owner: TestClient, shelf: Library) -> None:
-    job = send(owner, "later.md", b"# Later\n\nBasilisks wait.")
+def test_a_file_is_taken_and_added_by_a_job(tended: TestClient, shelf: Library) -> None:
+    job = send(tended, "later.md", b"# Later\n\nBasilisks wait.")
     assert (job["kind"], job["what"], job["tasks"]) == (UPLOAD, "add later.md", 1)
-    assert followed(owner, job["id"])[-1]["state"] == "done"
-    (found, *_) = owner.post("/v1/search", json={"query": "basilisks"}).json()["results"]
+    assert followed(tended, job["id"])[-1]["state"] == "done"
+    (found, *_) = tended.post("/v1/search", json={"query": "basilisks"}).json()["results"]
     assert found["document"]["uri"] == "upload:later.md"
 
 
-def test_what_failed_is_tried_again_by_the_server(owner: TestClient, shelf: Library) -> None:
-    job = send(owner, "broken.pdf", b"%PDF-1.4 broken")
-    assert followed(owner, job["id"])[-1]["state"] == "failed"
-    (task,) = owner.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
+def test_what_failed_is_tried_again_by_the_server(tended: TestClient, shelf: Library) -> None:
+    job = send(tended, "broken.pdf", b"%PDF-1.4 broken")
+    assert followed(tended, job["id"])[-1]["state"] == "failed"
+    (task,) = tended.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
     assert (task["name"], task["code"]) == ("broken.pdf", "file.damaged")
     kept = list((shelf.backend.folder / "incoming").iterdir())
     assert kept, "what may be tried again is kept"
     shelf.uploads.sweep()
     assert list((shelf.backend.folder / "incoming").iterdir()) == kept
-    owner.post(f"/v1/jobs/{job['id']}/retry")
-    assert followed(owner, job["id"])[-1]["state"] == "failed"
-    (task,) = owner.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
+    tended.post(f"/v1/jobs/{job['id']}/retry")
+    assert followed(tended, job["id"])[-1]["state"] == "failed"
+    (task,) = tended.get(f"/v1/jobs/{job['id']}/tasks").json()["tasks"]
     assert task["attempts"] == 2
 
 
 def test_what_another_process_left_is_worked_off(
-    owner: TestClient, shelf: Library, tmp_path: Path
+    tended: TestClient, shelf: Library, tmp_path: Path
 ) -> None:
     (tmp_path / "left.md").write_text("# Left\n\nWyverns.")
     job = shelf.jobs.enqueue(FolderSource([tmp_path / "left.md"]), Labels())
-    assert followed(owner, job.id)[-1]["state"] == "done"
+    assert followed(tended, job.id)[-1]["state"] == "done"
 
 
 def test_who_sent_a_file_follows_its_job_and_no_other(
-    owner: TestClient, adders: tuple[TestClient, TestClient]
+    tended: TestClient, adders: tuple[TestClient, TestClient]
 ) -> None:
     one, other = adders
     job = send(one, "mine.md", b"# Mine\n\nOf griffins.")
@@ -122,10 +100,10 @@ def test_who_sent_a_file_follows_its_job_and_no_other(
 
 
 def test_notes_do_not_speak_of_what_the_sender_may_not_see(
-    owner: TestClient, adders: tuple[TestClient, TestClient], shelf: Library
+    tended: TestClient, adders: tuple[TestClient, TestClient], shelf: Library
 ) -> None:
     text = " ".join(f"word{n}" for n in range(200)).encode()
-    hidden = owner.post(
+    hidden = tended.post(
         "/v1/documents",
         files={"file": ("hidden.md", text)},
         data={"audience": "dm-only", "collection": "rules"},
@@ -142,8 +120,8 @@ def test_notes_do_not_speak_of_what_the_sender_may_not_see(
 
 
 def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
-    with shelve(tmp_path / "library") as library, client(library) as owner:
-        job = send(owner, "kept.md", b"# Kept")
+    with shelve(tmp_path / "library") as library, client(library) as tended:
+        job = send(tended, "kept.md", b"# Kept")
         assert job["state"] == "queued"
     with shelve(tmp_path / "library") as library:
         with Tender(library):
@@ -156,10 +134,10 @@ def test_a_file_outlives_a_server_that_stops(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_followed_while_it_is_a_source(
-    owner: TestClient, shelf: Library, tmp_path: Path
+    tended: TestClient, shelf: Library, tmp_path: Path
 ) -> None:
     (tmp_path / "first.md").write_text("# First\n\nKrakens.")
-    made = owner.post("/v1/sources", json={"path": str(tmp_path), "collection": "watched"})
+    made = tended.post("/v1/sources", json={"path": str(tmp_path), "collection": "watched"})
     assert made.status_code == 201, made.text
     source = made.json()
     assert (source["path"], source["there"]) == (str(tmp_path), True)
@@ -168,18 +146,18 @@ def test_a_folder_is_followed_while_it_is_a_source(
         return {d.title for d in shelf.documents.all(where="collection:watched")}
 
     until(lambda: titles() == {"First"})
-    until(lambda: owner.get("/v1/sources").json()["sources"][0]["state"] == "watching")
+    until(lambda: tended.get("/v1/sources").json()["sources"][0]["state"] == "watching")
     (tmp_path / "second.md").write_text("# Second")
     (tmp_path / "first.md").unlink()
     until(lambda: titles() == {"Second"})
-    again = owner.post("/v1/sources", json={"path": str(tmp_path), "collection": "watched"})
+    again = tended.post("/v1/sources", json={"path": str(tmp_path), "collection": "watched"})
     assert (again.status_code, again.json()["code"]) == (422, "setting.bad")
-    assert owner.delete(f"/v1/sources/{source['id']}").json() == {"removed": source["id"]}
-    assert owner.get("/v1/sources").json() == {"sources": []}
+    assert tended.delete(f"/v1/sources/{source['id']}").json() == {"removed": source["id"]}
+    assert tended.get("/v1/sources").json() == {"sources": []}
     assert titles() == {"Second"}, "what came from it stays"
-    gone = owner.delete(f"/v1/sources/{source['id']}")
+    gone = tended.delete(f"/v1/sources/{source['id']}")
     assert (gone.status_code, gone.json()["code"]) == (404, "source.not_found")
-    missing = owner.post("/v1/sources", json={"path": str(tmp_path / "nowhere")})
+    missing = tended.post("/v1/sources", json={"path": str(tmp_path / "nowhere")})
     assert (missing.status_code, missing.json()["code"]) == (422, "path.not_found")
 
 

@@ -12,6 +12,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 
+def at(minute: float) -> str:
+    """Of a day in 2026, as services write times."""
+    return f"2026-01-01T{int(minute) // 60:02}:{int(minute) % 60:02}:00Z"
+
+
 @dataclass(frozen=True)
 class Asked:
     method: str
@@ -26,6 +31,7 @@ class Reply:
     data: Any  # as JSON, unless bytes
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False  # the connection ends in the middle
 
 
 @dataclass
@@ -42,11 +48,19 @@ class Server:
         return self.troubles.pop(0) if self.troubles else self.answer(asked)
 
 
+def nothing_there(asked: Asked) -> Reply:
+    return Reply({"message": "Not Found"}, 404)
+
+
 @contextmanager
 def serving(answer: Callable[[Asked], Reply]) -> Iterator[Server]:
     server = Server(answer)
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        wbufsize = -1  # an answer in one piece
+
         def _any(self) -> None:
             split = urlsplit(self.path)
             length = int(self.headers.get("Content-Length") or 0)
@@ -61,7 +75,9 @@ def serving(answer: Callable[[Asked], Reply]) -> Iterator[Server]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            self.wfile.write(data[: len(data) // 2] if reply.cut else data)
+            self.wfile.flush()
+            self.close_connection = self.close_connection or reply.cut
 
         do_GET = do_POST = _any  # noqa: N815
 

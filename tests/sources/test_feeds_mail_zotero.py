@@ -1,24 +1,25 @@
 """Feeds, sitemaps, IMAP and Zotero keep the contract, each against a local server or file."""
 
 import json
-import re
 import socketserver
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
-from tests.sources.server import Asked, Reply, Server, serving
+from tests.sources.imap_server import Handler, Mail
+from tests.sources.server import Server, serving
+from tests.sources.web_server import Site
+from tests.sources.zotero_server import SCHEMA, Zotero
 
 from trivium.errors import SourceNonsense, SourceRefused
-from trivium.ports import Failed, Put, SyncSource, Wait
+from trivium.ports import Failed, Put, SourceAsked, SyncSource, Wait
 from trivium.sources.feed import FeedSource, Pages, SitemapSource
 from trivium.sources.imap import Account, ImapSource, _decoded, _encoded, _ranges, _uids_of
 from trivium.sources.service import Service
-from trivium.sources.zotero import ZoteroApi, ZoteroFile, ZoteroSource
+from trivium.sources.zotero import KIND, ZoteroApi, ZoteroFile, ZoteroSource
+from trivium.sources.zotero_export import ZoteroExportSource
 from trivium.testing.source_contract import SourceContract, everything
 from trivium.types import Extraction
 
@@ -30,41 +31,6 @@ def puts(source: SyncSource) -> dict[str, Put]:
 
 
 # --- feeds and sitemaps
-
-
-@dataclass
-class Site:
-    entries: dict[str, str] = field(default_factory=dict)  # id and words
-    pages: dict[str, tuple[str, str]] = field(default_factory=dict)  # path: lastmod, words
-    robots: str = ""
-    url: str = ""
-
-    def answer(self, asked: Asked) -> Reply:
-        path = asked.path.strip("/")
-        if path == "robots.txt":
-            return Reply(self.robots.encode()) if self.robots else Reply(b"", 404)
-        if path == "feed":
-            items = "".join(
-                f"<item><guid>{id_}</guid><title>T {id_}</title><link>/{id_}</link>"
-                f"<pubDate>Thu, 01 Jan 2026 10:00:00 GMT</pubDate><dc:creator>Ada</dc:creator>"
-                f"<category>x</category><description>&lt;p&gt;{words}&lt;/p&gt;</description></item>"
-                for id_, words in self.entries.items()
-            )
-            dc = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
-            head = f'<rss version="2.0" {dc}><channel><title>News</title>'
-            return Reply(f"{head}{items}</channel></rss>".encode())
-        if path == "sitemap.xml":
-            inner = f"<sitemap><loc>{self.url}pages.xml</loc></sitemap>"
-            return Reply(f"<sitemapindex>{inner}</sitemapindex>".encode())
-        if path == "pages.xml":
-            rows = "".join(
-                f"<url><loc>{self.url}{name}</loc><lastmod>{at}</lastmod></url>"
-                for name, (at, _) in self.pages.items()
-            )
-            return Reply(f"<urlset>{rows}</urlset>".encode())
-        if path in self.pages:
-            return Reply(f"<p>{self.pages[path][1]}</p>".encode())
-        return Reply(b"", 404)
 
 
 @pytest.fixture
@@ -150,79 +116,13 @@ class TestSitemap(SourceContract):
 # --- IMAP
 
 
-@dataclass
-class Mail:
-    """Folders by name, their UIDVALIDITY and messages by UID."""
-
-    folders: dict[str, dict[int, bytes]] = field(default_factory=dict)
-    validity: int = 7
-
-    def deliver(self, folder: str, text: str) -> int:
-        uid = max(self.folders[folder], default=0) + 1
-        head = f"From: ada@example.org\r\nSubject: {text}\r\nMessage-ID: <{folder}{uid}@x>\r\n\r\n"
-        self.folders[folder][uid] = f"{head}{text}\r\n".encode()
-        return uid
-
-
-class _Handler(socketserver.StreamRequestHandler):
-    mail: Mail
-
-    def handle(self) -> None:
-        self.wfile.write(b"* OK ready\r\n")
-        chosen = ""
-        for line in self.rfile:
-            tag, _, rest = line.decode().strip().partition(" ")
-            verb, _, told = rest.partition(" ")
-            if verb.upper() == "EXAMINE":
-                chosen = told.strip('"')
-            out, done = self._answer(verb.upper(), told, chosen)
-            for one in out:
-                self.wfile.write(one + b"\r\n")
-            self.wfile.write(f"{tag} {done}\r\n".encode())
-            if verb.upper() == "LOGOUT":
-                return
-
-    def _answer(self, verb: str, told: str, chosen: str) -> tuple[list[bytes], str]:
-        match verb:
-            case "CAPABILITY":
-                return [b"* CAPABILITY IMAP4rev1"], "OK done"
-            case "LOGIN":
-                return [], "OK in" if told.endswith('"secret"') else "NO wrong password"
-            case "LIST":
-                names = [f'* LIST (\\HasNoChildren) "/" "{n}"'.encode() for n in self.mail.folders]
-                return [*names, b'* LIST (\\HasNoChildren \\Trash) "/" "Bin"'], "OK done"
-            case "EXAMINE":
-                if chosen not in self.mail.folders:
-                    return [], "NO there is none"
-                validity = f"* OK [UIDVALIDITY {self.mail.validity}] valid".encode()
-                return [b"* 1 EXISTS", validity], "OK [READ-ONLY] chosen"
-            case "UID":
-                return self._uid(told, self.mail.folders[chosen]), "OK done"
-        return [b"* BYE"], "OK done"
-
-    def _uid(self, told: str, held: dict[int, bytes]) -> list[bytes]:
-        if told.startswith("SEARCH"):
-            return [b"* SEARCH " + " ".join(map(str, sorted(held))).encode()]
-        _, some, what = told.split(" ", 2)
-        assert "BODY[]" not in what, "it would be marked as read"
-        found = []
-        for number, uid in enumerate((u for u in map(int, some.split(",")) if u in held), start=1):
-            data = held[uid]
-            if "BODY.PEEK[]" in what:
-                head = f"* {number} FETCH (UID {uid} BODY[] {{{len(data)}}}\r\n".encode()
-                found.append(head + data + b")")
-            else:
-                found.append(f"* {number} FETCH (UID {uid} RFC822.SIZE {len(data)})".encode())
-        return found
-
-
 @pytest.fixture
 def mail() -> Iterator[tuple[Mail, int]]:
     made = Mail({"INBOX": {}, "Lists/Sch&APY-n": {}})
     for n in range(5):
         made.deliver("INBOX", f"Letter {n}")
     made.deliver("Lists/Sch&APY-n", "Hello")
-    handler = type("Handler", (_Handler,), {"mail": made})
+    handler = type("Serving", (Handler,), {"mail": made})
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -259,8 +159,8 @@ class TestImap(SourceContract):
 
     def test_messages_are_private_and_know_their_folder(self, source: SyncSource) -> None:
         found = puts(source)
-        assert sorted(found)[-1] == "Lists%2FSch&APY-n/7/1"
-        letter = found["Lists%2FSch&APY-n/7/1"]
+        assert sorted(found)[-1] == "Lists%2FSch&APY-n/7/6"
+        letter = found["Lists%2FSch&APY-n/7/6"]
         assert (letter.metadata, letter.audience) == ({"mailbox": "Lists/Schön"}, None)
 
     def test_a_wrong_password_is_said(self, mail: tuple[Mail, int]) -> None:
@@ -269,7 +169,7 @@ class TestImap(SourceContract):
 
     def test_only_the_folders_asked_for(self, mail: tuple[Mail, int]) -> None:
         found = puts(ImapSource(account(mail[1]), ["Lists/Schön"]))
-        assert list(found) == ["Lists%2FSch&APY-n/7/1"]
+        assert list(found) == ["Lists%2FSch&APY-n/7/6"]
 
 
 def test_names_and_numbers_of_imap() -> None:
@@ -283,46 +183,6 @@ def test_names_and_numbers_of_imap() -> None:
 
 # --- Zotero
 
-SCHEMA = """
-CREATE TABLE libraries (libraryID INTEGER PRIMARY KEY, type TEXT);
-CREATE TABLE groups (groupID INTEGER PRIMARY KEY, libraryID INT, name TEXT);
-CREATE TABLE itemTypes (itemTypeID INTEGER PRIMARY KEY, typeName TEXT);
-CREATE TABLE items (itemID INTEGER PRIMARY KEY, itemTypeID INT, libraryID INT, key TEXT);
-CREATE TABLE deletedItems (itemID INTEGER PRIMARY KEY);
-CREATE TABLE fields (fieldID INTEGER PRIMARY KEY, fieldName TEXT);
-CREATE TABLE itemDataValues (valueID INTEGER PRIMARY KEY, value);
-CREATE TABLE itemData (itemID INT, fieldID INT, valueID INT);
-CREATE TABLE creators (creatorID INTEGER PRIMARY KEY, firstName TEXT, lastName TEXT);
-CREATE TABLE itemCreators (itemID INT, creatorID INT, creatorTypeID INT, orderIndex INT);
-CREATE TABLE tags (tagID INTEGER PRIMARY KEY, name TEXT);
-CREATE TABLE itemTags (itemID INT, tagID INT, type INT);
-CREATE TABLE collections (collectionID INTEGER PRIMARY KEY, collectionName TEXT);
-CREATE TABLE collectionItems (collectionID INT, itemID INT);
-CREATE TABLE itemAttachments (itemID INTEGER PRIMARY KEY, parentItemID INT, linkMode INT,
- contentType TEXT, path TEXT);
-CREATE TABLE itemNotes (itemID INTEGER PRIMARY KEY, parentItemID INT, note TEXT);
-CREATE TABLE itemAnnotations (itemID INTEGER PRIMARY KEY, parentItemID INT, text TEXT,
- comment TEXT, pageLabel TEXT);
-INSERT INTO libraries VALUES (1, 'user'), (2, 'group'), (3, 'feed');
-INSERT INTO groups VALUES (1, 2, 'Lab');
-INSERT INTO itemTypes VALUES (1, 'journalArticle'), (2, 'attachment'), (3, 'note'),
- (4, 'annotation');
-INSERT INTO items VALUES (1, 1, 1, 'PAPER1'), (2, 2, 1, 'FILE1'), (3, 3, 1, 'NOTE1'),
- (4, 4, 1, 'MARK1'), (5, 1, 2, 'PAPER2'), (6, 1, 3, 'NEWS1');
-INSERT INTO fields VALUES (1, 'title'), (2, 'date'), (3, 'DOI'), (4, 'abstractNote'), (5, 'extra');
-INSERT INTO itemDataValues VALUES (1, 'On fog'), (2, '2019-05-01'), (3, '10.1/x'),
- (4, 'Fog is wet.'), (5, 'On rain'), (6, 'Citation Key: ada2019');
-INSERT INTO itemData VALUES (1, 1, 1), (1, 2, 2), (1, 3, 3), (1, 5, 6), (5, 1, 5), (5, 4, 4);
-INSERT INTO creators VALUES (1, 'Ada', 'Byron'), (2, '', 'Bob');
-INSERT INTO itemCreators VALUES (1, 1, 1, 0), (1, 2, 1, 1);
-INSERT INTO tags VALUES (1, 'weather');
-INSERT INTO itemTags VALUES (1, 1, 0);
-INSERT INTO collections VALUES (1, 'Reading');
-INSERT INTO collectionItems VALUES (1, 1);
-INSERT INTO itemAttachments VALUES (2, 1, 0, 'application/pdf', 'storage:fog.pdf');
-INSERT INTO itemNotes VALUES (3, 1, '<p>Read again.</p>');
-INSERT INTO itemAnnotations VALUES (4, 2, 'wet', 'really?', '12');
-"""
 ABOUT = {
     "authors": ("Ada Byron", "Bob"), "year": 2019, "date": "2019-05-01", "doi": "10.1/x",
     "keywords": ("weather",), "collections": ("Reading",), "kind": "journalArticle",
@@ -385,42 +245,6 @@ class TestZoteroFile(SourceContract):
         assert len(list(source.changes(cursor))) == 1
 
 
-@dataclass
-class Zotero:
-    version: int = 5
-    items: dict[str, dict[str, Any]] = field(default_factory=dict)
-    files: dict[str, bytes] = field(default_factory=dict)
-
-    def put(self, key: str, **data: Any) -> None:
-        self.version += 1
-        self.items[key] = {**self.items.get(key, {}), **data}
-
-    def drop(self, key: str) -> None:
-        self.version += 1
-        del self.items[key]
-
-    def answer(self, asked: Asked) -> Reply:
-        headers = {"Last-Modified-Version": str(self.version)}
-        path = asked.path.strip("/")
-        if path == "users/0/collections":
-            data = [{"key": "COL1", "data": {"name": "Reading"}}]
-            return self._page(data, asked, headers)
-        if found := re.fullmatch(r"users/0/items/(\w+)/file", path):
-            return Reply(self.files[found[1]], headers=headers)
-        if asked.headers.get("if-modified-since-version") == str(self.version):
-            return Reply(b"", 304, headers)
-        rows = [
-            {"key": key, "version": self.version, "library": {"type": "user"}, "data": data}
-            for key, data in self.items.items()
-        ]
-        return self._page(rows, asked, headers)
-
-    def _page(self, rows: list[Any], asked: Asked, headers: dict[str, str]) -> Reply:
-        start, size = int(asked.params.get("start", 0)), 2
-        more = {**headers, "Total-Results": str(len(rows))}
-        return Reply(rows[start : start + size], headers=more)
-
-
 @pytest.fixture
 def zotero() -> Iterator[tuple[Zotero, Server]]:
     made = Zotero()
@@ -481,3 +305,59 @@ class TestZoteroApi(SourceContract):
         assert len(zotero[1].asked) == 1
         assert everything(source)
         assert json.loads(cursor)["mark"] == str(zotero[0].version)
+
+
+BIB = """@article{ada2019,
+  title = {On fog}, author = {Byron, Ada and Bob}, date = {2019-05-01}, doi = {10.1/x},
+  keywords = {weather}, file = {Full Text:files/fog.pdf:application/pdf}
+}
+@book{rain, title = {On rain}, abstract = {Rain is wet.}, file = {/etc/hostname.pdf}}
+"""
+
+
+class TestZoteroExport(SourceContract):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Path:
+        (tmp_path / "files").mkdir()
+        (tmp_path / "files" / "fog.pdf").write_bytes(b"%PDF fog")
+        (tmp_path / "library.bib").write_text(BIB)
+        return tmp_path / "library.bib"
+
+    @pytest.fixture
+    def source(self, place: Path) -> SyncSource:
+        made = KIND.make(SourceAsked({"path": str(place)}))
+        assert isinstance(made, ZoteroExportSource)
+        return made
+
+    @pytest.fixture
+    def edits(self, place: Path, source: SyncSource) -> Edits:
+        def write(text: str) -> Callable[[], object]:
+            return lambda: place.write_text(text)
+
+        return (
+            write(BIB.replace("Rain is wet", "Rain is very wet")),
+            write(f"{BIB}@book{{new, title = {{New}}}}"),
+            write(BIB.partition("@book")[0]),
+        )
+
+    def test_a_paper_is_one_item_with_its_file(self, source: SyncSource) -> None:
+        found = puts(source)
+        assert sorted(found) == ["ada2019", "rain"]
+        paper = found["ada2019"]
+        assert not isinstance(paper.content, Extraction)
+        assert (paper.content(), paper.title) == (b"%PDF fog", "On fog")
+        told = {name: paper.metadata[name] for name in ("authors", "year", "doi", "keywords")}
+        assert told == {
+            "authors": ("Ada Byron", "Bob"), "year": 2019, "doi": "10.1/x",
+            "keywords": ("weather",),
+        }  # fmt: skip
+        rain = found["rain"].content
+        assert isinstance(rain, Extraction)
+        assert "Rain is wet." in rain.text
+
+    def test_an_export_that_did_not_change_is_not_read(
+        self, source: SyncSource, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        cursor = [one for one in source.changes("") if hasattr(one, "cursor")][-1].cursor
+        monkeypatch.setattr(ZoteroExportSource, "_entries", None)
+        assert len(list(source.changes(cursor))) == 1

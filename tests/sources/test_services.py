@@ -1,15 +1,15 @@
 """GitHub, Notion, Linear and Trilium keep the contract, each against a local server written from
 its public documents."""
 
-import base64
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from tests.sources.server import Asked, Reply, Server, serving
+from tests.sources.github_server import Hub
+from tests.sources.linear_server import Linear
+from tests.sources.notion_server import Notion
+from tests.sources.server import Reply, Server, at, serving
+from tests.sources.trilium_server import Trilium
 
 from trivium.errors import SourceRefused
 from trivium.ports import Checkpoint, Put, SyncSource, Wait
@@ -22,11 +22,6 @@ from trivium.testing.source_contract import SourceContract, everything
 from trivium.types import Extraction
 
 Edits = Sequence[Callable[[], object]]
-PAGE = 3
-
-
-def at(minute: int) -> str:
-    return f"2026-01-01T{minute // 60:02}:{minute % 60:02}:00Z"
 
 
 def puts(source: SyncSource) -> dict[str, Put]:
@@ -34,102 +29,6 @@ def puts(source: SyncSource) -> dict[str, Put]:
 
 
 # --- GitHub
-
-
-@dataclass
-class Hub:
-    """One repository. `clock` is the minute of the next change."""
-
-    private: bool = False
-    clock: int = 0
-    issues: dict[int, dict[str, Any]] = field(default_factory=dict)
-    comments: dict[int, dict[str, Any]] = field(default_factory=dict)
-    reviews: dict[int, dict[str, Any]] = field(default_factory=dict)
-    discussions: dict[int, dict[str, Any]] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-    url: str = ""
-
-    def now(self) -> str:
-        self.clock += 1
-        return at(self.clock)
-
-    def issue(self, number: int, title: str, **more: Any) -> None:
-        made = self.issues.get(number, {"created_at": self.now(), "number": number})
-        self.issues[number] = {
-            **made, "title": title, "body": f"About {title}", "user": {"login": "ada"},
-            "state": "open", "labels": [], "html_url": f"https://github.com/o/r/issues/{number}",
-            **more, "updated_at": self.now(),
-        }  # fmt: skip
-
-    def comment(self, id_: int, number: int, text: str, where: str = "issue") -> None:
-        kept = self.comments if where == "issue" else self.reviews
-        made = kept.get(id_, {"created_at": self.now(), "id": id_})
-        address = f"{self.url}repos/o/r/{'issues' if where == 'issue' else 'pulls'}/{number}"
-        kept[id_] = {
-            **made, "body": text, "user": {"login": "bob"}, "updated_at": self.now(),
-            "issue_url" if where == "issue" else "pull_request_url": address,
-            "html_url": f"https://github.com/o/r/issues/{number}#c{id_}",
-        }  # fmt: skip
-
-    def discuss(self, number: int, title: str, *said: tuple[int, str]) -> None:
-        nodes = [
-            {"databaseId": id_, "body": text, "author": {"login": "cyn"}, "createdAt": at(0),
-             "updatedAt": at(0), "url": ""}
-            for id_, text in said
-        ]  # fmt: skip
-        self.discussions[number] = {
-            "number": number, "title": title, "body": "Hm.", "url": "", "createdAt": at(0),
-            "updatedAt": self.now(), "author": {"login": "ada"}, "category": {"name": "Ideas"},
-            "closed": False, "labels": {"nodes": [{"name": "big"}]}, "comments": {"nodes": nodes},
-        }  # fmt: skip
-
-    def answer(self, asked: Asked) -> Reply:
-        if asked.headers.get("authorization") != "Bearer good":
-            return Reply({"message": "Bad credentials"}, 401)
-        if asked.path == "/graphql":
-            return self._graphql(asked.body["variables"])
-        path = asked.path.removeprefix("/repos/o/r").strip("/")
-        lists = {
-            "issues": self.issues, "issues/comments": self.comments,
-            "pulls/comments": self.reviews,
-        }  # fmt: skip
-        if not path:
-            return Reply({"private": self.private, "default_branch": "main"})
-        if path in lists:
-            return self._page(asked, list(lists[path].values()))
-        if path.startswith("git/trees/"):
-            tree = [
-                {"path": name, "type": "blob", "size": len(text), "sha": text.encode().hex()}
-                for name, text in self.files.items()
-            ]
-            return Reply({"tree": [*tree, {"path": "docs", "type": "tree", "sha": "d"}]})
-        if path.startswith("git/blobs/"):
-            data = bytes.fromhex(path.rpartition("/")[2])
-            return Reply({"content": base64.b64encode(data).decode(), "encoding": "base64"})
-        above, _, last = path.rpartition("/")
-        if above in lists and last.isdecimal() and int(last) in lists[above]:
-            return Reply(lists[above][int(last)])
-        return Reply({"message": "Not Found"}, 404)
-
-    def _page(self, asked: Asked, found: list[dict[str, Any]]) -> Reply:
-        since = asked.params.get("since", "")
-        found = sorted(
-            (one for one in found if one["updated_at"] >= since),
-            key=lambda one: one["updated_at"],
-        )
-        page = int(asked.params.get("page", 1))
-        rest = found[page * PAGE :]
-        query = "&".join(f"{n}={v}" for n, v in {**asked.params, "page": page + 1}.items())
-        link = f'<{self.url}{asked.path.strip("/")}?{query}>; rel="next", <x>; rel="last"'
-        headers = {"Link": link} if rest else {}
-        return Reply(found[(page - 1) * PAGE : page * PAGE], headers=headers)
-
-    def _graphql(self, variables: Mapping[str, Any]) -> Reply:
-        order = sorted(self.discussions.values(), key=lambda one: one["updatedAt"], reverse=True)
-        start = int(variables["after"] or 0)
-        info = {"hasNextPage": start + 1 < len(order), "endCursor": str(start + 1)}
-        found = {"nodes": order[start : start + 1], "pageInfo": info}
-        return Reply({"data": {"repository": {"discussions": found}}})
 
 
 @pytest.fixture
@@ -216,66 +115,6 @@ class TestGitHub(SourceContract):
 # --- Notion
 
 
-@dataclass
-class Notion:
-    clock: int = 0
-    pages: dict[str, dict[str, Any]] = field(default_factory=dict)
-    blocks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-
-    def page(self, id_: str, title: str, *lines: str, **more: Any) -> None:
-        self.clock += 1
-        made = self.pages.get(id_, {"created_time": at(self.clock)})
-        named = {"Name": {"type": "title", "title": [{"plain_text": title}]}}
-        self.pages[id_] = {
-            **made, "object": "page", "id": id_, "in_trash": False, "archived": False,
-            "last_edited_time": at(self.clock), "url": f"https://notion.so/{id_}",
-            "created_by": {"id": "p1"}, "last_edited_by": {"id": "p2"},
-            "parent": {"type": "workspace", "workspace": True}, **more,
-            "properties": {**named, **more.get("properties", {})},
-        }  # fmt: skip
-        self.blocks[id_] = [
-            {"id": f"{id_}-{n}", "type": "paragraph", "has_children": False,
-             "paragraph": {"rich_text": [{"plain_text": line}]}}
-            for n, line in enumerate(lines)
-        ]  # fmt: skip
-
-    def trash(self, id_: str) -> None:
-        self.pages[id_]["in_trash"] = True
-
-    def answer(self, asked: Asked) -> Reply:
-        assert asked.headers.get("notion-version") == "2025-09-03"
-        if asked.headers.get("authorization") != "Bearer good":
-            return Reply({"code": "unauthorized"}, 401)
-        path = asked.path.strip("/")
-        kept = [one for one in self.pages.values() if not one["in_trash"]]
-        order = sorted(kept, key=lambda one: one["last_edited_time"], reverse=True)
-        if path == "users":
-            people = [{"id": "p1", "name": "Ada"}, {"id": "p2", "name": "Bob"}]
-            return self._page(people, asked.params)
-        if path == "search":
-            if asked.body["filter"]["value"] == "data_source":
-                found = [{"object": "data_source", "id": "d1", "title": [{"plain_text": "Tasks"}]}]
-                return self._page(found, asked.body)
-            # The search forgets rows at times: that is why data sources are asked as well.
-            return self._page([one for one in order if "row" not in one["id"]], asked.body)
-        if path == "data_sources/d1/query":
-            rows = [one for one in order if one["parent"].get("data_source_id") == "d1"]
-            wanted = asked.body.get("filter", {}).get("last_edited_time", {}).get("on_or_after", "")
-            return self._page([r for r in rows if r["last_edited_time"] >= wanted], asked.body)
-        if found_page := re.fullmatch(r"pages/(.+)", path):
-            page = self.pages.get(found_page[1])
-            return Reply(page) if page else Reply({"code": "object_not_found"}, 404)
-        if children := re.fullmatch(r"blocks/(.+)/children", path):
-            return self._page(self.blocks.get(children[1], []), asked.params)
-        return Reply({"code": "invalid_request_url"}, 400)
-
-    def _page(self, found: list[dict[str, Any]], asked: Mapping[str, Any]) -> Reply:
-        start = int(asked.get("start_cursor") or 0)
-        more = start + PAGE < len(found)
-        told = {"object": "list", "results": found[start : start + PAGE], "has_more": more}
-        return Reply({**told, "next_cursor": str(start + PAGE) if more else None})
-
-
 @pytest.fixture
 def notion() -> Iterator[tuple[Notion, Server]]:
     made = Notion()
@@ -354,58 +193,6 @@ class TestNotion(SourceContract):
 # --- Linear
 
 
-@dataclass
-class Linear:
-    clock: int = 0
-    issues: dict[str, dict[str, Any]] = field(default_factory=dict)
-    comments: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def now(self) -> str:
-        self.clock += 1
-        return at(self.clock)
-
-    def issue(self, id_: str, title: str, **more: Any) -> None:
-        made = self.issues.get(id_, {"createdAt": self.now()})
-        self.issues[id_] = {
-            **made, "id": id_, "identifier": f"ENG-{id_[1:]}", "title": title, "trashed": None,
-            "description": f"About {title}", "url": f"https://linear.app/x/issue/{id_}",
-            "state": {"name": "Todo"}, "team": {"id": "t", "key": "ENG", "name": "Engineering"},
-            "project": {"name": "Lamp"}, "labels": {"nodes": [{"name": "bug"}]},
-            "assignee": {"name": "Bob"}, "creator": {"name": "Ada"}, "priorityLabel": "High",
-            **more, "updatedAt": self.now(),
-        }  # fmt: skip
-
-    def comment(self, id_: str, issue: str, text: str) -> None:
-        made = self.comments.get(id_, {"createdAt": self.now()})
-        self.comments[id_] = {
-            **made, "id": id_, "body": text, "url": f"https://linear.app/c/{id_}",
-            "user": {"name": "Cyn"}, "updatedAt": self.now(), "on": issue,
-        }  # fmt: skip
-
-    def answer(self, asked: Asked) -> Reply:
-        if asked.headers.get("authorization") != "lin_good":
-            error = {"message": "not authenticated", "extensions": {"code": "AUTHENTICATION_ERROR"}}
-            return Reply({"errors": [error]}, 400)
-        query, variables = asked.body["query"], asked.body["variables"]
-        shown = {
-            id_: {**one, "issue": self.issues.get(one["on"])} for id_, one in self.comments.items()
-        }
-        if "id" in variables:
-            kept = shown if "comment(" in query else self.issues
-            if variables["id"] in kept:
-                return Reply({"data": {"found": kept[variables["id"]]}})
-            error = {"message": "Entity not found", "extensions": {"code": "INPUT_ERROR"}}
-            return Reply({"errors": [error]}, 400)
-        kept = shown if "comments(" in query else self.issues
-        since = variables["filter"].get("updatedAt", {}).get("gte", "")
-        found = [one for one in kept.values() if one["updatedAt"] >= since]
-        found.sort(key=lambda one: one["updatedAt"], reverse=True)
-        start = int(variables["after"] or 0)
-        info = {"hasNextPage": start + PAGE < len(found), "endCursor": str(start + PAGE)}
-        page = {"nodes": found[start : start + PAGE], "pageInfo": info}
-        return Reply({"data": {"found": page}})
-
-
 @pytest.fixture
 def linear() -> Iterator[tuple[Linear, Server]]:
     made = Linear()
@@ -460,35 +247,6 @@ class TestLinear(SourceContract):
 
 
 # --- Trilium
-
-
-@dataclass
-class Trilium:
-    clock: int = 0
-    notes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    contents: dict[str, str] = field(default_factory=dict)
-
-    def note(self, id_: str, title: str, content: str, **more: Any) -> None:
-        self.clock += 1
-        self.notes[id_] = {
-            "noteId": id_, "title": title, "type": "text", "mime": "text/html",
-            "isProtected": False, "utcDateCreated": at(0), "utcDateModified": at(self.clock),
-            "blobId": f"b{self.clock}", "parentNoteIds": ["root"], "attributes": [], **more,
-        }  # fmt: skip
-        self.contents[id_] = content
-
-    def answer(self, asked: Asked) -> Reply:
-        if asked.headers.get("authorization") != "good":
-            return Reply({"code": "NOT_AUTHENTICATED"}, 401)
-        path = asked.path.removeprefix("/etapi/")
-        if path == "notes":
-            assert "note.isProtected = false" in asked.params["search"]
-            found = [one for one in self.notes.values() if not one["isProtected"]]
-            return Reply({"results": found})
-        content = re.fullmatch(r"notes/(.+)/content", path)
-        if content and content[1] in self.contents:
-            return Reply(self.contents[content[1]].encode())
-        return Reply({"code": "NOTE_NOT_FOUND"}, 404)
 
 
 @pytest.fixture

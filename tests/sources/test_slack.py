@@ -63,6 +63,7 @@ class TestSlack(SourceContract):
     ) -> Sequence[Callable[[], object]]:
         at = f"{NOW - 2 * DAY:.6f}"
         young = f"{NOW - 5 * DAY - 1:.6f}"
+        old = f"{NOW - 200 * DAY:.6f}"  # the lookback is 30 days
 
         def late_reply() -> None:
             workspace.reply("C1", young, NOW - 60, "A late reply")
@@ -87,6 +88,10 @@ class TestSlack(SourceContract):
             lambda: workspace.delete("C1", f"{NOW - 3 * DAY:.6f}"),
             lambda: workspace.delete("C1", young),
             drop_file,
+            lambda: workspace.reply("C1", old, NOW - 30, "Late, to an old thread"),
+            lambda: workspace.edit("C1", old, "An old thread with other words"),
+            lambda: workspace.delete("C1", f"{NOW - 190 * DAY:.6f}"),
+            lambda: workspace.delete("C1", old),
             make_public,
             lambda: workspace.channels.pop("G1"),
         )
@@ -135,6 +140,26 @@ def test_one_request_a_minute_is_enough(workspace: Workspace, server: Server) ->
     assert state == whole
     assert runs >= 5
     assert waited == 60.0 * runs
+
+
+def test_old_messages_are_looked_through_a_few_pages_at_a_time(
+    workspace: Workspace, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trivium.sources.slack._SWEEP", 2)
+    stamps = [workspace.post("C1", NOW - 300 * DAY - n, f"Old {n}") for n in range(12)]
+    state: State = {}
+    cursor = apply(state, slack(server).changes(""))
+    workspace.edit("C1", stamps[-1], "The oldest, edited")
+    workspace.delete("C1", stamps[5])
+    runs = 0
+    while state != everything(slack(server)):
+        runs += 1
+        server.asked.clear()
+        assert cursor is not None
+        cursor = apply(state, slack(server).changes(cursor))
+        history = [one for one in server.asked if one.path.endswith("history")]
+        assert len([one for one in history if "oldest" not in one.params]) <= 2
+    assert 2 <= runs <= 5  # 13 messages are older than the lookback, 3 on a page
 
 
 def test_a_token_that_expired_is_said(workspace: Workspace, server: Server) -> None:

@@ -346,8 +346,7 @@ def verify_command(shell: Shell, name: str, ids: bool) -> None:
 def pause_command(shell: Shell, name: str) -> None:
     """Pause a source: no new run starts, and a current one stops."""
     with shell.library() as library:
-        told = _told(library, library.sync.pause(name))
-    shell.emit(told) if shell.json else shell.say(printable(f"Paused {name}."))
+        _said(shell, _told(library, library.sync.pause(name)), "Paused")
 
 
 @sync_command.command("resume")
@@ -357,8 +356,11 @@ def pause_command(shell: Shell, name: str) -> None:
 def resume_command(shell: Shell, name: str) -> None:
     """Let a paused source run again."""
     with shell.library() as library:
-        told = _told(library, library.sync.resume(name))
-    shell.emit(told) if shell.json else shell.say(printable(f"Resumed {name}."))
+        _said(shell, _told(library, library.sync.resume(name)), "Resumed")
+
+
+def _said(shell: Shell, told: SyncAnswer, done: str) -> None:
+    shell.emit(told) if shell.json else shell.say(printable(f"{done} {told.name}."))
 
 
 @sync_command.command("remove")

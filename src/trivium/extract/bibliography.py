@@ -88,7 +88,7 @@ def library(blob: Blob, items: list[Item], media_type: str) -> Extraction:
         metadata={"references": len(items)},
         enclosed=[
             Enclosed(name, json.dumps([item], ensure_ascii=False).encode("utf-8", "replace"))
-            for name, item in zip(_names(items), items, strict=True)
+            for name, item in zip(names_of(items), items, strict=True)
         ],
     )
 
@@ -124,13 +124,18 @@ def _metadata(item: Item, authors: list[str], key: str) -> Metadata:
             "date": _date(item),
             "citation_key": key,
             "keywords": [word.strip() for word in re.split(r"[,;]", _text(item, "keyword"))],
-            "file": _files(item),
+            "file": files_of(item),
             **{name: _text(item, field) for name, field in _EXTRA.items()},
         }
     )
 
 
-def _files(item: Item) -> list[str]:
+def references(blob: Blob) -> list[Item]:
+    """The entries of a BibTeX or CSL-JSON file."""
+    return _items(blob) or parse_bibtex(decode(blob))
+
+
+def files_of(item: Item) -> list[str]:
     """The paths of attached files: a list, BibTeX's string, or Zotero's `attachments`."""
     listed = item.get("file")
     paths = split_files(listed) if isinstance(listed, str) else listed
@@ -189,7 +194,7 @@ def _text(item: Mapping[str, object], field: str) -> str:
     return " ".join(_TAG.sub("", str(value)).split())
 
 
-def _names(items: list[Item]) -> list[str]:
+def names_of(items: list[Item]) -> list[str]:
     """A file name for each entry, none twice."""
     seen: Counter[str] = Counter()
     names = []

@@ -7,7 +7,9 @@ them, or a function that makes either of the settings. Ours is registered so too
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
@@ -32,9 +34,16 @@ OURS = EntryPoint(
 def extractors(settings: Mapping[str, str]) -> tuple[Extractor, ...]:
     """Every format; the first that accepts a file reads it, and those of others are asked before
     ours. Loaded on call, in the order of their names."""
-    others = [one for one in entry_points(group=GROUP) if one.value != OURS.value]
-    found = [_loaded(one, settings) for one in (*sorted(others, key=lambda e: e.name), OURS)]
+    found = [_loaded(one, settings) for one in (*_registered(tuple(sys.path)), OURS)]
     return tuple(extractor for some in found for extractor in some)
+
+
+@cache
+def _registered(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Those of others. Every package on the path is looked at, which takes 10 ms or more, so this
+    is done once for each path: every job and every run of a source asks."""
+    others = [one for one in entry_points(group=GROUP) if one.value != OURS.value]
+    return tuple(sorted(others, key=lambda one: one.name))
 
 
 def built_in(settings: Mapping[str, str]) -> tuple[Extractor, ...]:

@@ -102,8 +102,11 @@ class Documents(Protocol):
         """By id: those whose source was last seen with bytes of one of these hashes."""
         ...
 
-    def below(self, prefix: str, collection: str) -> list[str]:
-        """Every uri that begins so, other names of documents among them, sorted, by bytes."""
+    def below(
+        self, prefix: str, collection: str, *, since: str = "", before: str = ""
+    ) -> list[str]:
+        """Every uri that begins so, other names of documents among them, sorted, by bytes. Of these
+        the ones that sort at or after `since` and before `before`, where these are given."""
         ...
 
     def within(self, uri: str, collection: str) -> list[Document]:

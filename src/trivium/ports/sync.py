@@ -37,24 +37,32 @@ class Gone:
     id: str
     below: bool = False  # and every item whose id begins with this one and a slash
 
+    def drops(self, id_: str) -> bool:
+        """Whether an item is gone by this."""
+        return id_ == self.id or (self.below and id_.startswith(f"{self.id}/"))
+
 
 @dataclass(frozen=True, slots=True)
 class Only:
     """Of the items whose ids begin with `prefix`, these are all there are: the others are gone.
-    What lies below one of these, such as the replies to a message, isn't meant."""
+    What lies below one of these, such as the replies to a message, isn't meant, unless `bare`."""
 
     prefix: str  # empty: of all items
     ids: frozenset[str]
     since: str = ""  # only ids that sort at or after this are meant
+    before: str = ""  # and only those that sort before this
+    bare: frozenset[str] = frozenset()  # of these ids, the ones below which nothing lies
 
     def drops(self, id_: str) -> bool:
         """Whether an item is gone by this."""
         if not id_.startswith(self.prefix) or id_ < self.since or id_ in self.ids:
             return False
+        if self.before and id_ >= self.before:
+            return False
         above = id_.rpartition("/")[0]
         while above and above.startswith(self.prefix):
             if above in self.ids:
-                return False
+                return above in self.bare
             above = above.rpartition("/")[0]
         return True
 
@@ -66,6 +74,7 @@ class Failed:
     id: str
     message: str
     code: str = "source.item_failed"
+    hides: str = ""  # where ids begin so, nobody knows what is there now: the library keeps it
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +95,17 @@ class Wait:
 
 
 Change: TypeAlias = Put | Gone | Only | Failed | Checkpoint | Wait
-Deletions: TypeAlias = Literal["told", "compared", "kept"]
+Deletions: TypeAlias = Literal["told", "shown", "compared", "kept"]
 
 
 class SyncSource(Protocol):
     """A service, a mailbox, a folder of notes. Raises SourceError where nothing can be read at
     all."""
 
-    # told: `changes` tells every deletion. compared: it misses some, so runs compare all ids once a
-    # day. kept: what it tells of no longer stays in the library, as with a feed of what is new.
+    # told: `changes` tells every deletion once; after a run that was cut short ids are compared.
+    # shown: it says again and again what is there (`Only`), so deletions show sooner or later.
+    # compared: it misses some, so runs compare all ids once a day.
+    # kept: what it tells of no longer stays in the library, as with a feed of what is new.
     deletions: Deletions
 
     def changes(self, cursor: str) -> Iterator[Change]:

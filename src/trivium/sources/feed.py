@@ -50,9 +50,15 @@ class Pages:
 
     def get(self, url: str) -> Fetched:
         """Raises UrlFailed, UrlRefused, FileTooLarge."""
-        return fetch(url, max_bytes=_MOST_BYTES, seconds=_SECONDS, allows=self._allows)
+        return self._fetch(url)
+
+    def _fetch(self, url: str, *, optional: bool = False) -> Fetched:
+        return fetch(
+            url, max_bytes=_MOST_BYTES, seconds=_SECONDS, allows=self._allows, optional=optional
+        )
 
     def allowed(self, url: str) -> bool:
+        """Raises UrlFailed where the site doesn't say: a server in trouble allows nothing."""
         return self._rules(url).can_fetch(AGENT, url)
 
     def delay(self, url: str) -> float:
@@ -64,9 +70,10 @@ class Pages:
         if site not in self._robots:
             rules = RobotFileParser()
             try:
-                rules.parse(self.get(site).data.decode("utf-8", "replace").splitlines())
-            except (UrlFailed, UrlRefused, FileTooLarge):
-                rules.parse([])  # none: everything is allowed
+                got = self._fetch(site, optional=True)
+                rules.parse(got.data.decode("utf-8", "replace").splitlines())
+            except (UrlRefused, FileTooLarge):
+                rules.parse([])  # none that we may read; nor may we read its pages, then
             self._robots[site] = rules
         return self._robots[site]
 
@@ -187,7 +194,10 @@ class SitemapSource:
         """The pages that may be fetched, with their times of change."""
         found: dict[str, str] = {}
         self._collect(self._url, found, 0)
-        return {url: at for url, at in found.items() if self._pages.allowed(url)}
+        try:
+            return {url: at for url, at in found.items() if self._pages.allowed(url)}
+        except UrlFailed as reason:
+            raise SourceUnreachable(reason.message) from reason
 
     def _collect(self, url: str, found: dict[str, str], depth: int) -> None:
         root = _tree(self._pages, url)
@@ -211,11 +221,11 @@ def _bare(url: str, changed: str) -> Put:
 
 def _page(pages: Pages, put: Put, url: str) -> Generator[Wait, None, Put | Failed | None]:
     """The same with the page at its link. None: robots.txt keeps it out."""
-    if not pages.allowed(url):
-        return None
-    if delay := pages.delay(url):
-        yield Wait(delay, f"{urlsplit(url).hostname} asks for {delay:g} s between pages.")
     try:
+        if not pages.allowed(url):
+            return None
+        if delay := pages.delay(url):
+            yield Wait(delay, f"{urlsplit(url).hostname} asks for {delay:g} s between pages.")
         got = pages.get(url)
     except ReadError as reason:
         return Failed(put.id, str(reason), reason.code)

@@ -47,19 +47,29 @@ _LISTS = {
     "comments": "issues/comments?sort=updated&direction=asc",
     "reviews": "pulls/comments?sort=updated&direction=asc",
 }
-_DISCUSSIONS = """
-query($owner: String!, $name: String!, $after: String) {
-  repository(owner: $owner, name: $name) {
-    discussions(first: 50, after: $after, orderBy: {field: UPDATED_AT, direction: DESC}) {
-      pageInfo { hasNextPage endCursor }
-      nodes {
-        number title body url createdAt updatedAt closed author { login } category { name }
-        labels(first: 20) { nodes { name } }
-        comments(first: 100) { nodes { databaseId body url createdAt updatedAt author { login } } }
-      }
-    }
-  }
+_SAID = """
+fragment said on DiscussionComment { databaseId body url createdAt updatedAt author { login } }
+fragment comments on DiscussionCommentConnection {
+  pageInfo { hasNextPage endCursor } nodes { ...said replies(first: 100) { nodes { ...said } } }
 }"""
+_DISCUSSIONS = f"""
+query($owner: String!, $name: String!, $after: String) {{
+  repository(owner: $owner, name: $name) {{
+    found: discussions(first: 20, after: $after, orderBy: {{field: UPDATED_AT, direction: DESC}}) {{
+      pageInfo {{ hasNextPage endCursor }}
+      nodes {{
+        number title body url createdAt updatedAt closed author {{ login }} category {{ name }}
+        labels(first: 20) {{ nodes {{ name }} }} comments(first: 50) {{ ...comments }}
+      }}
+    }}
+  }}
+}}{_SAID}"""
+_MORE_COMMENTS = f"""
+query($owner: String!, $name: String!, $number: Int!, $after: String) {{
+  repository(owner: $owner, name: $name) {{
+    found: discussion(number: $number) {{ comments(first: 50, after: $after) {{ ...comments }} }}
+  }}
+}}{_SAID}"""
 
 Told = Mapping[str, Any]
 
@@ -137,8 +147,13 @@ class GitHubSource:
                 path = "/".join(rest)
                 yield self._file(repository, path, listed[path]) if path in listed else Gone(id_)
             elif kind == "discussions":
-                found = [one for one in self._discussed(repository, {}) if isinstance(one, Put)]
-                yield next((one for one in found if one.id == id_), None) or Gone(id_)
+                found: Put | None = None
+                for one in self._discussed(repository, {}):
+                    if isinstance(one, Wait):
+                        yield one
+                    elif isinstance(one, Put) and one.id == id_:
+                        found = one
+                yield found or Gone(id_)
             else:
                 part = "issues" if len(rest) == 1 else {"pulls": "reviews"}.get(kind, "comments")
                 path = f"issues/{rest[0]}" if len(rest) == 1 else f"{kind}/comments/{rest[-1]}"
@@ -156,41 +171,66 @@ class GitHubSource:
         return told
 
     def _pages(self, name: str, part: str, since: str | None) -> Iterator[Wait | list[Told]]:
-        """By when they last changed, the oldest first: a page that moves meanwhile shows some twice
-        and none never."""
-        path: str | None = f"repos/{name}/{_LISTS[part]}&per_page={_PAGE}"
-        if since:
-            path = f"{path}&since={since}"
+        """By when they last changed, the oldest first. The next page is asked for by the time of
+        the last one, not by its number: what changes meanwhile moves to the end, and everything
+        behind it one place up, over the edge of a page that was read."""
+        first = f"repos/{name}/{_LISTS[part]}&per_page={_PAGE}"
+        path: str | None = f"{first}&since={since}" if since else first
         while path:
             answer = yield from self._service.get(path)
             told = answer.json("GitHub")
             if not isinstance(told, list):
                 raise SourceNonsense("GitHub returned something other than a list.")
-            yield [one for one in told if isinstance(one, dict)]
-            path = _next(answer.headers.get("link", ""))
+            page: list[Told] = [one for one in told if isinstance(one, dict)]
+            yield page
+            following = _next(answer.headers.get("link", ""))
+            last = max((str(one["updated_at"]) for one in page), default="")
+            if following and last > (since or ""):
+                since, path = last, f"{first}&since={last}"
+            else:  # a whole page of one second
+                path = following
 
     def _discussed(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
         """The newest first, down to what was told before."""
-        owner, _, name = repository.name.partition("/")
         since, newest, after = known.get("discussions", ""), "", None
         while True:
-            variables = {"owner": owner, "name": name, "after": after}
-            body = {"query": _DISCUSSIONS, "variables": variables}
-            answer = yield from self._service.ask("POST", "graphql", body=body)
-            told = answer.json("GitHub")
-            try:
-                found = told["data"]["repository"]["discussions"]
-                nodes, page = found["nodes"], found["pageInfo"]
-            except (KeyError, TypeError) as reason:
-                raise SourceNonsense(f"GitHub refuses discussions: {str(told)[:200]}") from reason
+            found = yield from self._query(repository, _DISCUSSIONS, {"after": after})
+            nodes, page = found["nodes"], found["pageInfo"]
             for node in nodes:
                 newest = max(newest, str(node["updatedAt"]))
                 if str(node["updatedAt"]) >= since:
-                    yield from repository.discussion(node)
+                    comments = yield from self._comments(repository, node)
+                    yield from repository.discussion(node, comments)
             if not page["hasNextPage"] or (nodes and str(nodes[-1]["updatedAt"]) < since):
                 break
             after = page["endCursor"]
         known["discussions"] = newest or since
+
+    def _comments(self, repository: _Repository, node: Told) -> Generator[Wait, None, list[Told]]:
+        """On a discussion, and the replies to them."""
+        held, found = node.get("comments") or {}, []
+        while True:
+            for one in held.get("nodes") or ():
+                found += [one, *((one.get("replies") or {}).get("nodes") or ())]
+            page = held.get("pageInfo") or {}
+            if not page.get("hasNextPage"):
+                return found
+            asked = {"number": node["number"], "after": page["endCursor"]}
+            told = yield from self._query(repository, _MORE_COMMENTS, asked)
+            held = told["comments"]
+
+    def _query(
+        self, repository: _Repository, query: str, variables: Told
+    ) -> Generator[Wait, None, dict[str, Any]]:
+        owner, _, name = repository.name.partition("/")
+        body = {"query": query, "variables": {"owner": owner, "name": name, **variables}}
+        answer = yield from self._service.ask("POST", "graphql", body=body)
+        told = answer.json("GitHub")
+        try:
+            found: dict[str, Any] = told["data"]["repository"]["found"]
+        except (KeyError, TypeError) as reason:
+            raise SourceNonsense(f"GitHub refuses discussions: {str(told)[:200]}") from reason
+        return found
 
     def _listed(self, repository: _Repository) -> Generator[Wait, None, dict[str, str]]:
         """The files that are wanted, with the hash of each."""
@@ -280,7 +320,7 @@ class _Repository:
         title = str(told.get("title") or "")
         return self._said(f"{self.name}/issues/{number}", told, f"#{number} {title}", about)
 
-    def discussion(self, told: Told) -> Iterator[Change]:
+    def discussion(self, told: Told, comments: Sequence[Told]) -> Iterator[Change]:
         number = told["number"]
         id_ = f"{self.name}/discussions/{number}"
         labels = [one["name"] for one in (told.get("labels") or {}).get("nodes") or ()]
@@ -293,7 +333,6 @@ class _Repository:
         }
         title = f"#{number} {told.get('title') or ''}"
         yield self._said(id_, told, title, about)
-        comments = (told.get("comments") or {}).get("nodes") or ()
         ids = [f"{id_}/comments/{one['databaseId']}" for one in comments]
         for one_id, one in zip(ids, comments, strict=True):
             yield self._said(

@@ -124,6 +124,8 @@ class ImapSource:
         finally:
             with suppress(OSError, imaplib.IMAP4.error):
                 server.logout()
+            with suppress(OSError, imaplib.IMAP4.error):
+                server.shutdown()  # which a failed logout leaves out
 
     def _names(self, server: imaplib.IMAP4) -> list[str]:
         """As the server writes them."""

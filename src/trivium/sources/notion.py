@@ -40,35 +40,40 @@ class NotionSource:
         self._sources: dict[str, str] = {}  # titles of data sources
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """A listing shows the newest first, so until its end a cursor holds what it has told."""
+        """A listing shows the newest first, so until its end a cursor holds what it has told. Of
+        each listing the cursor keeps the time of its newest page when it was begun: what is edited
+        while it is read is told by the next run, also within the same minute."""
         before = json.loads(cursor) if cursor else {}
-        since = newest = str(before.get("since", ""))
+        since: dict[str, str] = before.get("since", {})
+        since = since if isinstance(since, dict) else {}
         told: dict[str, str] = dict(before.get("told", {}))
-        newest = max([since, *told.values()])
+        newest: dict[str, str] = dict(before.get("newest", {}))
         yield from self._learn()
-        for listing in self._listings(since):
-            if isinstance(listing, Wait):
-                yield listing
-                continue
-            page = listing
-            edited, id_ = str(page.get("last_edited_time", "")), str(page["id"])
-            if told.get(id_) == edited:
-                continue  # a row of a data source is found by the search too
-            told[id_] = edited
-            newest = max(newest, edited)
-            yield from self._page(page)
-            if len(told) % _SAVED == 0:
-                yield Checkpoint(json.dumps({"since": since, "told": told}))
-        yield Checkpoint(json.dumps({"since": newest}))
+        for listing in ("", *self._sources):
+            for page in self._listed(listing, since.get(listing, "")):
+                if isinstance(page, Wait):
+                    yield page
+                    continue
+                edited, id_ = str(page.get("last_edited_time", "")), str(page["id"])
+                newest.setdefault(listing, edited)
+                if told.get(id_) == edited:
+                    continue  # a row of a data source is found by the search too
+                told[id_] = edited
+                yield from self._page(page)
+                if len(told) % _SAVED == 0:
+                    at = {"since": since, "told": told, "newest": newest}
+                    yield Checkpoint(json.dumps(at))
+        yield Checkpoint(json.dumps({"since": since | newest}))
 
     def ids(self) -> Iterator[str | Wait]:
         yield from self._learn()
         seen: dict[str, None] = {}
-        for page in self._listings(""):
-            if isinstance(page, Wait):
-                yield page
-            elif not _is_gone(page):
-                seen[str(page["id"])] = None
+        for listing in ("", *self._sources):
+            for page in self._listed(listing, ""):
+                if isinstance(page, Wait):
+                    yield page
+                elif not _is_gone(page):
+                    seen[str(page["id"])] = None
         yield from seen
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
@@ -99,21 +104,22 @@ class NotionSource:
             elif not _is_gone(found):
                 self._sources[str(found["id"])] = _plain(found.get("title"))
 
-    def _listings(self, since: str) -> Iterator[Told | Wait]:
-        """Pages edited since then, from the search and from each data source: Notion doesn't
-        promise that the search knows them all."""
+    def _listed(self, listing: str, since: str) -> Iterator[Told | Wait]:
+        """Pages edited since then, of the search (empty) or of a data source, the newest first:
+        Notion doesn't promise that the search knows them all."""
         sort = {"direction": "descending", "timestamp": "last_edited_time"}
-        search = {"filter": {"property": "object", "value": "page"}, "sort": sort}
-        for found in self._pages("POST", "search", search):
-            if not isinstance(found, Wait) and str(found.get("last_edited_time", "")) < since:
-                break
-            yield found
-        for id_ in self._sources:
-            query: dict[str, Any] = {"sorts": [sort]}
-            if since:
-                after = {"on_or_after": since}
-                query["filter"] = {"timestamp": "last_edited_time", "last_edited_time": after}
-            yield from self._pages("POST", f"data_sources/{id_}/query", query)
+        if not listing:
+            search = {"filter": {"property": "object", "value": "page"}, "sort": sort}
+            for found in self._pages("POST", "search", search):
+                if not isinstance(found, Wait) and str(found.get("last_edited_time", "")) < since:
+                    return
+                yield found
+            return
+        query: dict[str, Any] = {"sorts": [sort]}
+        if since:
+            after = {"on_or_after": since}
+            query["filter"] = {"timestamp": "last_edited_time", "last_edited_time": after}
+        yield from self._pages("POST", f"data_sources/{listing}/query", query)
 
     def _pages(
         self, method: str, path: str, body: Told, fine: tuple[int, ...] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+import weakref
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -195,6 +196,7 @@ class Service:
                 verify=True if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 follow_redirects=False,
             )
+            weakref.finalize(self, self._client.close)  # a source is used until nobody holds it
         return self._client
 
 

@@ -96,7 +96,8 @@ class SlackExportSource:
         for day in archive.days(folder):
             found = archive.items(day)
             if found is None:
-                yield Failed(item_id(channel.id, day), f"{day} is damaged.", "file.damaged")
+                said = f"{day} is damaged."
+                yield Failed(item_id(channel.id, day), said, "file.damaged", hides=f"{channel.id}/")
             for message in found or ():
                 if message.get("thread_ts") == message.get("ts") and message.get("ts"):
                     key = item_id(channel.id, str(message["ts"]))

@@ -78,18 +78,14 @@ class TriliumSource:
                 "above": [titles[p] for p in one.get("parentNoteIds") or () if p in titles],
             }
             for one in kept
-            if one.get("type") in _KINDS and not str(one["noteId"]).startswith("_")
+            if one.get("type") in _KINDS
+            and not str(one["noteId"]).startswith("_")
+            and "disableSearch" not in _labels(one)
         }
 
     def _told(self, id_: str, note: Told) -> Iterator[Change]:
         kind, title = str(note["type"]), str(note.get("title") or id_)
-        labels: dict[str, list[str]] = {}
-        for one in note.get("attributes") or ():
-            if one.get("type") == "label":
-                labels.setdefault(str(one["name"]), []).append(str(one.get("value") or "yes"))
-        if "disableSearch" in labels:
-            yield Gone(id_)
-            return
+        labels = _labels(note)
         about = {name: values for name, values in labels.items() if name.isidentifier()}
         metadata = describe(
             {
@@ -124,6 +120,14 @@ class TriliumSource:
             audience=label,
             size=len(data),
         )
+
+
+def _labels(note: Told) -> dict[str, list[str]]:
+    labels: dict[str, list[str]] = {}
+    for one in note.get("attributes") or ():
+        if one.get("type") == "label":
+            labels.setdefault(str(one["name"]), []).append(str(one.get("value") or "yes"))
+    return labels
 
 
 def _changed(note: Told) -> str:

@@ -69,9 +69,15 @@ def is_public(address: Address) -> bool:
 
 
 def fetch(
-    url: str, *, max_bytes: int, seconds: float, allows: Callable[[Address], bool] = is_public
+    url: str,
+    *,
+    max_bytes: int,
+    seconds: float,
+    allows: Callable[[Address], bool] = is_public,
+    optional: bool = False,
 ) -> Fetched:
-    """The bytes at an address. Raises UrlRefused, UrlFailed or FileTooLarge."""
+    """The bytes at an address; none where it is `optional` and the server says that it has nothing
+    for us there (4xx). Raises UrlRefused, UrlFailed or FileTooLarge."""
     until = monotonic() + seconds
     for _ in range(MOST_REDIRECTS + 1):
         parts = _checked(url)
@@ -81,6 +87,8 @@ def fetch(
             if response.status in _REDIRECTS:
                 url = urljoin(url, response.getheader("Location", ""))
                 continue
+            if optional and 400 <= response.status < 500 and response.status != 429:
+                return Fetched("", b"", url)
             if response.status != 200:
                 raise UrlFailed(f"{url} answers {response.status} {response.reason}.")
             data = _read(response, url, max_bytes, until)
@@ -172,6 +180,8 @@ def _read(response: http.client.HTTPResponse, url: str, max_bytes: int, until: f
             raise FileTooLarge(f"{url} has more than {max_bytes:,} bytes.")
         if monotonic() > until:
             raise UrlFailed(f"{url} takes too long.")
+    if response.length:  # bytes that were promised and didn't come: nobody else says so
+        raise UrlFailed(f"{url} broke off in the middle.")
     return bytes(data)
 
 

@@ -29,6 +29,7 @@ from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, read, stamp_of
 from trivium.sources.service import Service
 from trivium.sources.texts import text_put
+from trivium.sources.zotero_export import SUFFIXES, ZoteroExportSource
 from trivium.types import EVERYONE
 
 URL = "http://127.0.0.1:23119/api/"
@@ -220,19 +221,25 @@ class ZoteroFile:
     def __init__(self, path: Path) -> None:
         self._path = path / "zotero.sqlite" if path.is_dir() else path
         self._storage = self._path.parent / "storage"
+        self._mark = ""
 
     def mark(self) -> str:
-        return json.dumps([stamp_of(one) for one in self._files()])
+        """Of what was read: what changes while entries are told is read by the next run."""
+        return self._mark
 
     def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
         yield from ()
-        return mark == self.mark()
+        return mark == self._stamps()
+
+    def _stamps(self) -> str:
+        return json.dumps([stamp_of(one) for one in self._files()])
 
     def _files(self) -> list[Path]:
         return [self._path, self._path.with_name(self._path.name + "-wal")]
 
     def entries(self) -> Generator[Wait, None, dict[str, Entry]]:
         yield from ()
+        self._mark = self._stamps()
         with TemporaryDirectory(prefix="trivium-zotero-") as aside:
             for path in self._files():
                 if path.exists():
@@ -437,9 +444,13 @@ class ZoteroApi:
         return partial(self._service.file, url), str(attachment.get("md5") or "")
 
 
-def _make(asked: SourceAsked) -> ZoteroSource:
+def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
+    storage = asked.option("storage")
     if path := asked.option("path"):
-        return ZoteroSource(ZoteroFile(existing(path)))
+        found = existing(path)
+        if found.suffix.lower() in SUFFIXES:
+            return ZoteroExportSource(found, existing(storage) if storage else None)
+        return ZoteroSource(ZoteroFile(found))
     library = asked.option("library", "users/0")
     if not re.fullmatch(r"(users|groups)/\d+", library):
         raise BadSetting("`library` must be users/ID or groups/ID.", fix="Correct it.")
@@ -447,7 +458,7 @@ def _make(asked: SourceAsked) -> ZoteroSource:
     if key := asked.secrets.get("key", ""):
         headers["Authorization"] = f"Bearer {key}"
     service = Service("Zotero", asked.option("url", URL), headers, backoff)
-    return ZoteroSource(ZoteroApi(service, library, asked.option("storage")))
+    return ZoteroSource(ZoteroApi(service, library, storage))
 
 
 def backoff(headers: Mapping[str, str]) -> float:
@@ -461,10 +472,10 @@ KIND = SourceKind(
     "a Zotero library: entries with their PDFs, notes and annotations",
     _make,
     {
-        "path": "Zotero's folder or its zotero.sqlite; empty: use the API",
+        "path": "Zotero's folder or database, or an export (.bib, .json); empty: use the API",
         "url": "address of the API; default: the program on this machine",
         "library": "users/ID or groups/ID; default: users/0 (your own)",
-        "storage": "Zotero's folder `storage`, to read files from with the API",
+        "storage": "Zotero's folder `storage`, to read PDFs from with an export or the API",
     },
     secrets=("key",),
 )

@@ -1,21 +1,26 @@
 """Random histories of a source: items come, change and go, requests fail, runs are killed.
 
 After each history the library must equal the source, and nothing unchanged may have been embedded
-again. The service is small, but has the ways of real ones: pages with cursors, the same item twice,
-pages out of order, pauses it asks for, errors in the middle, items that can't be read for a while.
+again. `World` is what a history needs to know of a service: bring your own, or take `ToyWorld`,
+which is small but has the ways of real ones: pages with cursors, the same item twice, pages out of
+order, pauses it asks for, errors in the middle, items that can't be read for a while.
+
+Whatever is written at a service has a word of its own (`Life.word`), so that the library can be
+compared with it without knowing how a connector names its items.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from trivium.config import Settings
-from trivium.errors import FileUnreadable, SourceUnreachable
+from trivium.errors import FileUnreadable, ReadError, SourceEmpty, SourceError, SourceUnreachable
 from trivium.library.current import CurrentModel
 from trivium.library.sync import Sync, SyncOptions, uri_prefix
 from trivium.ports import (
@@ -25,20 +30,21 @@ from trivium.ports import (
     Failed,
     Gone,
     Put,
+    RetryingSource,
+    SyncSource,
     Wait,
-    Writer,
 )
 from trivium.ports.sync import Deletions
 from trivium.testing.samples import ToyEmbedder
-from trivium.types import EVERYONE, OWNER, Document, Element, Extraction, Place, Processed
+from trivium.types import EVERYONE, OWNER, Element, Extraction
 from trivium.work import KeptSource
 
 if TYPE_CHECKING:
     from trivium.types import Vectors
 
 NAME = "world"
-_PEOPLE = ("ada", "bob", "cyn")
-_WORDS = ("fog", "lamp", "rain", "tower", "map", "ship", "bell", "salt")
+_COLLECTION = "talk"
+_WORD = re.compile(r"\bw\d+x\b")
 
 
 class Killed(KeyboardInterrupt):
@@ -46,119 +52,147 @@ class Killed(KeyboardInterrupt):
 
 
 @dataclass
-class Item:
-    text: str
-    author: str
-    audience: str | None
-
-
-@dataclass
-class World:
-    """A service with a list of changes, and moods."""
+class Life:
+    """What a history is made of: chance, moods, and who is alive."""
 
     random: Random
-    deletions: Deletions
-    can_retry: bool
-    items: dict[str, Item] = field(default_factory=dict)
-    log: list[str] = field(default_factory=list)  # ids, in the order of their changes
-    bad: set[str] = field(default_factory=set)  # items that can't be read for now
-    mood: float = 0.0  # how often something goes wrong
-    removed: Counter[str] = field(default_factory=Counter)  # texts, by how often they went
+    mood: float = 0.0  # how often something goes wrong; 0: never
+    kills: int = 0
+    is_dead: bool = False
+    words: int = 0
+    # Words of items that went and may come back as they were: these may be embedded again.
+    returned: Counter[str] = field(default_factory=Counter)
+
+    def word(self) -> str:
+        """One that was never written before."""
+        self.words += 1
+        return f"w{self.words}x"
+
+    def happens(self, chance: float) -> bool:
+        return bool(self.mood) and self.random.random() < self.mood * chance
+
+    def maybe_die(self, chance: float) -> None:
+        if self.happens(chance):
+            self.die()
+
+    def die(self) -> None:
+        self.is_dead = True
+        raise Killed
+
+
+class World(Protocol):
+    """A service, and what happens there."""
+
+    kind: str
+    runs: int  # after which a source has looked everywhere
+    changes_by_itself: bool  # also between two items: it has no requests that could bring changes
+
+    def open(self) -> SyncSource:
+        """As a new process does."""
+        ...
 
     def change(self) -> None:
-        kinds = {"new": 6, "edit": 4, "move": 2, "delete": 3, "bad": 1, "heal": 1}
-        (kind,) = self.random.choices(list(kinds), list(kinds.values()))
-        known = sorted(self.items)
-        if kind == "new" or not known:
-            id_ = f"{self.random.choice('ab')}/{self.random.randrange(60)}"
-            self._write(id_, self._text(), self.random.choice(_PEOPLE))
-            return
-        id_ = self.random.choice(known)
-        match kind:
-            case "edit":
-                self._write(id_, self._text(), self.items[id_].author)
-            case "move":  # nothing but its audience changes
-                label = self.random.choice((EVERYONE, None, "team"))
-                self.items[id_] = replace(self.items[id_], audience=label)
-                self.log.append(id_)
-            case "delete":
-                self.removed[self.items.pop(id_).text] += 1
-                self.log.append(id_)
-            case "bad":
-                self.bad.add(id_)
-            case "heal":
-                self.bad.clear()
+        """Something new, an edit, a deletion, ..."""
+        ...
 
-    def _write(self, id_: str, text: str, author: str) -> None:
-        if id_ in self.items:
-            self.removed[self.items[id_].text] += 1
-        self.items[id_] = Item(text, author, self.random.choice((EVERYONE, None)))
-        self.log.append(id_)
+    def calm(self) -> None:
+        """Everything can be read again, and time has passed."""
+        ...
 
-    def _text(self) -> str:
-        return " ".join(self.random.choices(_WORDS, k=5)) + f" {self.random.randrange(10**6)}."
+    def expected(self) -> Mapping[str, str | None]:
+        """The word of each item that is there, and its audience as a source tells it."""
+        ...
 
-    # --- as a source
+
+# --- a process that may be killed
+
+
+class _Mortal:
+    """A source as a process sees it that may die at any item. Pauses are over at once, and bytes
+    are read here: what reads files has tests of its own, and takes longer than all the rest."""
+
+    def __init__(self, source: SyncSource, world: World, life: Life) -> None:
+        self._source = source
+        self._world = world
+        self._life = life
+        self.deletions: Deletions = source.deletions
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        at = int(cursor or 0)
-        while True:
-            yield from self._trouble()
-            page = self.log[at : at + self.random.randint(1, 4)]
-            told = [*page, *page[:1]] if self.mood and self.random.random() < 0.3 else list(page)
-            if self.mood:
-                self.random.shuffle(told)
-            for id_ in told:
-                if one := self._told(id_):
-                    yield one
-                yield from self._trouble()
-            at += len(page)
-            yield Checkpoint(str(at), at, len(self.log))
-            if not page:
-                return
-
-    def _told(self, id_: str) -> Change | None:
-        if id_ not in self.items:
-            return Gone(id_) if self.deletions == "told" else None
-        if id_ in self.bad and self.random.random() < 0.5:
-            return Failed(id_, "It can't be read today.")
-        return Put(
-            id_,
-            f"{id_}.txt",
-            self._read(id_) if id_ in self.bad else self._extraction(id_),
-            metadata={"authors": (self.items[id_].author,)},
-            audience=self.items[id_].audience,
-        )
-
-    def _read(self, id_: str) -> Callable[[], bytes]:
-        def read() -> bytes:
-            raise FileUnreadable(f"{id_} can't be read today.")
-
-        return read
-
-    def _extraction(self, id_: str) -> Extraction:
-        text, author = self.items[id_].text, self.items[id_].author
-        element = Element("message", 0, len(text), place=Place(authors=(author,)))
-        return Extraction(text, (element,), id_, "message/world", "en")
-
-    def _trouble(self) -> Iterator[Wait]:
-        throw = self.random.random()
-        if throw < self.mood * 0.05:
-            raise SourceUnreachable("The service answers 500.")
-        if throw < self.mood * 0.10:
-            raise Killed
-        if throw < self.mood * 0.15:
-            yield Wait(0.0, "The service asks for a pause.")
+        return self._each(self._source.changes(cursor))
 
     def ids(self) -> Iterator[str | Wait]:
-        yield from self._trouble()
-        yield from sorted(self.items)
+        for one in self._source.ids():
+            self._life.maybe_die(0.02)
+            yield Wait(0.0, one.reason) if isinstance(one, Wait) else one
+
+    def _each(self, changes: Iterator[Change]) -> Iterator[Change]:
+        for change in changes:
+            self._life.maybe_die(0.02)
+            if self._world.changes_by_itself and self._life.happens(0.06):
+                self._world.change()
+            if isinstance(change, Wait):
+                yield Wait(0.0, change.reason)
+            elif isinstance(change, Put) and not isinstance(change.content, Extraction):
+                yield _read(change)
+            else:
+                yield change
 
 
-class RetryingWorld(World):
+class _MortalRetrying(_Mortal):
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
-        for id_ in ids:
-            yield self._told(id_) or Gone(id_)
+        assert isinstance(self._source, RetryingSource)
+        return self._each(self._source.again(ids))
+
+
+def _read(put: Put) -> Put:
+    assert not isinstance(put.content, Extraction)
+    try:
+        text = put.content().decode("utf-8", "replace")
+    except ReadError as reason:
+        return replace(put, content=_raising(reason))
+    element = Element("paragraph", 0, len(text))
+    return replace(put, content=Extraction(text, (element,), put.title or put.id, "text/plain"))
+
+
+def _raising(reason: ReadError) -> Callable[[], bytes]:
+    def read() -> bytes:
+        raise reason
+
+    return read
+
+
+class _Dying:
+    """A part of a backend in a process that may die before and after it writes; a dead one writes
+    nothing, whatever code still runs."""
+
+    def __init__(self, part: Any, life: Life, deadly: Sequence[str], writes: Sequence[str]) -> None:
+        self._part = part
+        self._life = life
+        self._deadly = deadly
+        self._writes = writes
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._part, name)
+        return self._guarded(name, found) if name in (*self._deadly, *self._writes) else found
+
+    def _guarded(self, name: str, write: Callable[..., Any]) -> Callable[..., Any]:
+        def act(*given: Any, **named: Any) -> Any:
+            if self._life.is_dead:
+                return None
+            if name in self._deadly:
+                self._life.maybe_die(0.12)
+            done = write(*given, **named)
+            if name in self._deadly:
+                self._life.maybe_die(0.12)
+            return done
+
+        return act
+
+
+def _mortal(backend: Backend, life: Life) -> Backend:
+    writer: Any = _Dying(backend.writer, life, ("put",), ("forget", "relabel"))
+    sources: Any = _Dying(backend.sources, life, ("advance", "settle"), ("record",))
+    return replace(backend, writer=writer, sources=sources)
 
 
 class CountingEmbedder(ToyEmbedder):
@@ -172,92 +206,197 @@ class CountingEmbedder(ToyEmbedder):
         return super().embed_documents(texts)
 
 
-class KillingWriter:
-    """Ends the process before or after a batch is put, now and then."""
-
-    def __init__(self, writer: Writer, world: World) -> None:
-        self._writer = writer
-        self._world = world
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._writer, name)
-
-    def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        throw = self._world.random.random()
-        if throw < self._world.mood * 0.15:
-            raise Killed
-        done = self._writer.put(batch, model)
-        if throw < self._world.mood * 0.3:
-            raise Killed
-        return done
+# --- one history
 
 
-def live(seed: int, open_backend: Callable[[], Backend]) -> None:
+def live(life: Life, world: World, open_backend: Callable[[], Backend]) -> None:
     """One history. Raises AssertionError where library and source aren't the same at its end."""
-    random = Random(seed)
-    kind = RetryingWorld if random.random() < 0.5 else World
-    world = kind(random, random.choice(("told", "compared")), kind is RetryingWorld)
+    random = life.random
     real = open_backend()
     try:
-        backend = replace(real, writer=KillingWriter(real.writer, world))  # type: ignore[arg-type]
+        backend = _mortal(real, life)
         embedder = CountingEmbedder()
-        sync = Sync(backend, CurrentModel(backend, embedder, Settings()), lambda kept: world)
-        sync.add(KeptSource(NAME, "world", collection="talk", audience="staff"))
-        kills = 0
-        for _ in range(random.randint(1, 4)):
-            for _ in range(random.randint(0, 8)):
+
+        def make(kept: KeptSource) -> SyncSource:
+            opened = world.open()
+            kind = _MortalRetrying if isinstance(opened, RetryingSource) else _Mortal
+            return kind(opened, world, life)
+
+        sync = Sync(backend, CurrentModel(backend, embedder, Settings()), make)
+        sync.add(KeptSource(NAME, world.kind, collection=_COLLECTION))
+        for _ in range(random.randint(2, 5)):
+            for _ in range(random.randint(0, 9)):
                 world.change()
-            world.mood = random.choice((0.0, 0.5, 1.5))
-            options = SyncOptions(full=random.random() < 0.15, compare=random.random() < 0.3)
+            life.mood = random.choice((0.0, 0.5, 1.5))
+            options = SyncOptions(full=random.random() < 0.1, compare=random.random() < 0.2)
             try:
-                with suppress(SourceUnreachable):
-                    sync.run(NAME, replace(options, force=True))
+                with suppress(SourceError, SourceEmpty):
+                    sync.run(NAME, options)
             except Killed:
-                kills += 1
-        world.mood = 0.0
-        world.bad.clear()
-        failed = {one.item for one in sync.failures(NAME)}
-        sync.run(NAME)  # only what changed: it must not need more to have everything
-        here, there = _states(backend, world)
-        left = set() if world.can_retry else failed
-        lost = {id_ for id_, one in there.items() if here.get(id_) != one} - left
-        assert not lost, f"the library lacks {sorted(lost)}, or has them as they were"
-        sync.run(NAME, SyncOptions(compare=world.deletions == "compared", force=True))
-        if left:
-            sync.run(NAME, SyncOptions(full=True, force=True))
-        _compare(sync, backend, world)
+                life.kills += 1
+                life.is_dead = False
+        life.mood = 0.0
+        world.calm()
+        _check(sync, backend, world)
         before = embedder.asked.total()
         sync.run(NAME)
         sync.run(NAME, SyncOptions(full=True, force=True))
         assert embedder.asked.total() == before, "something unchanged was embedded again"
+        _compare(backend, world, sync.verify(NAME).differences)
         for text, times in embedder.asked.items():
-            most = 1 + kills + world.removed[text]
+            most = 1 + life.kills + sum(life.returned[word] for word in _WORD.findall(text))
             assert times <= most, f"{text!r} was embedded {times} times, at most {most} are needed"
     finally:
         real.close()
 
 
-def _compare(sync: Sync, backend: Backend, world: World) -> None:
-    here, there = _states(backend, world)
-    assert here == there
-    assert sync.get(NAME).cursor == str(len(world.log))
+def _check(sync: Sync, backend: Backend, world: World) -> None:
+    """Reading only what changed must be enough; where a service tells no deletions, with a
+    comparison of ids."""
+    source = world.open()
+    failed = sync.failures(NAME)
+    for _ in range(world.runs):
+        sync.run(NAME, SyncOptions(force=True))
+    if source.deletions == "compared":
+        sync.run(NAME, SyncOptions(compare=True, force=True))
+    if failed and not isinstance(source, RetryingSource):
+        sync.run(NAME, SyncOptions(full=True, force=True))
     assert sync.failures(NAME) == []
-    assert sync.verify(NAME).in_step
+    _compare(backend, world, sync.verify(NAME).differences)
 
 
-def _states(backend: Backend, world: World) -> tuple[dict[str, object], dict[str, object]]:
-    """What the library and the source say of each item."""
+def _compare(backend: Backend, world: World, differences: Sequence[object]) -> None:
     source = backend.sources.get(NAME)
     assert source is not None
-    prefix = uri_prefix(source)
-    here: dict[str, object] = {}
-    for uri in backend.documents.below(prefix, "talk"):
-        document = backend.documents.find(uri, "talk")
+    here: dict[str, str] = {}
+    for uri in backend.documents.below(uri_prefix(source), _COLLECTION):
+        document = backend.documents.find(uri, _COLLECTION)
         assert document is not None
         text = backend.documents.text(document.id, OWNER)
-        here[uri.removeprefix(prefix)] = (text, document.metadata["authors"], document.audience)
-    labels = {None: "staff", EVERYONE: "staff", "team": "team"}
-    there: dict[str, object] = {
-        id_: (one.text, (one.author,), labels[one.audience]) for id_, one in world.items.items()
-    }
-    return here, there
+        words = _WORD.findall(text or "")
+        assert len(words) == 1, f"{uri} says {text!r}"
+        assert words[0] not in here, f"{words[0]} is there twice"
+        here[words[0]] = document.audience
+    there = {word: NAME if label is None else label for word, label in world.expected().items()}
+    if world.open().deletions == "kept":
+        here = {word: label for word, label in here.items() if word in there}
+    assert here == there, (
+        f"the library lacks {sorted(there.items() - here.items())},"
+        f" and has {sorted(here.items() - there.items())} beside"
+    )
+    assert list(differences) == []
+
+
+# --- a small service
+
+
+@dataclass
+class _Item:
+    word: str
+    author: str
+    audience: str | None
+
+
+class ToyWorld:
+    """A service with a list of changes."""
+
+    kind = "world"
+    runs = 1
+    changes_by_itself = True
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self._deletions: Deletions = life.random.choice(("told", "compared"))
+        self._retries = life.random.random() < 0.5
+        self._items: dict[str, _Item] = {}
+        self._log: list[str] = []  # ids, in the order of their changes
+        self._bad: set[str] = set()  # items that can't be read for now
+
+    def open(self) -> SyncSource:
+        kind = _RetryingToy if self._retries else _Toy
+        return kind(self._life, self._deletions, self._items, self._log, self._bad)
+
+    def expected(self) -> Mapping[str, str | None]:
+        return {one.word: one.audience for one in self._items.values()}
+
+    def calm(self) -> None:
+        self._bad.clear()
+
+    def change(self) -> None:
+        random = self._life.random
+        kinds = {"new": 6, "edit": 4, "move": 2, "delete": 3, "bad": 1, "heal": 1}
+        (kind,) = random.choices(list(kinds), list(kinds.values()))
+        known = sorted(self._items)
+        id_ = random.choice(known) if known else ""
+        if kind == "new" or not known:
+            id_ = f"{random.choice('ab')}/{random.randrange(60)}"
+            label = random.choice((EVERYONE, None))
+            self._items[id_] = _Item(self._life.word(), random.choice(("ada", "bob")), label)
+        elif kind == "edit":
+            self._items[id_] = replace(self._items[id_], word=self._life.word())
+        elif kind == "move":  # nothing but its audience changes
+            label = random.choice((EVERYONE, None, "team"))
+            self._items[id_] = replace(self._items[id_], audience=label)
+        elif kind == "delete":
+            del self._items[id_]
+        elif kind == "bad":
+            self._bad.add(id_)
+            return
+        else:
+            self._bad.clear()
+            return
+        self._log.append(id_)
+
+
+@dataclass
+class _Toy:
+    life: Life
+    deletions: Deletions
+    items: dict[str, _Item]
+    log: list[str]
+    bad: set[str]
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        at, random = int(cursor or 0), self.life.random
+        while True:
+            yield from self._trouble()
+            page = self.log[at : at + random.randint(1, 4)]
+            told = [*page, *page[:1]] if self.life.happens(0.3) else list(page)
+            if self.life.mood:
+                random.shuffle(told)
+            for id_ in told:
+                if one := self._told(id_):
+                    yield one
+                yield from self._trouble()
+            at += len(page)
+            yield Checkpoint(str(at), at, len(self.log))
+            if not page:
+                return
+
+    def ids(self) -> Iterator[str | Wait]:
+        yield from self._trouble()
+        yield from sorted(self.items)
+
+    def _told(self, id_: str) -> Change | None:
+        if id_ not in self.items:
+            return Gone(id_) if self.deletions == "told" else None
+        if id_ in self.bad and self.life.random.random() < 0.5:
+            return Failed(id_, "It can't be read today.")
+        item = self.items[id_]
+        text = f"{item.author} says {item.word}."
+        read = Extraction(text, (Element("message", 0, len(text)),), id_, "message/world", "en")
+        content = _raising(FileUnreadable("Not today.")) if id_ in self.bad else read
+        about = {"authors": (item.author,)}
+        return Put(id_, f"{id_}.txt", content, metadata=about, audience=item.audience)
+
+    def _trouble(self) -> Iterator[Wait]:
+        if self.life.happens(0.05):
+            raise SourceUnreachable("The service answers 500.")
+        if self.life.happens(0.05):
+            yield Wait(0.0, "The service asks for a pause.")
+
+
+class _RetryingToy(_Toy):
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        for id_ in ids:
+            yield self._told(id_) or Gone(id_)

@@ -46,6 +46,13 @@ class Card:
         return file_of(self.result.found.document.uri)
 
     @property
+    def link(self) -> str:
+        """Where its source shows it; other schemes than the web's are left out: what a document
+        names may be a script."""
+        link = self.result.found.link
+        return link if link.startswith(("https://", "http://")) else ""
+
+    @property
     def signals(self) -> list[tuple[str, str, int]]:
         return named(self.result.signals)
 

@@ -68,10 +68,29 @@ def test_too_much_is_cut_off() -> None:
         get(f"{endpoint.url}/")
 
 
-@pytest.mark.parametrize("reply", [Reply(status=404), Reply(b"x", then="reset"), Reply(status=500)])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(status=404),
+        Reply(b"x", then="reset"),
+        Reply(b"half", headers={"Content-Length": "8"}, then="close"),
+        Reply(status=500),
+    ],
+)
 def test_failures_have_a_reason(reply: Reply) -> None:
     with ScriptedEndpoint(lambda seen: reply) as endpoint, pytest.raises(UrlFailed):
         get(f"{endpoint.url}/")
+
+
+def test_what_may_be_missing_is_missing_only_where_the_server_says_so() -> None:
+    for status, is_fine in ((404, True), (403, True), (429, False), (500, False)):
+        reply = Reply(status=status)
+        with ScriptedEndpoint(lambda seen, reply=reply: reply) as endpoint:  # type: ignore[misc]
+            if is_fine:
+                assert get(f"{endpoint.url}/robots.txt", optional=True).data == b""
+            else:
+                with pytest.raises(UrlFailed):
+                    get(f"{endpoint.url}/robots.txt", optional=True)
 
 
 def test_a_server_that_hangs_is_given_up() -> None:

@@ -47,9 +47,12 @@ class MemoryDocuments:
     def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
         return [d for d in self._in(collection) if d.seen_hash in hashes]
 
-    def below(self, prefix: str, collection: str) -> list[str]:
+    def below(
+        self, prefix: str, collection: str, *, since: str = "", before: str = ""
+    ) -> list[str]:
         uris = {uri for d in self._in(collection) for uri in (d.uri, *d.names)}
-        return sorted(uri for uri in uris if uri.startswith(prefix))
+        found = (uri for uri in uris if uri.startswith(prefix) and uri >= since)
+        return sorted(uri for uri in found if not before or uri < before)
 
     def within(self, uri: str, collection: str) -> list[Document]:
         ours = self._in(collection)

@@ -78,11 +78,15 @@ class SqlDocuments:
         with one_state(self._engine) as connection:
             return seen_with(connection, [(collection, hash_) for hash_ in hashes])
 
-    def below(self, prefix: str, collection: str) -> list[str]:
+    def below(
+        self, prefix: str, collection: str, *, since: str = "", before: str = ""
+    ) -> list[str]:
+        first_uri = max(prefix, since)
         behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        behind = min(behind, before or behind)
         first, others = (
             select(table.c.uri).where(
-                table.c.collection == collection, table.c.uri >= prefix, table.c.uri < behind
+                table.c.collection == collection, table.c.uri >= first_uri, table.c.uri < behind
             )
             for table in (documents, names)
         )

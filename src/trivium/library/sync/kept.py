@@ -1,0 +1,218 @@
+"""The sources that a library keeps in step with: adding, running, verifying, pausing, removing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+from trivium import config
+from trivium.errors import BadSetting, LibraryBusy, SourceExists, SourceNotFound, SourcePaused
+from trivium.library.current import CurrentModel
+from trivium.library.sync.items import age, held, slices
+from trivium.library.sync.putting import Putting
+from trivium.library.sync.running import INCREMENTAL, WAITED, Run, SyncEvent, SyncOptions
+from trivium.library.sync.segments import SEGMENT
+from trivium.library.sync.verifying import Verified, Verifying
+from trivium.ports import Backend, SourceAsked, SyncSource, Waiting
+from trivium.sources import kinds
+from trivium.store.clock import now
+from trivium.text.values import check_labels, check_text
+from trivium.types import Labels
+from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_EVERY = re.compile(r"(\d+)\s*(s|m|h|d)?")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, None: 1}
+
+
+def seconds_of(every: str) -> int:
+    """`10m`, `1h`, `90` (seconds); nothing or 0: only when asked. Raises BadSetting."""
+    found = _EVERY.fullmatch(every.strip().lower() or "0")
+    if found is None:
+        raise BadSetting(f"{every!r} isn't a period.", fix="Write 90s, 10m, 1h or 1d.")
+    return int(found[1]) * _SECONDS[found[2]]
+
+
+class Sync:
+    def __init__(
+        self,
+        backend: Backend,
+        model: CurrentModel,
+        make: Callable[[KeptSource], SyncSource] | None = None,
+    ) -> None:
+        """`make`: how a source is opened; else by its kind, as registered."""
+        self._backend = backend
+        self._model = model
+        self._make = make or partial(_opened, [backend.folder] if backend.folder else [])
+
+    # --- the sources
+
+    def add(self, source: KeptSource) -> KeptSource:
+        """Keep a source in step from now on. Its first run reads everything."""
+        if not _NAME.fullmatch(source.name):
+            raise BadSetting(
+                f"A source can't be named {source.name[:80]!r}.",
+                fix="Use small letters, digits, dots, dashes and underscores.",
+            )
+        check_labels(Labels(source.collection, source.category, source.audience))
+        for name, value in {**source.options, **source.secrets}.items():
+            check_text(name, value)
+        if self._backend.sources.get(source.name) is not None:
+            raise SourceExists(f"You already have a source named {source.name}.")
+        self._make(source)  # raises now what its first run would meet
+        kept = replace(source, added_at=now(), cursor="", run=SyncRun(), paused=False)
+        self._backend.sources.keep(kept)
+        return kept
+
+    def all(self) -> list[KeptSource]:
+        return self._backend.sources.all()
+
+    def get(self, name: str) -> KeptSource:
+        found = self._backend.sources.get(name)
+        if found is None:
+            raise SourceNotFound(
+                f"You have no source named {name!r}.",
+                fix="`trivium sync status` lists them.",
+                on_page="It may have been removed. Reload the page.",
+            )
+        return found
+
+    def is_running(self, name: str) -> bool:
+        return self._backend.leases.is_held(_lease(name))
+
+    def failures(self, name: str) -> list[SyncFailure]:
+        return self._backend.sources.failures(self.get(name).name)
+
+    def count(self, name: str) -> int:
+        """Its items in the library."""
+        return len(held(self._backend, self.get(name)))
+
+    def pause(self, name: str) -> KeptSource:
+        """A run that is under way ends after the documents that were begun."""
+        self._backend.sources.pause(self.get(name).name, True)
+        return self.get(name)
+
+    def resume(self, name: str) -> KeptSource:
+        self._backend.sources.pause(self.get(name).name, False)
+        return self.get(name)
+
+    def remove(
+        self, name: str, *, keep_documents: bool = False, on_wait: Waiting | None = None
+    ) -> int:
+        """Keep it in step no longer, and remove its documents; how many comes back."""
+        source = self.pause(name)  # so that a run under way ends
+        with self._backend.leases.hold(_lease(name), f"syncing {name}", waiting=on_wait):
+            uris = [] if keep_documents else held(self._backend, source)
+            for some in slices(uris, SEGMENT):
+                with self._backend.writer.writing(on_wait):
+                    for uri in some:
+                        self._backend.writer.forget(uri, source.collection)
+            self._backend.sources.forget(name)
+        return len(uris)
+
+    def due(self) -> list[KeptSource]:
+        """Those that a server should run now: their time has come, or a pause is over that the
+        service asked for."""
+        at = now()
+        return [one for one in self._backend.sources.all() if _is_due(one, at)]
+
+    def ask(self, name: str, *, full: bool = False) -> KeptSource:
+        """Let whoever serves this library run it now. `full`: it reads everything again."""
+        source = self.get(name)
+        if source.paused:
+            raise SourcePaused(f"{name} is paused.")
+        if full:
+            self._backend.sources.advance(SyncPoint(name, ""))
+        self._backend.sources.record(name, replace(source.run, not_before=now(), code=""))
+        return self.get(name)
+
+    # --- running
+
+    def run(
+        self,
+        name: str,
+        options: SyncOptions = INCREMENTAL,
+        *,
+        on_event: Callable[[SyncEvent], None] = lambda event: None,
+        on_wait: Waiting | None = None,
+        stop: Event | None = None,
+    ) -> SyncRun:
+        """Bring the library up to the source. Raises SourceError where the source can't be read;
+        what was taken until then stays, and the next run goes on from there."""
+        source = self.get(name)
+        if source.paused:
+            raise SourcePaused(f"{name} is paused.")
+        opened = self._make(source)
+        if options.dry:
+            verifying = Verifying(self._backend, source, opened)
+            counts = verifying.would_do("" if options.full else source.cursor)
+            return SyncRun(started_at=now(), ended_at=now(), full=options.full, counts=dict(counts))
+        with ExitStack() as stack:
+            try:
+                lease = self._backend.leases.hold(_lease(name), f"syncing {name}", patience=0)
+                stack.enter_context(lease)
+            except LibraryBusy as reason:
+                raise LibraryBusy(
+                    f"{name} is already syncing.", fix="Wait for it to finish."
+                ) from reason
+            putting = stack.enter_context(Putting(self._backend, self._model, source))
+            run = Run(
+                self._backend,
+                source,
+                opened,
+                options,
+                putting,
+                on_event=on_event,
+                on_wait=on_wait,
+                stop=stop,
+            )
+            return run.work()
+
+    def verify(
+        self,
+        name: str,
+        *,
+        ids_only: bool = False,
+        wait: Callable[[float], object] | None = None,
+        on_event: Callable[[SyncEvent], None] = lambda event: None,
+    ) -> Verified:
+        """Compare the source and the library item by item; nothing is changed. `ids_only`: only
+        which items are there, not what they say."""
+        source = self.get(name)
+        verifying = Verifying(self._backend, source, self._make(source))
+        return verifying.verify(
+            wait or Event().wait,
+            lambda reason: on_event(SyncEvent(WAITED, message=reason)),
+            ids_only=ids_only,
+        )
+
+
+def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
+    """By its kind. Secrets are looked up now, and kept nowhere."""
+    kind = kinds.kind_of(source.kind)
+    for name in source.secrets:
+        if name not in kind.secrets:
+            known = ", ".join(kind.secrets) or "none"
+            raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}.")
+    secrets = {name: config.secret(name, place) for name, place in source.secrets.items()}
+    return kinds.make(kind, SourceAsked(source.options, secrets, own))
+
+
+def _lease(name: str) -> str:
+    return f"sync-{name}"
+
+
+def _is_due(source: KeptSource, at: str) -> bool:
+    run = source.run
+    if source.paused:
+        return False
+    if run.not_before:
+        return run.not_before <= at
+    if not source.every:
+        return False
+    return not run.ended_at or age(run.ended_at) >= source.every

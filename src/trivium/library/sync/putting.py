@@ -1,0 +1,74 @@
+"""Puts items of a source into the library, through the pipeline of every document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+
+from trivium.ingest.embedding import Embedding
+from trivium.ingest.in_flight import Offer
+from trivium.ingest.outcomes import Outcome
+from trivium.ingest.pipeline import Pipeline
+from trivium.library.assembly import readers_for, token_embedder_for
+from trivium.library.current import CurrentModel
+from trivium.library.model import description
+from trivium.library.readers import Readers, options_for
+from trivium.ports import Backend, SourceItem, Waiting
+from trivium.types import Labels
+from trivium.work import Job, JobState, KeptSource, Priority, SyncPoint
+
+
+class Putting:
+    """For one run. Use it as a context manager: leaving it ends the processes that read files."""
+
+    def __init__(self, backend: Backend, model: CurrentModel, source: KeptSource) -> None:
+        model.follow()
+        self._backend = backend
+        self._model = model
+        self._embedder, self._settings = model.embedder, model.settings
+        backend.models.describe(self._embedder.fingerprint, description(self._settings))
+        tokens = token_embedder_for(self._settings, self._embedder)
+        self._embedding = Embedding(backend, self._embedder, tokens)
+        labels = Labels(source.collection, source.category, None, {})
+        self._job = _job(options_for(labels, self._settings, None))
+        self._reading = ExitStack()
+        self._readers: Readers | None = None
+
+    def __enter__(self) -> Putting:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.rest()
+
+    def put(self, items: Sequence[SourceItem], point: SyncPoint | None) -> Iterator[Outcome]:
+        """The cursor moves on in the transaction that shows the last of them."""
+        threads = readers_for(self._settings) + 1
+        with Pipeline(self._backend, self._embedding, readers=threads, point=point) as pipeline:
+            yield from pipeline.run(self._offers(items))
+
+    def rest(self) -> None:
+        """End the processes that read files; the next item starts them again."""
+        self._reading.close()
+        self._readers = None
+
+    def embed_missing(self, on_wait: Waiting | None) -> None:
+        """Once everything is put: what a model that failed for a while left out."""
+        embedding = self._embedding
+        if embedding.texts and not embedding.is_failing:
+            with self._backend.writer.writing(on_wait):
+                self._backend.models.embed_missing(
+                    embedding.model, lambda texts: embedding.embed(texts).vectors
+                )
+            self._model.renew_grasp()
+
+    def _offers(self, items: Sequence[SourceItem]) -> Iterator[Offer]:
+        if self._readers is None:
+            made = Readers(self._backend, self._embedder, self._settings)
+            self._readers = self._reading.enter_context(made)
+        for item in items:
+            yield self._readers.offer_here(self._job, item, 0)
+
+
+def _job(options: Mapping[str, object]) -> Job:
+    """Tells the readers of a run what to do. No queue has it: the cursor is what lasts."""
+    return Job(0, "sync", "", JobState.RUNNING, Priority.BULK, "", options=options)

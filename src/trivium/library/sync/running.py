@@ -1,0 +1,335 @@
+"""One run of one source: what changed there is put, forgotten or written down as failed.
+
+A run takes what changed from the source in segments. Of a segment first everything goes that is
+gone, then everything is put that is there, and the cursor moves on in the transaction that shows
+the last of it. So a cursor is never ahead of the documents, wherever a run is killed; what it reads
+twice has the same hash and costs no embedding. Nothing is locked while a source is read or waited
+for: other writers have their turn between two segments.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from threading import Event
+from time import monotonic
+
+from trivium.errors import SourceEmpty, TriviumError
+from trivium.ingest.in_flight import clean_item
+from trivium.ingest.outcomes import Fate, Outcome
+from trivium.library.sync.items import age, held, item_of, slices, uri_prefix, uris_of
+from trivium.library.sync.putting import Putting
+from trivium.library.sync.segments import SEGMENT, Segment, segments
+from trivium.library.sync.verifying import REMOVED
+from trivium.ports import (
+    Backend,
+    Change,
+    Checkpoint,
+    Failed,
+    Gone,
+    Only,
+    Put,
+    RetryingSource,
+    SyncSource,
+    Wait,
+    Waiting,
+)
+from trivium.store.clock import now
+from trivium.store.identity import WITHIN
+from trivium.text.values import clean_text
+from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
+
+WAITED = "waiting"
+_LIST_HOURS = 24  # between two comparisons of all ids, where a source doesn't tell deletions
+_SHORT_WAIT = 30.0  # seconds: for longer pauses the processes that read files are ended
+
+
+@dataclass(frozen=True, slots=True)
+class SyncEvent:
+    """What happens during a run, for whoever watches."""
+
+    kind: str  # a fate, or: removed, failed, waiting, checkpoint
+    item: str = ""
+    message: str = ""
+    run: SyncRun = SyncRun()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """How a source is run."""
+
+    full: bool = False  # read everything again, not only what changed
+    dry: bool = False  # say what would happen, and change nothing
+    compare: bool = False  # compare all ids, and forget what the source doesn't have
+    force: bool = False  # even where the source lists nothing at all
+    longest_wait: float | None = None  # seconds; a longer pause ends the run until then
+
+
+INCREMENTAL = SyncOptions()
+
+
+class Run:
+    """One run of one source, under its lease."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        source: KeptSource,
+        opened: SyncSource,
+        options: SyncOptions,
+        putting: Putting,
+        *,
+        on_event: Callable[[SyncEvent], None] = lambda event: None,
+        on_wait: Waiting | None = None,
+        stop: Event | None = None,
+    ) -> None:
+        self._backend = backend
+        self._putting = putting
+        self._source = source
+        self._opened = opened
+        self._options = options
+        self._on_event = on_event
+        self._on_wait = on_wait
+        self._stop = stop or Event()
+        self._counts: Counter[str] = Counter()
+        self._failing: set[str] = set()  # in the segment under way
+        self._hidden: set[str] = set()  # where ids begin so, the source couldn't be read
+        self._ends = ""  # why the run ends before the source has told everything
+        self._not_before = ""
+        self._was_cut_short = False  # the run before this one
+        self._started, self._steps = monotonic(), (0, 0)
+        self.record = SyncRun()
+
+    # --- its record
+
+    def _begin(self) -> None:
+        before = self._source.run
+        is_whole = bool(before.ended_at) and not before.code and not before.message
+        self._was_cut_short = bool(before.started_at) and not is_whole
+        goes_on = bool(before.not_before) and not before.code and not self._options.full
+        self._counts.update(before.counts if goes_on else {})
+        self.record = SyncRun(
+            started_at=before.started_at if goes_on else now(),
+            full=self._options.full or not self._source.cursor,
+            counts=dict(self._counts),
+            listed_at=before.listed_at,
+        )
+        self._save()
+
+    def _finish(self, *, code: str = "", message: str = "", listed_at: str = "") -> None:
+        self.record = replace(
+            self.record,
+            ended_at=now(),
+            counts=dict(self._counts),
+            seconds_left=self.record.seconds_left if self._not_before else None,
+            code=code,
+            message=message or self._ends,
+            not_before=self._not_before,
+            listed_at=listed_at or self.record.listed_at,
+        )
+        self._save()
+
+    def _save(self) -> None:
+        self._backend.sources.record(self._source.name, self.record)
+
+    def _progress(self, checkpoint: Checkpoint) -> None:
+        """Time left by what the steps of this run took, pauses included."""
+        first = self._steps[0] if self._steps[1] else checkpoint.done
+        self._steps = (first, checkpoint.of)
+        made, left = checkpoint.done - first, checkpoint.of - checkpoint.done
+        seconds = (monotonic() - self._started) / made * left if made > 0 and left >= 0 else None
+        self.record = replace(
+            self.record,
+            done=checkpoint.done,
+            steps=checkpoint.of,
+            seconds_left=seconds,
+            counts=dict(self._counts),
+        )
+        self._save()
+        self._on_event(SyncEvent("checkpoint", run=self.record))
+
+    # --- its work
+
+    def work(self) -> SyncRun:
+        """Raises what ended it before the source had told everything; the record says so too."""
+        self._begin()
+        try:
+            listed_at = self._work()
+            self._putting.embed_missing(self._on_wait)
+            self._finish(listed_at=listed_at)
+        except BaseException as error:
+            self._finish(**_told(error))
+            raise
+        return self.record
+
+    def _work(self) -> str:
+        """When all ids were compared, if they were."""
+        failed = [one.item for one in self._backend.sources.failures(self._source.name)]
+        if failed and isinstance(self._opened, RetryingSource) and not self._options.full:
+            self._follow(self._opened.again(failed))
+        cursor = "" if self._options.full else self._source.cursor
+        seen = self._follow(self._opened.changes(cursor)) if not self._ends else set()
+        if self._ends or self._opened.deletions == "kept":
+            return ""
+        if not cursor and not self._options.compare:
+            self._forget_others(seen)
+        elif self._options.compare or self._is_to_compare():
+            self._compare_ids()
+        else:
+            return ""
+        return "" if self._ends else now()
+
+    def _follow(self, changes: Iterator[Change]) -> set[str]:
+        """The ids that were told of as being there."""
+        seen: set[str] = set()
+        with closing(segments(changes)) as parts:
+            for part in parts:
+                if isinstance(part, Wait):
+                    if not self._wait(part):
+                        break
+                    continue
+                self._apply(part)
+                told = part.changes.items()
+                seen.update(id_ for id_, change in told if not isinstance(change, Gone))
+                failed = (one for _, one in told if isinstance(one, Failed))
+                self._hidden |= {one.hides for one in failed if one.hides}
+                if not self._may_go_on():
+                    break
+        return seen
+
+    def _may_go_on(self) -> bool:
+        kept = self._backend.sources.get(self._source.name)
+        if kept is None or kept.paused:
+            self._ends = "Paused."
+        elif self._stop.is_set():
+            self._ends = "Stopped. The next run continues from here."
+        return not self._ends
+
+    def _wait(self, wait: Wait) -> bool:
+        longest = self._options.longest_wait
+        if longest is not None and wait.seconds > longest:
+            self._ends = wait.reason
+            self._not_before = now(wait.seconds)
+            return False
+        self._on_event(SyncEvent(WAITED, message=wait.reason, run=self.record))
+        if wait.seconds > _SHORT_WAIT:
+            self._putting.rest()
+        until_then = monotonic() + wait.seconds
+        while (left := until_then - monotonic()) > 0:
+            if self._stop.wait(min(left, 1.0)) or not self._may_go_on():
+                break
+        return self._may_go_on()
+
+    def _apply(self, segment: Segment) -> None:
+        source, sources = self._source, self._backend.sources
+        gone = [one for one in segment.changes.values() if isinstance(one, Gone)]
+        failed = [one for one in segment.changes.values() if isinstance(one, Failed)]
+        there = [one for one in segment.changes.values() if isinstance(one, Put)]
+        point = None
+        if segment.checkpoint is not None:
+            point = SyncPoint(source.name, segment.checkpoint.cursor)
+        taken: list[Gone | Only] = [*segment.only, *gone]
+        if taken:
+            self._forget(uris_of(self._backend, source, taken))
+            before = (one.item for one in sources.failures(source.name))
+            if over := [item for item in before if any(one.drops(item) for one in taken)]:
+                sources.settle(source.name, [], over)
+        for one in failed:
+            self._fail(one.id, one.code, one.message)
+        if there:
+            self._failing.clear()
+            known = {one.item for one in sources.failures(source.name)}
+            with self._backend.writer.writing(self._on_wait):
+                items = [clean_item(item_of(source, one)) for one in there]
+                for outcome in self._putting.put(items, point):
+                    self._take(outcome)
+            if over := [one.id for one in there if one.id in known - self._failing]:
+                sources.settle(source.name, [], over)
+        elif point is not None:
+            sources.advance(point)
+        if segment.checkpoint is not None:
+            self._progress(segment.checkpoint)
+
+    def _take(self, outcome: Outcome) -> None:
+        """Failures are written down before the cursor moves past them."""
+        id_ = outcome.uri.removeprefix(uri_prefix(self._source))
+        if outcome.fate is Fate.FAILED and outcome.error is not None:
+            self._fail(id_.partition(WITHIN)[0], outcome.error.code, str(outcome.error))
+            return
+        if not outcome.enclosed:
+            self._counts[outcome.fate.value] += 1
+        self._on_event(SyncEvent(outcome.fate.value, id_))
+
+    def _fail(self, item: str, code: str, message: str) -> None:
+        self._counts[Fate.FAILED.value] += 1
+        self._failing.add(item)
+        said = SyncFailure(item, code, clean_text(message))
+        self._backend.sources.settle(self._source.name, [said], [])
+        self._on_event(SyncEvent(Fate.FAILED.value, item, message))
+
+    def _forget(self, uris: Sequence[str]) -> None:
+        for some in slices(uris, SEGMENT):
+            with self._backend.writer.writing(self._on_wait):
+                for uri in some:
+                    if self._backend.writer.forget(uri, self._source.collection):
+                        self._counts[REMOVED] += 1
+                        id_ = uri.removeprefix(uri_prefix(self._source))
+                        self._on_event(SyncEvent(REMOVED, id_))
+
+    # --- what the source doesn't have any more
+
+    def _is_to_compare(self) -> bool:
+        """Where a run was cut short, the library may hold items that its cursor doesn't know of:
+        nobody would tell that they are gone."""
+        match self._opened.deletions:
+            case "told":
+                return self._was_cut_short
+            case "compared":
+                last = self.record.listed_at
+                return not last or age(last) > _LIST_HOURS * 3_600
+            case _:
+                return False
+
+    def _compare_ids(self) -> None:
+        listed: set[str] = set()
+        for one in self._opened.ids():
+            if isinstance(one, str):
+                listed.add(one)
+            elif not self._wait(one):
+                return
+        self._forget_others(listed)
+        prefix = uri_prefix(self._source)
+        here = {uri.removeprefix(prefix) for uri in held(self._backend, self._source)}
+        missing = sorted(listed - here)
+        if missing and isinstance(self._opened, RetryingSource):
+            self._follow(self._opened.again(missing))
+
+    def _forget_others(self, listed: set[str]) -> None:
+        prefix = uri_prefix(self._source)
+        here = held(self._backend, self._source)
+        hidden = tuple(prefix + one for one in self._hidden)
+        extra = [
+            uri
+            for uri in here
+            if uri.removeprefix(prefix) not in listed and not uri.startswith(hidden)
+        ]
+        if extra and not listed and not self._options.force:
+            raise SourceEmpty(
+                f"{self._source.name} lists nothing at all, but the library has"
+                f" {len(here):,} of its items. Trivium removed none."
+            )
+        self._forget(extra)
+        stale = [one.item for one in self._backend.sources.failures(self._source.name)]
+        over = [item for item in stale if item not in listed]
+        self._backend.sources.settle(self._source.name, [], over)
+
+
+def _told(error: BaseException) -> dict[str, str]:
+    if isinstance(error, KeyboardInterrupt | GeneratorExit | SystemExit):
+        return {"message": "Interrupted. The next run continues from here."}
+    if isinstance(error, TriviumError):
+        return {"code": error.code, "message": clean_text(str(error))}
+    said = f"Something went wrong inside Trivium: {type(error).__name__}: {error}"
+    return {"code": "internal", "message": clean_text(said)}

@@ -1,0 +1,97 @@
+"""An export of Zotero, as Better BibTeX keeps it up to date: BibTeX, BibLaTeX or CSL-JSON.
+
+Every entry is an item, with the text of its PDF where that lies beside the export or in the folder
+`storage`. Other files are not read, whatever an entry names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from trivium.errors import FileUnreadable, SourceNonsense, SourceUnreachable
+from trivium.extract.bibliography import CSL, files_of, names_of, reference, references
+from trivium.extract.bibtex import Item
+from trivium.ports import Blob, Change, Checkpoint, Gone, Put, Wait
+from trivium.ports.sync import Deletions
+from trivium.sources.files import read, stamp_of
+from trivium.types import EVERYONE
+
+SUFFIXES = (".bib", ".bibtex", ".json")
+_SAVED = 256  # entries between two cursors
+
+
+class ZoteroExportSource:
+    deletions: Deletions = "told"
+
+    def __init__(self, path: Path, storage: Path | None = None) -> None:
+        self._path = path
+        self._roots = [path.parent.resolve(), *([storage.resolve()] if storage else [])]
+
+    def changes(self, cursor: str) -> Iterator[Change]:
+        before = json.loads(cursor) if cursor else {}
+        told: dict[str, str] = before.get("told", {})
+        stamp = stamp_of(self._path)  # of before it is read: what changes meanwhile is read again
+        if stamp is None:
+            raise SourceUnreachable(f"{self._path} isn't there.", fix="Is its disk?")
+        if before.get("stamp") == list(stamp):
+            yield Checkpoint(cursor)
+            return
+        entries = self._entries()
+        for key in sorted(told.keys() - entries.keys()):
+            yield Gone(key)
+        states = {key: self._state(item) for key, item in entries.items()}
+        done = {key: state for key, state in told.items() if states.get(key) == state}
+        fresh = [key for key in entries if key not in done]
+        for count, key in enumerate(fresh, start=1):
+            yield self._put(key, entries[key])
+            done[key] = states[key]
+            if count % _SAVED == 0:
+                yield Checkpoint(json.dumps({"told": done}), count, len(fresh))
+        yield Checkpoint(json.dumps({"told": done, "stamp": stamp}), len(fresh), len(fresh))
+
+    def ids(self) -> Iterator[str | Wait]:
+        yield from self._entries()
+
+    def again(self, ids: Sequence[str]) -> Iterator[Change]:
+        entries = self._entries()
+        for key in ids:
+            yield self._put(key, entries[key]) if key in entries else Gone(key)
+
+    def _entries(self) -> dict[str, Item]:
+        """By citation key."""
+        try:
+            blob = Blob(self._path.name, read(self._path))
+        except FileUnreadable as reason:
+            raise SourceUnreachable(reason.message) from reason
+        items = references(blob)
+        if not items and blob.data.strip() not in (b"", b"[]"):
+            raise SourceNonsense(f"{self._path} holds no references.", fix="Check its format.")
+        keys = (name.removesuffix(".csl.json") for name in names_of(items))
+        return dict(zip(keys, items, strict=True))
+
+    def _state(self, item: Item) -> str:
+        file = self._file(item)
+        said = json.dumps([item, str(file), stamp_of(file) if file else None], sort_keys=True)
+        return sha256(said.encode()).hexdigest()[:16]
+
+    def _put(self, key: str, item: Item) -> Put:
+        entry = reference(Blob(f"{key}.csl.json", b""), item, CSL)
+        file = self._file(item)
+        if file is None:
+            return Put(key, f"{key}.csl.json", entry, "", entry.metadata, EVERYONE)
+        return Put(key, file.name, partial(read, file), entry.title, entry.metadata, EVERYONE)
+
+    def _file(self, item: Item) -> Path | None:
+        """Its first PDF that may be read."""
+        folder = str(item.get("file-directory") or "")
+        for name in files_of(item):
+            for place in (Path(name), Path(folder) / name):
+                found = (self._path.parent / place).resolve()
+                allowed = any(found.is_relative_to(root) for root in self._roots)
+                if allowed and found.suffix.lower() == ".pdf" and found.is_file():
+                    return found
+        return None

@@ -34,7 +34,7 @@ from bench.ours import Precomputed
 from bench.surroundings import surroundings
 from bench.timing import measure
 from trivium.config import Settings, load
-from trivium.errors import TriviumError
+from trivium.errors import LibraryNotFound, TriviumError
 from trivium.library import Library
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
@@ -57,12 +57,17 @@ def main() -> None:
         print("No Citus: name a coordinator with --server or TRIVIUM_TEST_CITUS.")
         return
     settings = load().settings
-    if asked.quality:
-        found = quality(settings, address, asked.quality.split(","), asked.data, asked.shards[0])
-    elif asked.watch:
-        found = watched(settings, address, asked)
-    else:
-        found = speed(settings, address, asked)
+    try:
+        if asked.quality:
+            sets = asked.quality.split(",")
+            found = quality(settings, address, sets, asked.data, asked.shards[0])
+        elif asked.watch:
+            found = watched(settings, address, asked)
+        else:
+            found = speed(settings, address, asked)
+    except LibraryNotFound:
+        print(f"Citus holds no library of {asked.chunks:,} chunks: load it with bench.large.")
+        return
     print(json.dumps({"on": "Citus", **found}, indent=1))
 
 

@@ -1,8 +1,7 @@
-"""What a caller says about one search: how it is done, and among which documents.
+"""Options and filters of one search: how to search, and in which documents.
 
-The same two values whichever way one asks: terminal, HTTP, MCP, page, Python, LangChain and
-LlamaIndex. Whether they make sense together, and what the settings say where they are silent, is
-`library.asking`'s to decide.
+Every way in uses these two values: terminal, HTTP, MCP, page, Python, LangChain and LlamaIndex.
+`library.asking` checks that they go together and fills in the settings.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ OneOrMore: TypeAlias = str | Sequence[str] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How to search. What is None comes from the settings."""
+    """How to search. Fields that are None come from the settings."""
 
     limit: int | None = None  # most results
     mode: Mode | str = Mode.HYBRID
@@ -50,8 +49,8 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which documents to look at. Filters hold before the search, on every signal. Several values
-    of one field: any of them."""
+    """Which documents to search. Filters apply before the search, to every signal. With several
+    values of a field, any of them may match."""
 
     audiences: Iterable[str] | None = None  # labels the caller holds; None: the owner, every one
     collection: OneOrMore = None

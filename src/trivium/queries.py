@@ -1,4 +1,4 @@
-"""The nouns of what people ask: logged queries, and searches that are saved to tell of new matches.
+"""Nouns for what people ask: logged queries, and saved searches that notify about new matches.
 
 Frozen dataclasses, standard library only. Knows nothing of where they are kept or who asks.
 """
@@ -22,7 +22,7 @@ class LoggedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A saved search that tells when something newly added matches."""
+    """A saved search that notifies you when a new document matches."""
 
     id: str
     query: str
@@ -33,7 +33,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class AlertHit:
-    """A document that matched an alert when it was added. Holds nothing of what it says."""
+    """A document that matched an alert when it was added. Holds none of its text."""
 
     alert: str
     document: int

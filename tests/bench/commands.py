@@ -82,6 +82,8 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
     "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),
     "bench.citus": ("--quality", "scifact", "--shards", "2", "--data", "DATA"),
+    "bench.citus #speed": ("--chunks", CHUNKS, "--shards", "2", "--data", "DATA"),
+    "bench.citus #watch": ("--chunks", CHUNKS, "--watch", "1", "--data", "DATA"),
     "bench.scale": ("--chunks", "5000000", "--set", "queries_a_second=5"),
     "bench.quick": ("--rows", "400", "--rounds", "1"),
 }

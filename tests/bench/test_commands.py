@@ -54,6 +54,8 @@ SHOWN = {
     "bench.postgres": "three legs",
     "bench.postgres #quality": "scifact",
     "bench.citus": "Citus",  # where none is named, it says so
+    "bench.citus #speed": "Citus",
+    "bench.citus #watch": "Citus",
     "bench.scale": "words and spelling, one query",
     "bench.quick": "hybrid / FTS5 + faiss",
     "bench.embedding": "from text to vectors, cpu",

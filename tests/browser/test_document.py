@@ -103,7 +103,7 @@ def test_the_past_can_be_seen_and_brought_back(
     expect(page.locator(".diff .removed")).to_have_text(re.compile("noon"))
     assert_accessible(page)
     shoot("history")
-    page.get_by_role("button", name="Restore number 1").click()
+    page.get_by_role("button", name="Restore version 1").click()
     expect(page.get_by_text("restored from 1")).to_be_visible()
     page.get_by_role("link", name="Back to the document").click()
     expect(page.locator(".reading")).to_contain_text("noon")

@@ -265,7 +265,7 @@ def test_a_phone_goes_from_the_options_to_the_results(page: Page, size: str) -> 
     if size == "phone":
         open_options(page, size, advanced=True)
         page.get_by_role("checkbox", name="Rerank").check()
-        expect(page.locator("#chosen")).to_have_text("1 chosen")
+        expect(page.locator("#chosen")).to_have_text("1 active")
         show.click()
         expect(show).to_be_hidden()
         expect(page.locator(".result-link").first).to_be_focused()

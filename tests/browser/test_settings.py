@@ -1,8 +1,9 @@
-"""What the owner sees of the server: settings, tokens that let others in, collections."""
+"""What the owner sees of the server: settings, tokens, collections, sources, queries and alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 from tests.browser.looking import assert_accessible
@@ -53,3 +54,37 @@ def test_a_collection_is_cut_otherwise(page: Page, size: str, shoot: Callable[[s
     expect(chosen).to_have_value("sections")
     assert_accessible(page)
     shoot("collections")
+
+
+def test_an_alert_is_saved_and_deleted_by_keyboard(
+    page: Page, size: str, shoot: Callable[[str], None]
+) -> None:
+    page.goto("/settings/queries")
+    page.get_by_label("Search to save").focus()
+    page.keyboard.type(f"crown of {size}")
+    page.keyboard.press("Enter")
+    alerts = page.get_by_role("region", name="Alerts")
+    expect(alerts.get_by_role("link", name=f"crown of {size}")).to_be_visible()
+    assert_accessible(page)
+    shoot("queries")
+    alerts.get_by_role("button", name=f"Delete alert crown of {size}").press("Enter")
+    expect(alerts.get_by_role("link", name=f"crown of {size}")).to_have_count(0)
+
+
+def test_a_source_is_added_paused_and_removed_by_keyboard(
+    page: Page, size: str, tmp_path: Path, shoot: Callable[[str], None]
+) -> None:
+    page.goto("/settings/sources")
+    page.get_by_label("Kind").select_option("notes")
+    page.get_by_label("Name").fill(f"vault-{size}")
+    page.get_by_label("Options, one per line").fill(f"path = {tmp_path}")
+    page.get_by_role("button", name="Add source", exact=True).press("Enter")
+    source = page.get_by_role("region", name=f"vault-{size}")
+    expect(source).to_contain_text("Not run yet.")
+    assert_accessible(page)
+    shoot("sources")
+    source.get_by_role("button", name="Pause").press("Enter")
+    expect(source).to_contain_text("paused")
+    source.locator("summary", has_text="Remove").press("Enter")
+    source.get_by_role("button", name="Remove source").press("Enter")
+    expect(source).to_have_count(0)

@@ -34,6 +34,8 @@ def test_finds_chunks_that_pass_however_many_others_are_nearer() -> None:
                 {"near": NEAR, "all": NEAR + FAR},
             )
         passing = np.arange(NEAR + FAR + 1) > NEAR
-        hits = tables.nearest("a model", np.array([0.9, 0.1], dtype=np.float32), 5, passing)
+        hits = tables.nearest(
+            "a model", np.array([0.9, 0.1], dtype=np.float32), 5, passing, NEAR + FAR
+        )
         engine.dispose()
     assert [hit.chunk_id for hit in hits] == [NEAR + 1, NEAR + 2, NEAR + 3, NEAR + 4, NEAR + 5]

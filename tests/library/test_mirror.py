@@ -88,7 +88,7 @@ def test_an_empty_or_missing_folder_is_refused(library: Library, files: Path) ->
     assert library.folders.drop_gone([files], force=True) == [str(files / "sub" / "a.md")]
     assert library.folders.drop_gone([files]) == []  # nothing is at stake
     write(files.parent, "file.md")
-    with pytest.raises(BadSetting, match="no folder"):
+    with pytest.raises(BadSetting, match="a folder"):
         library.folders.drop_gone([files.parent / "file.md"])
 
 

@@ -155,6 +155,7 @@ FIGURE = re.compile(r"\d+(?:[.,'’   ]\d+)*")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I)
 _THOUSANDS = re.compile(r"(?<=\d)[,.'’   ](?=\d{3}(?!\d))")
 _NAME = re.compile(r"(?<![.?!]\s)(?<=\s)[A-ZÄÖÜ][\w’'-]*(?<!\bI)\b")
+_TITLE = re.compile(r"\b([a-zäöüß]+) (?=[A-ZÄÖÜ])")  # of a name: project Beacon
 COUNTED = {
     word: str(number)
     for number, names in enumerate(
@@ -194,10 +195,12 @@ class Question:
     @cached_property
     def focus(self) -> Term | None:
         """What an answer must say itself: `budget` of "what was Beacon's budget", `range` of "what
-        is the range of it"."""
+        is the range of it", `approved` of "when was project Beacon approved"."""
         owned = re.search(r"[’']s\s+([\w-]+)", self.text)
         after = set(words(owned[1])) if owned else set()
+        titles = {word for found in _TITLE.findall(self.text) for word in words(found)}
         free = [term for term in self.terms if not term.firm]
+        free = [term for term in free if term.word not in titles] or free
         return next((t for t in free if t.word in after), free[0] if free else None)
 
     @cached_property

@@ -62,6 +62,7 @@ DIFFERS = "Another source says:"
 DIFFER = "Sources differ:"
 FIGURE_SAYS = "Your documents say:"
 QUOTED_INSTEAD = "so Trivium quotes your documents instead."
+NOTHING_READ = f"The model read nothing until then, {QUOTED_INSTEAD}"
 NO_MODEL = (
     "No language model is set up, so this answer quotes your documents. To get written answers, set"
     " `generate.url`."
@@ -180,7 +181,7 @@ class Answerer:
         if inquiry.box is None:
             raise AssertionError("nothing can look further")
         if self._generator is None:
-            yield from self._part_by_part(inquiry, draft)
+            yield from self._part_by_part(inquiry, draft, NO_MODEL)
             return
         gathered = yield from explore(
             self._generator, draft.asked, inquiry.box, inquiry.limits, self._count
@@ -191,9 +192,13 @@ class Answerer:
         draft.passages = draft.read = tuple(gathered.passages)
         draft.computed = tuple(gathered.computed)
         draft.complete = gathered.ended
-        if gathered.failure is not None:
-            picked = self._picked(inquiry, draft) if draft.passages else []
+        if gathered.failure is not None and draft.passages:
+            picked = self._picked(inquiry, draft)
             yield from self._extracted(inquiry, draft, picked, _because(gathered.failure))
+        elif gathered.failure is not None:
+            yield from self._part_by_part(inquiry, draft, _because(gathered.failure))
+        elif not draft.passages and not gathered.ended:
+            yield from self._part_by_part(inquiry, draft, NOTHING_READ)
         elif not draft.passages:  # whatever a model says then, no document says it
             yield _say(draft, NOTHING_FOUND)
         elif gathered.text.strip():
@@ -206,9 +211,9 @@ class Answerer:
         else:
             yield from self._write(self._generator, inquiry, draft)
 
-    def _part_by_part(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
-        """Without a language model: rules take the question apart, and each part is searched for
-        and answered by itself."""
+    def _part_by_part(self, inquiry: Inquiry, draft: _Draft, why: str) -> Iterator[AnswerEvent]:
+        """Rules take the question apart, and each part is searched for and answered by itself.
+        `why`: no language model does it."""
         since = perf_counter()
         before = _before(inquiry, draft)
         plan = decompose(draft.asked) or Plan((draft.asked,), Join.EACH)
@@ -240,9 +245,9 @@ class Answerer:
         told = [one for one in found if not before.says(one.text)]
         conclusion = joined(plan, [one.value or one.text for one in found])
         if told or not conclusion:
-            yield from self._extracted(inquiry, draft, told, NO_MODEL)
+            yield from self._extracted(inquiry, draft, told, why)
         else:
-            draft.notes.append(NO_MODEL)
+            draft.notes.append(why)
         if conclusion:
             yield from self._concluded(draft, conclusion, found)
 

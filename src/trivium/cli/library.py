@@ -6,11 +6,23 @@ import click
 
 from trivium.cli.care import spinner
 from trivium.cli.output import Shell, pass_shell, shared_options
+from trivium.upkeep import Spread
 
 
-@click.group("library")
-def library_command() -> None:
-    """Spread a library over the nodes of a database, or bring it back."""
+@click.group("library", invoke_without_command=True)
+@shared_options
+@click.pass_context
+def library_command(ctx: click.Context) -> None:
+    """Show where the library's rows are; spread them over database nodes.
+
+    \b
+    trivium library
+    trivium library distribute --library postgresql://me@coordinator/team
+    """
+    if ctx.invoked_subcommand is None:
+        shell = ctx.ensure_object(Shell)
+        with shell.library() as library:
+            _tell(shell, library.upkeep.spread())
 
 
 @library_command.command("distribute")
@@ -35,9 +47,13 @@ def distribute_command(shell: Shell, shards: int | None, back: bool) -> None:
     """
     with shell.library() as library, spinner(shell, "Moving rows between nodes"):
         done = library.upkeep.gather() if back else library.upkeep.distribute(shards)
+    _tell(shell, done)
+
+
+def _tell(shell: Shell, spread: Spread) -> None:
     if shell.json:
-        shell.emit({"nodes": list(done.nodes), "shards": done.shards})
-    elif done.shards:
-        shell.say(f"Spread over {len(done.nodes)} nodes in {done.shards} shards.")
+        shell.emit({"nodes": list(spread.nodes), "shards": spread.shards})
+    elif spread.shards:
+        shell.say(f"Spread over {len(spread.nodes)} nodes in {spread.shards} shards.")
     else:
-        shell.say("All rows are on one server.")
+        shell.say("Everything is in one place.")

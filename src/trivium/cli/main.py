@@ -52,6 +52,8 @@ GROUPS = {
     "Sharing": {
         "token": ("token", "Create, list and revoke access tokens."),
         "slack": ("slack", "Answer questions in a Slack workspace, with citations."),
+        "copy": ("care", "Copy a library between folders and databases."),
+        "library": ("library", "Show where the rows are; spread them over nodes."),
         "mcp": ("mcp", "Serve an AI assistant that starts this program."),
     },
     "Upkeep": {
@@ -62,8 +64,6 @@ GROUPS = {
         "reembed": ("reembed", "Change the embedding model while the library stays in use."),
         "backup": ("care", "Write the library to one file."),
         "recover": ("care", "Restore a library from a backup."),
-        "library": ("library", "Spread a library over the nodes of a database, or bring it back."),
-        "copy": ("care", "Copy a library between folders and databases."),
         "compact": ("care", "Rewrite the library without removed documents."),
     },
     "Measuring": {

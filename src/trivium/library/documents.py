@@ -1,4 +1,4 @@
-"""A library's documents, one by one and in lists: looked at, labelled, compared, drawn, removed."""
+"""A library's documents: lists, texts, passages, labels, duplicates, page images, removal."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Documents:
         after: DocumentId = 0,
         limit: int | None = None,
     ) -> list[Document]:
-        """By id, those above `after`: a page begins where the one before ended, whatever was
-        added or removed meanwhile."""
+        """Documents by id, starting above `after`: a page continues where the last one ended,
+        whatever was added or removed meanwhile."""
         if where:
             within = self._scope.within(within, Filters(where=where))
         check_scalar("after", after)
@@ -78,8 +78,8 @@ class Documents:
         return self._backend.documents.all(within, after=after, limit=limit)
 
     def get(self, document: DocumentId | str, within: Where = OWNER) -> Document:
-        """One document by id, by `#id`, by path or by file name. `56` is the id; where there is no
-        such id, a file of that name."""
+        """One document by id, `#id`, path or file name. `56` is an id; if no document has that id,
+        a file of that name."""
         name = f"#{document}" if isinstance(document, int) else document
         check_text("document", name)
         if name.isascii() and name.isdecimal():
@@ -100,7 +100,7 @@ class Documents:
         return self._backend.documents.all(within.narrowed(named), limit=2)
 
     def _hint(self, name: str, within: Where) -> str:
-        """The file name that was probably meant; nobody mistypes an id that programs give."""
+        """The nearest file name; ids come from programs, so nobody mistypes them."""
         if name.startswith("#"):
             return ""
         known = names_of(self._backend.documents.all(within, limit=MOST_NAMES))
@@ -108,14 +108,14 @@ class Documents:
         return f" Did you mean `{near}`?" if near else ""
 
     def slips(self, within: Where) -> tuple[str, ...]:
-        """Of a filter that left nothing: which value no document has, and the nearest that some
-        have."""
+        """If a filter matches nothing: the value that no document has, and the nearest one that
+        exists."""
         return self._scope.slips(within)
 
     def text(
         self, document: DocumentId, within: Where = OWNER, interpretation: int | None = None
     ) -> str:
-        """The full text alone, as it is now or as it was."""
+        """The full text, now or in an earlier interpretation."""
         found = self.get(document, within)
         text = self._backend.documents.text(found.id, within, interpretation)
         if text is None:
@@ -126,7 +126,7 @@ class Documents:
         return text
 
     def passages(self, document: DocumentId, within: Where = OWNER) -> list[StoredChunk]:
-        """What a document was cut into, in order."""
+        """The passages of a document, in order."""
         return self._backend.documents.passages(self.get(document, within).id, within)
 
     def passage(
@@ -138,7 +138,7 @@ class Documents:
         after: int = 0,
         within: Where = OWNER,
     ) -> tuple[StoredChunk, Neighbours]:
-        """One passage, counted from 0, and those that stand around it."""
+        """One passage, counted from 0, and its neighbours."""
         found = self.numbered_passage(self.get(document, within), index, within)
         around = self._backend.documents.around([found.id], before, after, within)
         return found, around.get(found.id, Neighbours())
@@ -152,12 +152,12 @@ class Documents:
         )
 
     def collections(self, within: Where = OWNER) -> list[Collection]:
-        """By name, with what of them may be seen."""
+        """Collections by name, with counts of what the caller may see."""
         return self._backend.documents.collections(within)
 
     def counts(self, label: Label, within: Where = OWNER) -> dict[str, int]:
-        """How many documents that may be seen have each value of a label, most first. Those
-        without one are counted as empty."""
+        """How many visible documents have each value of a label, most first. Documents without one
+        count under the empty value."""
         found = self._backend.documents.counts(label, within)
         return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
@@ -168,8 +168,8 @@ class Documents:
         *,
         interpretation: int | None = None,
     ) -> Shown:
-        """A document in full, named as for `document`: as it is now, or as it was in the
-        interpretation of this number."""
+        """A document in full, named as for `document`, now or in the interpretation of this
+        number."""
         found = self.get(document, within)
         number = found.interpretation if interpretation is None else interpretation
         past = {one.number: one for one in self._backend.documents.history(found.id, within)}
@@ -184,8 +184,8 @@ class Documents:
         return Shown(found, text, tuple(passages), past[number])
 
     def set_chunker(self, collection: str, chunker: str, *, on_wait: Waiting | None = None) -> None:
-        """How documents are cut that are added to this collection from now on, whatever the
-        settings say. One that is there is cut anew when it is added again."""
+        """Set how this collection splits documents from now on, whatever the settings say.
+        Existing documents are split the new way when you add them again."""
         check_text("collection", collection)
         chunker_for(self._model.settings, self._model.embedder, chunker)  # raises BadSetting
         with self._backend.writer.writing(on_wait):
@@ -198,7 +198,7 @@ class Documents:
         within: Where = OWNER,
         on_wait: Waiting | None = None,
     ) -> list[Document]:
-        """Remove documents, their chunks, vectors and text. Every one must exist, or none goes."""
+        """Remove documents with chunks, vectors and text. If one doesn't exist, removes none."""
         found = {d.id: d for one in documents for d in (self.get(one, within),)}
         with self._backend.writer.writing(on_wait):
             self._backend.writer.remove(found)
@@ -211,9 +211,8 @@ class Documents:
         *,
         on_progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> list[tuple[Alike, ...]]:
-        """Groups of documents whose texts are nearly equal, each led by its oldest. It takes a
-        second for 10,000 documents; `on_progress` is told how many are compared, and of how
-        many."""
+        """Groups of documents with nearly the same text, oldest first. Takes a second for 10,000
+        documents; calls `on_progress` with how many are compared, and of how many."""
         if not 0 < threshold <= 1:
             raise BadSetting(f"`threshold` can't be {threshold}.", fix="Give more than 0, up to 1.")
         known = {document.id: document for document in self._backend.documents.all(within)}
@@ -224,7 +223,7 @@ class Documents:
         ]
 
     def near_notes(self, new: Sequence[DocumentId], within: Where = OWNER) -> list[str]:
-        """What a person should know about documents that were just added, among those that they
+        """Notes about documents just added: those that are nearly the same as others the caller
         may see."""
         found: dict[DocumentId, DocumentId] = {}
         for start in range(0, len(new), _SLICE):
@@ -246,8 +245,8 @@ class Documents:
         passage: int | None = None,
         within: Where = OWNER,
     ) -> bytes:
-        """A page, counted from 1, as PNG; with the number of a passage, that is marked on it.
-        Raises PageNotFound for what has no pages."""
+        """A page, counted from 1, as PNG, optionally with a passage marked. Raises PageNotFound if
+        the document has no such page."""
         boxes: tuple[Box, ...] = ()
         if passage is not None:
             boxes = self.passage(document, passage, within=within)[0].chunk.place.boxes

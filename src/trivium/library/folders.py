@@ -60,7 +60,7 @@ class Folders:
         audience: str | None = None,
         ignore: Sequence[str] = (),
     ) -> WatchedFolder:
-        """Let whoever serves this library add what lies in a folder, and follow its changes."""
+        """Let the server of this library add the files in a folder and follow changes."""
         check_labels(Labels(collection, category, audience))
         for rule in (os.fspath(path), *ignore):
             check_text("folder", rule)
@@ -77,7 +77,7 @@ class Folders:
         return watched
 
     def remove(self, id_: str) -> None:
-        """Follow it no longer. Its documents stay."""
+        """Stop following a folder. Its documents stay."""
         if not self._backend.folders.forget(id_):
             raise SourceNotFound(f"There is no source {id_!r}.")
 
@@ -108,9 +108,9 @@ class Folders:
         stop: Event | None = None,
         on_event: Callable[[Followed], None] = lambda event: None,
     ) -> None:
-        """Mirror folders, then follow every change below them until `stop`. A folder that vanishes
-        as a whole keeps its documents, and is mirrored anew when it is back; so does one that is
-        empty at first, unless `force` says that it is meant so."""
+        """Mirror folders, then follow every change below them until `stop`. If a whole folder
+        disappears, its documents stay, and it is mirrored again when it is back. The same holds
+        for a folder that is empty at the start, unless you give `force`."""
         roots = [Path(os.path.abspath(Path(folder).expanduser())) for folder in folders]
         for root in roots:
             if not root.is_dir():

@@ -1,4 +1,4 @@
-"""The past of a library's documents: looked at, compared, brought back, pruned."""
+"""The interpretations (versions) of documents: list, compare, restore, prune."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class History:
         self._documents = documents
 
     def of(self, document: DocumentId | str, within: Where = OWNER) -> list[Interpretation]:
-        """Every interpretation of a document that is kept, the active one last."""
+        """Every stored interpretation of a document, the active one last."""
         return self._backend.documents.history(self._documents.get(document, within).id, within)
 
     def original(
@@ -36,7 +36,7 @@ class History:
         *,
         interpretation: int | None = None,
     ) -> bytes:
-        """The bytes that an interpretation was read from; without a number, the active one."""
+        """The original bytes of an interpretation; without a number, of the active one."""
         return self._backend.originals.get(self._address(document, within, interpretation))
 
     def link(
@@ -72,7 +72,7 @@ class History:
         new: int | None = None,
         within: Where = OWNER,
     ) -> Difference:
-        """What tells two interpretations apart: without a number, the active one (`new`) and the
+        """The difference between two interpretations: by default the active one (`new`) and the
         one before `new` (`old`)."""
         found = self._documents.get(document, within)
         past = {one.number: one for one in self._backend.documents.history(found.id, within)}
@@ -122,8 +122,8 @@ class History:
         older_than: timedelta | None = None,
         on_wait: Waiting | None = None,
     ) -> int:
-        """Drop interpretations for good: all but the newest `keep` of each document, and of those
-        only what was retired longer ago than `older_than`. The active ones stay."""
+        """Delete interpretations for good: all but the newest `keep` of each document, and of
+        those only the ones retired longer ago than `older_than`. Active ones stay."""
         check_scalar("keep", keep or 0)
         if keep is None and older_than is None:
             raise BadSetting("You didn't say what to prune.", fix="Give `keep` or `older_than`.")

@@ -1,7 +1,7 @@
-"""The way in for everything outside: one library, opened, filled, searched.
+"""The entry point for everything outside: open, fill and search one library.
 
-Puts backend, models, pipeline and searcher together by the settings. Its parts do the work; what
-people do every day has a short method here.
+Puts backend, models, pipeline and searcher together from the settings. Its parts do the work; the
+everyday tasks have short methods here.
 """
 
 from __future__ import annotations
@@ -95,11 +95,12 @@ class Library:
         create: bool = True,
         as_made: bool = False,
     ) -> Library:
-        """The library in this folder, or at an address such as `postgresql://user@host/database`,
-        made if there is none. Without a path, the one that the settings name.
+        """Open the library in this folder, or at an address such as
+        `postgresql://user@host/database`; creates it if there is none. Without a path, opens the
+        one that the settings name.
 
-        The model is the one that it was embedded with; settings that name another raise
-        ModelChanged, unless `as_made` says that they play no part.
+        Uses the model that the library was embedded with; settings that name another raise
+        ModelChanged, unless `as_made` tells it to ignore them.
         """
         settings = settings or load().settings
         # Before there is a folder: it raises BadSetting. A model's identity is .1 s of reading.
@@ -140,7 +141,7 @@ class Library:
 
     @property
     def embedder(self) -> Embedder:
-        """The model in use. Another process may bring the library to another one at any time."""
+        """The model in use. Another process may change the library's model at any time."""
         return self._model.embedder
 
     # --- documents in and out
@@ -158,11 +159,11 @@ class Library:
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
     ) -> Report:
-        """Add files, folders or patterns. What is there already and unchanged costs no work.
+        """Add files, folders or patterns. Unchanged files cost no work.
 
-        A label that is not given is taken from the document's front matter, else from what it had.
-        `ignore`: rules as in a .gitignore file, beside those of .triviumignore files.
-        It is a job: if the process dies, `jobs.work` goes on with it, in any process.
+        Labels you don't give come from the document's front matter, or stay as they were.
+        `ignore`: .gitignore rules, in addition to .triviumignore files.
+        Adding is a job: if the process dies, `jobs.work` resumes it in any process.
         """
         listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
         labels = Labels(collection, category, audience, metadata or {})
@@ -178,8 +179,8 @@ class Library:
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
     ) -> Report:
-        """Add whatever a source offers. What only this process can offer waits until no other
-        one writes, and is not gone on with if it dies."""
+        """Add everything a source offers. Items that only this process can offer wait until no
+        other process writes, and are not resumed if it dies."""
         return self.jobs.add_from(source, labels, on_outcome=on_outcome, on_wait=on_wait)
 
     def remove(
@@ -189,7 +190,7 @@ class Library:
         within: Where = OWNER,
         on_wait: Waiting | None = None,
     ) -> list[Document]:
-        """Remove documents, their chunks, vectors and text. Every one must exist, or none goes."""
+        """Remove documents with chunks, vectors and text. If one doesn't exist, removes none."""
         return self.documents.remove(documents, within=within, on_wait=on_wait)
 
     def restore(
@@ -210,7 +211,7 @@ class Library:
         *,
         interpretation: int | None = None,
     ) -> Shown:
-        """A document in full: as it is now, or as it was in the interpretation of this number."""
+        """A document in full, now or in the interpretation (version) of this number."""
         return self.documents.show(document, within, interpretation=interpretation)
 
     # --- asking
@@ -224,11 +225,11 @@ class Library:
         filters: Filters = Filters(),
         within: Where = OWNER,
     ) -> Results:
-        """The best passages or documents for a query, or for two to four that are combined, with
+        """The best passages or documents for a query, or for two to four combined queries, with
         the reason for every rank.
 
-        `limit` is short for that of the options. `within`: what the caller may see at all; no
-        filter widens it. The first search `as_of` some day builds indexes for that day.
+        `limit` overrides that of the options. `within`: what the caller may see; no filter widens
+        it. The first search `as_of` a day builds indexes for that day.
         """
         return self._searching.search(query, limit, options=options, filters=filters, within=within)
 
@@ -242,13 +243,13 @@ class Library:
         filters: Filters = Filters(),
         within: Where = OWNER,
     ) -> Results:
-        """Documents like this one; with the number of one of its passages, passages like that."""
+        """Similar documents; with the number of a passage, similar passages."""
         return self._searching.similar(
             document, limit, passage=passage, by=by, filters=filters, within=within
         )
 
     def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
-        """How what someone types may go on, in words of documents they may see."""
+        """Suggest completions, in words of documents the caller may see."""
         return self._searching.suggest(typed, limit, within)
 
     def ask(
@@ -262,8 +263,8 @@ class Library:
         conversation: str | None = None,
         depth: Depth | str | None = None,
     ) -> Answer:
-        """The answer to a question, from at most `limit` passages, each statement with the passages
-        it rests on; `depth` says how far it looks. See `ask_stream`, which tells it as it comes."""
+        """Answer a question from at most `limit` passages, with citations for every statement;
+        `depth` says how far to search. `ask_stream` gives the same as events."""
         return self._answering.ask(
             question,
             history=history,
@@ -285,7 +286,7 @@ class Library:
         conversation: str | None = None,
         depth: Depth | str | None = None,
     ) -> Generator[AnswerEvent, None, None]:
-        """The same as events as they come; the last one is `Done`. See `answering`."""
+        """The same as a stream of events; the last one is `Done`. See `answering`."""
         return self._answering.ask_stream(
             question,
             history=history,
@@ -299,9 +300,9 @@ class Library:
     # --- for evaluation and tuning
 
     def hear(self, query: str, depth: int) -> Heard:
-        """What every signal answers the owner, before anything is weighed."""
+        """The raw results of every signal, as the owner, before weighting."""
         return self._searching.hear(query, depth)
 
     def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
-        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        """How well passages answer a query, by the reranker, as the owner; waits for it."""
         return self._searching.judge(query, chunks)

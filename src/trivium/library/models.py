@@ -1,4 +1,4 @@
-"""How a library comes to another embedding model."""
+"""Changes the embedding model of a library."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Models:
         on_progress: Callable[[Progress], None] = lambda progress: None,
         on_wait: Waiting | None = None,
     ) -> Reembedded:
-        """Embed everything anew with the model that these settings name. Searches go on with the
-        old vectors until all of the new ones are there, then every process uses those at once.
+        """Embed everything again with the model that these settings name. Searches use the old
+        vectors until all new ones are ready, then every process switches at once.
 
-        Interrupted, it goes on where it was when it is called again; without settings, with the
-        model that was begun."""
+        If interrupted, call it again to resume; without settings, it resumes the unfinished
+        change."""
         manifest = self._backend.models.manifest()
         if settings is None:
             settings = with_model(self._model.settings, self._begun(manifest))
@@ -68,8 +68,8 @@ class Models:
         return Reembedded(manifest.model, embedder.fingerprint, done.done, done.seconds)
 
     def stop(self) -> str:
-        """Give up a change of the model, wherever it is running; the vectors that serve stay. The
-        model that was to come comes back, or nothing where there was none."""
+        """Cancel a change of the model, wherever it runs; the vectors in use stay. Returns the
+        model of the cancelled change, or nothing if there was none."""
         model = self._backend.models.manifest().next_model
         if model:
             for job in self._reembedding():

@@ -1,6 +1,6 @@
-"""What people ask: a log that stays on the machine, and saved searches that tell of new matches.
+"""What people ask: a log that stays on the machine, and saved searches that report new matches.
 
-Both are the owner's: the log holds what others typed.
+Both are for the owner only: the log has what others typed.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Queries:
         self._lock = Lock()
 
     def note(self, text: str, results: Results | None, took_ms: float, caller: str = "") -> None:
-        """Somebody asked this. `results`: None where a question was answered."""
+        """Log a query. `results`: None if a question was answered."""
         if self.mode is LogMode.OFF:
             return
         text = " ".join(text.split())[:_LONGEST]
@@ -115,7 +115,7 @@ class Queries:
         return sorted(found.values(), key=lambda one: (-one.asked, one.text))
 
     def forget(self, older_than: str = "") -> int:
-        """Delete what was asked longer ago than `30d`, `12h` or `8w`; without one, everything."""
+        """Delete entries older than `30d`, `12h` or `8w`; without an age, everything."""
         self.flush(settled=False)
         before = "9" if not older_than else _day(period(older_than))
         return self._backend.queries.forget(before)
@@ -186,7 +186,7 @@ class Alerts:
     def check(
         self, on_hit: Callable[[Alert, AlertHit, Document], None] | None = None
     ) -> list[AlertHit]:
-        """Look at what was added since the last look; the new hits."""
+        """Check documents added since the last check; returns the new hits."""
         alerts, new = self._backend.alerts.all(), []
         if not alerts:
             return []

@@ -48,11 +48,11 @@ class Searching:
         filters: Filters = Filters(),
         within: Where = OWNER,
     ) -> Results:
-        """The best passages or documents for a query, or for two to four that are combined, with
+        """The best passages or documents for a query, or for two to four combined queries, with
         the reason for every rank.
 
-        `limit` is short for that of the options. `within`: what the caller may see at all; no
-        filter widens it. The first search `as_of` some day builds indexes for that day.
+        `limit` overrides that of the options. `within`: what the caller may see; no filter widens
+        it. The first search `as_of` a day builds indexes for that day.
         """
         queries = tuple(query) if isinstance(query, list | tuple) else (query,)
         if limit is not None:
@@ -89,7 +89,7 @@ class Searching:
         filters: Filters = Filters(),
         within: Where = OWNER,
     ) -> Results:
-        """Documents like this one; with the number of one of its passages, passages like that."""
+        """Similar documents; with the number of a passage, similar passages."""
         within = self._scope.within(within, filters)
         seen = within.access
         found = self._documents.get(document, seen)
@@ -102,18 +102,18 @@ class Searching:
         return self._model.following(lambda: self._model.searcher.similar(like, within, most, by))
 
     def hear(self, query: str, depth: int) -> Heard:
-        """What every signal answers the owner, before anything is weighed: for tuning."""
+        """The raw results of every signal, as the owner, before weighting: for tuning."""
         model = self._model.embedder.fingerprint
         options = SearchOptions(limit=1, rerank=False)
         request = request_for(self._model.settings, model, (query,), OWNER, options)
         return self._model.searcher.hear(replace(request, candidates=depth))
 
     def judge(self, query: str, chunks: Sequence[ChunkId]) -> Mapping[ChunkId, float]:
-        """How well passages answer a query, by the reranker; the owner asks, and waits."""
+        """How well passages answer a query, by the reranker, as the owner; waits for it."""
         return self._model.searcher.judge(query, chunks, OWNER)
 
     def suggest(self, typed: str, limit: int = 8, within: Where = OWNER) -> tuple[Suggestion, ...]:
-        """How what someone types may go on, in words of documents they may see."""
+        """Suggest completions, in words of documents the caller may see."""
         return self._model.searcher.suggest(typed, limit, within)
 
     def close(self) -> None:

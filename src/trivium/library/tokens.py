@@ -1,4 +1,4 @@
-"""How others are let in: access tokens are made, listed, revoked and recognised."""
+"""Access tokens: create, list, revoke, recognise."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Tokens:
         expires: str = "",
         name: str = "",
     ) -> tuple[AccessToken, str]:
-        """A new token, and its text, which is shown here and never again.
+        """Create a token; returns it with its secret text, which you can't get again.
 
-        `audiences`: labels its holder has beside `all`; None is every one, as the owner has.
-        `collections`: the only ones it is for; None is every one. `expires`: 12h, 30d, 8w.
+        `audiences`: labels besides `all`; None: all labels, as the owner has. `collections`: only
+        these; None: all. `expires`: 12h, 30d, 8w.
         """
         audiences = None if audiences is None else tuple(audiences)
         collections = None if collections is None else tuple(collections)
@@ -42,10 +42,10 @@ class Tokens:
         return self._kept.all()
 
     def revoke(self, id_: str) -> None:
-        """From the next request on it is refused, by every process."""
+        """Revoke a token: every process refuses it from the next request on."""
         if not self._kept.forget(id_):
             raise TokenNotFound(f"There is no token {id_!r}.")
 
     def caller(self, token: str) -> Caller:
-        """Whoever holds this token. Raises TokenRefused."""
+        """The caller with this token. Raises TokenRefused."""
         return caller_of(token, self._kept.get(token_id(token)))

@@ -1,4 +1,4 @@
-"""How a library is looked after: whether it is whole, made anew, rewritten, repaired."""
+"""Maintenance of a library: check, rebuild, rewrite, repair, back up."""
 
 from __future__ import annotations
 
@@ -42,14 +42,19 @@ class Upkeep:
         return self._backend.upkeep.health()
 
     def rebuild(self, *, on_wait: Waiting | None = None) -> None:
-        """Make the search indexes anew from the database."""
+        """Rebuild the search indexes from the database."""
         with self._backend.writer.writing(on_wait):
             self._backend.upkeep.rebuild()
 
     def compact(self, *, on_wait: Waiting | None = None) -> Compacted:
-        """Rewrite everything that may still hold bytes of what was removed or pruned. Searches go
-        on meanwhile."""
+        """Rewrite everything that may still hold bytes of removed or pruned documents. You can
+        search meanwhile."""
         return self._backend.upkeep.compact(on_wait)
+
+    def spread(self) -> Spread:
+        """Where the rows of the library lie."""
+        nodes = self._backend.nodes
+        return nodes.spread() if nodes is not None else Spread((), 0)
 
     def distribute(self, shards: int | None = None) -> Spread:
         """Spread the rows of a library in a database over its nodes. Searches go on meanwhile."""
@@ -76,7 +81,7 @@ class Upkeep:
         force: bool = False,
         on_progress: Progress = lambda *_: None,
     ) -> Backup:
-        """The library in one file, of one instant, while searching and adding go on."""
+        """Write the library as of one moment to one file; you can search and add meanwhile."""
         path = Path(target).expanduser()
         if path.is_dir() or (path.exists() and not force):
             raise TargetExists(f"{path} already exists.")
@@ -84,17 +89,17 @@ class Upkeep:
         return self._backend.upkeep.backup(path, on_progress)
 
     def examine(self, *, deep: bool = False) -> list[Finding]:
-        """Everything that can be wrong with a library, looked at; nothing is changed. `deep` checks
-        every byte of the indexes and every passage."""
+        """Check the library without changing anything. `deep` checks every byte of the indexes and
+        every passage."""
         return self._backend.upkeep.examine(hash_of if deep else None)
 
     def repair(self, *, on_wait: Waiting | None = None) -> list[str]:
-        """Mend what `examine` finds, where that can be mended; what was done comes back."""
+        """Repair what `examine` finds, if possible; returns what was done."""
         return repaired(self._backend, self._model.embedder, on_wait)
 
     def reread(self, lost: Sequence[LostDocument], *, on_wait: Waiting | None = None) -> list[str]:
-        """Add documents again from their originals in the archive, with the labels that they had.
-        Those that can't be are named."""
+        """Add documents again from their originals in the archive, with their old labels. Names
+        those that can't be added."""
         done: list[LostDocument] = []
         left: list[LostDocument] = []
         for one in lost:
@@ -116,7 +121,7 @@ class Upkeep:
 def repaired(
     backend: Backend, embedder: Embedder | None, on_wait: Waiting | None = None
 ) -> list[str]:
-    """Mend a store; without an embedder nothing is embedded. What was done comes back."""
+    """Repair a store; without an embedder nothing is embedded. Returns what was done."""
     done = backend.upkeep.repair(on_wait, hash_of)
     if embedder is None:
         return done

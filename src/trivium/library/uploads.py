@@ -1,7 +1,7 @@
-"""How documents come in from others: under their own labels, and never over what is not theirs.
+"""Uploads from other people: under their own labels, and never over documents of others.
 
-What is sent in lies in the library's spool until its job is done, so that a crash loses nothing
-that was said to be taken.
+An upload stays in the library's spool until its job is done, so that a crash loses nothing that was
+acknowledged.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Uploads:
     def receive(
         self, caller: Caller, name: str, file: BinaryIO, wanted: Wanted | None = None
     ) -> Report:
-        """Add a file that someone sends, and wait for it. The same name again is a new version of
-        it; each token has names and documents of its own, so nobody changes another's document or
-        learns that there is one, even with the same bytes."""
+        """Add an uploaded file and wait for it. The same name again makes a new version. Each token
+        has its own names and documents, so nobody can change another's document or learn that it
+        exists, even with the same bytes."""
         uri, safe = _named(caller, name)
         return self._received(caller, uri, safe, file, _checked(wanted))
 
@@ -78,7 +78,7 @@ class Uploads:
         *,
         fetcher: Callable[[str], Fetched] | None = None,
     ) -> Report:
-        """Add what stands at a public address. `fetcher`: another way to it than `sources.web`."""
+        """Add a page or file from a public address. `fetcher` replaces `sources.web`."""
         caller.require(Right.ADD)  # before anything is fetched for someone
         wanted = _checked(wanted)
         fetched = (fetcher or self._fetch)(url)

@@ -202,3 +202,9 @@ def test_headings_captions_and_broken_sentences_are_no_answers() -> None:
         "TOTAL OF THE MARKET $821.14", "The market stops at noon.", "It opens at dawn.",
     ]  # fmt: skip
     assert sentences(one)[0].text == "ends of a market sentence.", "a document may begin so"
+
+
+def test_what_a_name_is_called_may_stand_in_the_heading() -> None:
+    text = "Beacon is the new lamp. It was approved on 12 May 2022."
+    found = pick("When was project Beacon approved?", [passage(1, text, title="Project Beacon")])
+    assert [one.text for one in found] == ["It was approved on 12 May 2022."]

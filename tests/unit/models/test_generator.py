@@ -123,13 +123,13 @@ def test_comments_other_lines_and_line_ends_of_the_web() -> None:
         (streamed(piece("Low "), done=False), ModelFailing, "in the middle"),
         (streamed(piece("Low ")), ModelFailing, "in the middle"),
         (Reply(events(piece("Low "), done=False), then="hang"), ModelTimeout, "within"),
-        (Reply(events(piece("Low "), done=False), then="reset"), ModelUnreachable, "connection"),
+        (Reply(events(piece("Low "), done=False), then="reset"), ModelUnreachable, "connect"),
         (
             streamed(piece("Low "), {"error": {"message": "out of memory"}}),
             ModelFailing,
-            "off: out of",
+            "stopped: out of",
         ),
-        (streamed(piece("Low "), "nonsense"), ModelNonsense, "choice"),
+        (streamed(piece("Low "), "nonsense"), ModelNonsense, "no answer"),
         (Reply(events(piece("Low "), done=False) + b"data: {\n"), ModelNonsense, "JSON"),
     ],
 )

@@ -30,8 +30,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 SHOWN = {
     "bench.answers": "| contradicted | 5",
     "bench.answer_limits": "a part of its sentence",
-    "bench.chat": "group, author and time",
-    "bench.sync": "2 histories, 0 in which",
+    "bench.chat": "group, author and day",
+    "bench.sync": '"items": 60',
+    "bench.sync_data": "| sync:chat | 1 | 1 |",
+    "bench.sync_histories": "| all | 15 | 0 |",
     "bench.corrections": "clean queries changed",
     "bench.search": "300",
     "bench.options": "two queries, AND",

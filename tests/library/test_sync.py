@@ -228,7 +228,7 @@ def test_a_run_can_be_stopped(sync: Sync, source: Scripted) -> None:
     stop = Event()
     stop.set()
     source.script = [message("a", "Fog."), Wait(0, ""), message("b", "Rain.")]
-    assert "goes on from here" in sync.run("work", stop=stop).message
+    assert "continues from here" in sync.run("work", stop=stop).message
 
 
 def test_a_dry_run_changes_nothing(sync: Sync, source: Scripted, backend: Backend) -> None:

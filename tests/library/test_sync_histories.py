@@ -1,25 +1,18 @@
-"""Random histories of a source: the library equals it, and nothing was embedded twice."""
+"""Random histories of a source on a library in a folder: the library equals the source, and nothing
+was embedded twice. `tests/sources/test_histories.py` has them for every connector, in memory."""
 
-import tempfile
 from pathlib import Path
-
-import pytest
+from random import Random
 
 from trivium.store.embedded.backend import open_embedded
-from trivium.store.memory.backend import open_memory
-from trivium.testing.sync_histories import live
+from trivium.testing.sync_histories import Life, ToyWorld, live
 
 
-@pytest.mark.parametrize("block", range(4))
-def test_histories_in_memory(block: int) -> None:
-    for seed in range(block * 25, block * 25 + 25):
+def test_histories_in_a_folder(tmp_path: Path) -> None:
+    for seed in range(6):
+        life = Life(Random(seed))
+        place = tmp_path / str(seed)
         try:
-            live(seed, open_memory)
+            live(life, ToyWorld(life), lambda place=place: open_embedded(place))  # type: ignore[misc]
         except AssertionError as wrong:
             raise AssertionError(f"seed {seed}: {wrong}") from wrong
-
-
-def test_histories_in_a_folder() -> None:
-    for seed in range(1_000, 1_008):
-        with tempfile.TemporaryDirectory(prefix="trivium-") as aside:
-            live(seed, lambda aside=aside: open_embedded(Path(aside)))  # type: ignore[misc]

@@ -79,6 +79,11 @@ class DocumentsContract:
         assert backend.documents.below("/notes/", "default") == inside
         assert backend.documents.below("/notes/", "other") == ["/notes/f.md"]
         assert backend.documents.below("/notes/a.md/", "default") == []
+        since = backend.documents.below("/notes/", "default", since="/notes/a.zip!/b.md")
+        assert since == inside[1:]
+        assert backend.documents.below("/notes/", "default", before="/notes/z.md") == inside[:2]
+        between = {"since": "/notes/a.n", "before": "/notes/b"}
+        assert backend.documents.below("/notes/", "default", **between) == inside[1:2]
 
     def test_alike_are_those_with_the_same_bytes(self, backend: Backend) -> None:
         one, two = put(backend, copy("a.md", "Amber."), copy("b.md", "Amber.", audience="x"))

@@ -195,7 +195,7 @@ def test_a_passage_that_cannot_be_read_is_named(
     library.add(files)
     place = tmp_path / "library"
     rot(place, "UPDATE chunks SET text = CAST(x'41ff42' AS TEXT) WHERE document = 2")
-    assert "of documents #2" in wrong(library)["passages"]
+    assert "documents #2" in wrong(library)["passages"]
 
 
 def test_every_row_that_is_written_has_its_checksum(library: Library, files: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_rotten_vector_is_named_and_made_again(
         assert list(wrong(again)) == ["rows"]
         assert "1 rows of embeddings" in wrong(again)["rows"]
         assert "documents #1." in wrong(again)["rows"]
-        assert "Mended 1 rows that had changed on disk." in again.upkeep.repair()
+        assert "Repaired 1 rows that had changed on disk." in again.upkeep.repair()
         assert wrong(again) == {}
         assert answers(again) == expected
 
@@ -267,7 +267,7 @@ def test_what_is_told_twice_is_mended(
     library.add(files)
     before = library.documents.get(2), library.documents.text(2)
     rot(tmp_path / "library", statement)
-    assert "of documents #2" in "".join(wrong(library).values())
+    assert "documents #2" in "".join(wrong(library).values())
     assert library.upkeep.repair()
     assert wrong(library) == {}
     assert (library.documents.get(2), library.documents.text(2)) == before

@@ -258,14 +258,14 @@ class Answerer:
         Nothing where every match is weak."""
         since = perf_counter()
         results = self._find(replace(inquiry.request, queries=(query,)))
+        yield draft.step("search", f"Searched for “{query}”: {len(results)} passages", since)
+        if not results or results.best < results.floor:
+            return []
         fresh = [one for one in results if not _is_among(one.found, passages)]
         start = len(passages)
         passages += [
             passage_of(start + at, r.found, r.before, r.after) for at, r in enumerate(fresh, 1)
         ]
-        yield draft.step("search", f"Searched for “{query}”: {len(results)} passages", since)
-        if not results or results.best < results.floor:
-            return []
         places = {(r.found.document.id, r.found.id) for r in results}
         return [p for p in passages if (p.citation.document, p.citation.chunk) in places]
 
@@ -374,7 +374,8 @@ class Answerer:
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         if not picked:
             known = inquiry.history and self._extractor(draft).pick(draft.asked, draft.passages)
-            yield _say(draft, NOTHING_NEW if known else NOTHING_HELD)
+            refusal = NOTHING_HELD if draft.passages else NOTHING_FOUND
+            yield _say(draft, NOTHING_NEW if known else refusal)
         yield draft.step("extract", f"from {len(draft.passages)} passages", since)
 
     def _beside(self, draft: _Draft) -> Iterator[AnswerEvent]:

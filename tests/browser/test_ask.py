@@ -112,8 +112,11 @@ def test_what_a_model_writes_is_checked_and_can_be_stopped(
     context: BrowserContext, page: Page, written: str, chat: Chat, shoot: Callable[[str], None]
 ) -> None:
     page.goto(f"{written}/ask")
-    begun = [{"choices": [{"delta": {"content": "Divers raised "}}]}]
-    chat.answer = Reply(events(*begun, done=False), then="hang")  # it says no more
+    said = "Divers raised the crown from the harbour of Port Amble [1]. It "
+    begun = [{"choices": [{"delta": {"content": said}}]}]
+    chat.answer = Reply(
+        events(*begun, done=False), then="hang"
+    )  # a sentence shows when it is whole
     page.get_by_label("Question").fill("who raised the drowned crown?")
     page.keyboard.press("Enter")
     expect(page.locator(".turn[aria-busy]")).to_contain_text("Divers raised")

@@ -15,7 +15,7 @@ def test_a_sure_vector_signal_counts_more_and_sure_words_count_more() -> None:
     unsure, _ = weigh(WEIGHTS, {Signal.VECTOR: hits(0.4, 0.35), Signal.KEYWORD: hits(9, 2)}, MINILM)
     assert sure[Signal.VECTOR] == pytest.approx(MOST)
     assert unsure[Signal.VECTOR] == pytest.approx(LEAST)
-    assert "0.80 similar" in why
+    assert "top hit 0.80" in why
     for moved in (sure, unsure):
         assert sum(moved.values()) == pytest.approx(1)
         assert moved[Signal.KEYWORD] / moved[Signal.TRIGRAM] == pytest.approx(1.5)

@@ -54,7 +54,7 @@ def test_another_folder_or_none(tmp_path: Path, files: Path) -> None:
     with Library(open_embedded(tmp_path / "m"), TOY, Settings(archive_keep=False)) as library:
         library.add(files)
         assert not (tmp_path / "m" / "archive").exists()
-        with pytest.raises(OriginalMissing, match="not kept"):
+        with pytest.raises(OriginalMissing, match="didn't keep"):
             library.history.original("a.md")
 
 

@@ -51,4 +51,4 @@ def test_the_command(drafts: Library, files: Path, tmp_path: Path) -> None:
     (group,) = call("duplicates", *place, "--json").json["groups"]
     assert [one["id"] for one in group] == [1, 2]
     assert call("duplicates", "--threshold", "2", *place).code == 2
-    assert "nearly equal" in call("duplicates", "--threshold", "1", *place).err
+    assert "nearly the same" in call("duplicates", "--threshold", "1", *place).err

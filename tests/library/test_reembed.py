@@ -183,7 +183,7 @@ def test_interrupted_it_goes_on_where_it_was(
     assert report.passages == MANY - kept
     assert len(embedded(endpoint.requests, "other")) == MANY + refused
     assert nearest(filled, "Lantern number 7 burns.") == "Lantern number 7 burns."
-    with pytest.raises(BadSetting, match="go on"):
+    with pytest.raises(BadSetting, match="to resume"):
         filled.models.reembed()
 
 

@@ -95,7 +95,7 @@ def test_from_settings_to_results_with_a_real_model(
     with Library.open(tmp_path / "l", settings=replace(settings, embed_url=moved)) as again:
         assert again.add(files).embedding_seconds == 0
         assert again.search("harbour").notes == ()
-    with pytest.raises(ModelChanged, match="the settings name other"):
+    with pytest.raises(ModelChanged, match="your settings name other"):
         Library.open(tmp_path / "l", settings=Settings(embed_url=moved, embed_model="other"))
     with Library.open(tmp_path / "l", settings=patient) as plain:  # as the manifest says
         assert plain.search("harbour").notes == ()
@@ -141,7 +141,7 @@ BAD = {
     "didn't answer within": HANG,
     "TRIVIUM_EMBED_KEY": Reply({}, 401),
     "is busy": Reply({}, 503),
-    "gives 2 dimensions, not 64": Reply({"data": [{"embedding": [1.0, 2.0]}]}),
+    "returned 2 dimensions, not 64": Reply({"data": [{"embedding": [1.0, 2.0]}]}),
     "3 embeddings for 1": Reply({"data": [{"embedding": [1.0] * 64}] * 3}),
     "n't lists of numbers": Reply({"data": [{"embedding": [float("nan")] * 64}]}),
     "something other than JSON": Reply(b"<html>"),
@@ -167,7 +167,7 @@ def test_an_endpoint_that_turns_bad(tmp_path: Path) -> None:
             give(model, 0.5 if bad == HANG else 20.0)
             [note] = add(library, f"Rope number {number}.").notes
             toy_failed = "by words and spelling only. toy (`embed.url`) "
-            assert note.startswith(f"Added without vectors {toy_failed}")
+            assert note.startswith(f"Added without vectors: you can search {toy_failed}")
             assert server.url not in note
             assert why in note
             results = library.search(f"rope number {number}")
@@ -192,7 +192,7 @@ def test_the_manifest_tells_the_dimensions_of_an_earlier_day(tmp_path: Path) -> 
             add(library, LANTERN)
         with Library.open(tmp_path / "l", settings=settings) as library:
             [note] = library.search("lantern").notes
-    assert "gives 65 dimensions, not 64" in note
+    assert "returned 65 dimensions, not 64" in note
 
 
 def test_what_the_settings_name() -> None:

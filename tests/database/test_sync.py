@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,7 +52,7 @@ def test_a_worker_runs_sources_by_their_schedule(tmp_path: Path) -> None:
                 (tmp_path / "rope.md").write_text("A rope hangs.")
                 until(lambda: library.sync.count("vault") == 2 or worker.poll() is not None)
             finally:
-                worker.send_signal(signal.SIGINT)
+                worker.terminate()  # SIGINT is ignored where a shell started us in the background
                 _, said = worker.communicate(timeout=PATIENCE)
         assert worker.returncode == 0, said
         assert library.sync.verify("vault").in_step

@@ -37,7 +37,8 @@ class Roles:
 @pytest.fixture(scope="module")
 def roles() -> Iterator[Roles]:
     name = "test_roles"
-    (block,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    blocks = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (block,) = (block for block in blocks if "CREATE ROLE" in block)
     commands = re.sub("'choose[^']*'", "'choose'", block.replace("trivium", name))
     with postgres.as_owner() as connection:
         forget(connection, name)

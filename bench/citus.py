@@ -24,18 +24,16 @@ from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 from typing import Any
-from uuid import uuid4
-
-from sqlalchemy import create_engine, make_url, text
 
 from bench.build import place
 from bench.corpus import DATA, WARM_UP, load_corpus
 from bench.ours import Precomputed
+from bench.postgres import RUNS, judged
+from bench.serving import numbers
 from bench.surroundings import surroundings
 from bench.timing import measure
 from trivium.config import Settings, load
 from trivium.errors import LibraryNotFound, TriviumError
-from trivium.library import Library
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
 from trivium.options import SearchOptions
@@ -46,7 +44,6 @@ from trivium.store.opening import BackendOptions, open_backend
 from trivium.text.query import parse
 from trivium.types import OWNER, Probe, Signal
 
-RUNS = ("vector", "keyword", "trigram", "hybrid")
 LIMIT, CANDIDATES = 10, 50
 
 
@@ -75,9 +72,7 @@ def _arguments() -> argparse.Namespace:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("--server", default="", help="address of a database on the coordinator")
     asked.add_argument("--chunks", type=int, default=100_000)
-    asked.add_argument(
-        "--shards", default=[2, 4, 8], type=lambda told: [int(one) for one in told.split(",")]
-    )
+    asked.add_argument("--shards", default=[2, 4, 8], type=numbers)
     asked.add_argument("--quality", default="", metavar="SETS", help="judged sets, by commas")
     asked.add_argument("--watch", type=float, default=0.0, metavar="SECONDS")
     asked.add_argument("--seconds", type=float, default=30.0, help="the most a measurement takes")
@@ -96,31 +91,15 @@ def nodes_of(library: Backend) -> Nodes:
 def quality(
     settings: Settings, address: str, sets: list[str], data: Path, shards: int
 ) -> dict[str, Any]:
-    from trivium.evaluate.dataset import load_dataset
     from trivium.evaluate.run import evaluate
-    from trivium.evaluate.subject import opened
-    from trivium.store.copying import copy_library
 
     found: dict[str, Any] = {}
     for name in sets:
         files = data / "retrieval" / name
-        with opened(load_dataset(files), settings, lambda *_: None) as subject:
-            folder = subject.library.backend.folder
-        assert folder is not None
-        schema = f"judged_{uuid4().hex[:8]}"
-        there = DatabaseAddress(f"{address}?schema={schema}")
-        try:
-            copy_library(folder, there, BackendOptions(create=False), BackendOptions())
-            backend = open_backend(there, BackendOptions())
-            with Library(backend, local_embedder_for(settings), settings) as library:
-                one = evaluate(files, settings, library=library, only=RUNS)
-                nodes_of(backend).distribute(shards)
-                many = evaluate(files, settings, library=library, only=RUNS)
-        finally:
-            engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
-            with engine.begin() as connection:
-                connection.execute(text(f"DROP SCHEMA IF EXISTS {schema} CASCADE"))
-            engine.dispose()
+        with judged(settings, address, files) as library:
+            one = evaluate(files, settings, library=library, only=RUNS)
+            nodes_of(library.backend).distribute(shards)
+            many = evaluate(files, settings, library=library, only=RUNS)
         found[name] = {
             run: {
                 "queries": len(one.runs[run].ranking),

@@ -38,6 +38,7 @@ from bench.rows import SHARDS, make_rows
 from bench.surroundings import surroundings
 from bench.timing import Timing, measure
 from trivium.config import Settings, load
+from trivium.library import Library
 from trivium.library.asking import request_for
 from trivium.library.assembly import local_embedder_for
 from trivium.options import SearchOptions
@@ -325,28 +326,14 @@ def _megabytes(engine: Engine, table: str) -> float:
 
 
 def quality(settings: Settings, address: str, sets: list[str], data: Path) -> dict[str, Any]:
-    from trivium.evaluate.dataset import load_dataset
     from trivium.evaluate.run import evaluate
-    from trivium.evaluate.subject import opened
-    from trivium.library import Library
 
     found: dict[str, Any] = {}
     for name in sets:
         files = data / "retrieval" / name
-        with opened(load_dataset(files), settings, lambda *_: None) as subject:
-            folder = subject.library.backend.folder
-        assert folder is not None
         in_folder = evaluate(files, settings, only=RUNS)
-        schema = f"judged_{uuid4().hex[:8]}"
-        there = DatabaseAddress(f"{address}?schema={schema}")
-        copy_library(folder, there, BackendOptions(create=False), BackendOptions())
-        backend = open_backend(there, BackendOptions())
-        with Library(backend, local_embedder_for(settings), settings) as library:
+        with judged(settings, address, files) as library:
             in_database = evaluate(files, settings, library=library, only=RUNS)
-        engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
-        with engine.begin() as connection:
-            connection.execute(text(f"DROP SCHEMA {schema} CASCADE"))
-        engine.dispose()
         found[name] = {
             run: {
                 "folder": in_folder.runs[run].means["ndcg@10"],
@@ -356,6 +343,29 @@ def quality(settings: Settings, address: str, sets: list[str], data: Path) -> di
         }
         print(name, found[name], file=sys.stderr, flush=True)
     return found
+
+
+@contextmanager
+def judged(settings: Settings, address: str, files: Path) -> Iterator[Library]:
+    """The library of a judged set, copied into a schema that is gone afterwards."""
+    from trivium.evaluate.dataset import load_dataset
+    from trivium.evaluate.subject import opened
+
+    with opened(load_dataset(files), settings, lambda *_: None) as subject:
+        folder = subject.library.backend.folder
+    assert folder is not None
+    schema = f"judged_{uuid4().hex[:8]}"
+    there = DatabaseAddress(f"{address}?schema={schema}")
+    try:
+        copy_library(folder, there, BackendOptions(create=False), BackendOptions())
+        backend = open_backend(there, BackendOptions())
+        with Library(backend, local_embedder_for(settings), settings) as library:
+            yield library
+    finally:
+        engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+        with engine.begin() as connection:
+            connection.execute(text(f"DROP SCHEMA IF EXISTS {schema} CASCADE"))
+        engine.dispose()
 
 
 def _table(found: dict[str, Any]) -> str:

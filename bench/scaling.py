@@ -32,7 +32,7 @@ import numpy as np
 
 from bench.build import place
 from bench.corpus import DATA, WARM_UP, DataMissing, load_corpus
-from bench.serving import measured, served
+from bench.serving import measured, numbers, served
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
 from trivium.config import load
@@ -261,10 +261,6 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(number) for number in text.split(",")]
-
-
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -278,7 +274,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--library", type=Path, help="folder (default: that of bench.search)")
     parser.add_argument("--chunks", type=int, default=100_000, help="size, without --library")
     parser.add_argument("--data", type=Path, default=DATA, help="judged sets, without --library")
-    parser.add_argument("--workers", type=_numbers, default=[1, 2, 4, 8, 16], help="with commas")
+    parser.add_argument("--workers", type=numbers, default=[1, 2, 4, 8, 16], help="with commas")
     parser.add_argument("--only", default=",".join(KINDS), help="kinds, with commas")
     parser.add_argument("--seconds", type=float, default=10.0, help="of each run")
     parser.add_argument("--given", action="store_true", help="give vectors with the queries")

@@ -242,7 +242,7 @@ def table(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _numbers(text: str) -> list[int]:
+def numbers(text: str) -> list[int]:
     return [int(number) for number in text.split(",")]
 
 
@@ -258,8 +258,8 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--chunks", type=int, default=100_000, help="size of the library")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each run")
-    parser.add_argument("--clients", type=_numbers, default=[8, 64], help="how many, with commas")
-    parser.add_argument("--workers", type=_numbers, default=[1, 2], help="processes, with commas")
+    parser.add_argument("--clients", type=numbers, default=[8, 64], help="how many, with commas")
+    parser.add_argument("--workers", type=numbers, default=[1, 2], help="processes, with commas")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--client", default="", help=argparse.SUPPRESS)

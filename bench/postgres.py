@@ -65,6 +65,12 @@ _SPELLING = """
   FROM {table} WHERE :query <% text AND shard < :shards
   ORDER BY word_similarity(:query, text) DESC LIMIT 50"""
 _BY_HAND = {"two legs": (_MEANING, _WORDS), "three legs": (_MEANING, _WORDS, _SPELLING)}
+_BY_HAND_INDEXES = (
+    "hnsw (vector halfvec_ip_ops) WITH (m = 16, ef_construction = 100)",
+    "gin (words)",
+    "btree (shard)",
+)
+_SPELLING_INDEX = "gin (text gin_trgm_ops)"
 _PATIENCE = 30  # seconds; a query by hand that takes longer counts as so long
 
 
@@ -103,6 +109,7 @@ def _arguments() -> argparse.Namespace:
     asked.add_argument("--seconds", type=float, default=60.0, help="the most a measurement takes")
     asked.add_argument("--data", type=Path, default=DATA)
     asked.add_argument("--no-folder", action="store_true")
+    asked.add_argument("--two-legs", action="store_true", help="by hand only meaning and words")
     asked.add_argument("--drop", action="store_true", help="remove what was made, at the end")
     asked.add_argument("--json", action="store_true")
     return asked.parse_args()
@@ -124,14 +131,15 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     ask = Asked(queries, probes, asked.seconds)
     there = DatabaseAddress(f"{address}?schema=bench_{asked.chunks}")
     found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
-    found["copy_seconds"] = _copied(at, there)
+    found["copy_seconds"] = copied(at, there)
     if not asked.no_folder:
         with _opened(at.library) as folder:
             found["folder"] = _measured(folder, settings, at, ask)
     with _opened(there) as library:
         found["postgres"] = _measured(library, settings, at, ask)
     engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
-    found["by_hand"] = _by_hand(engine, at, corpus, ask)
+    legs = dict(list(_BY_HAND.items())[:1]) if asked.two_legs else _BY_HAND
+    found["by_hand"] = _by_hand(engine, at, corpus, ask, legs)
     found["megabytes"] = sizes(engine, f"bench_{asked.chunks}")
     if asked.drop:
         with engine.begin() as connection:
@@ -141,7 +149,7 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     return found
 
 
-def _copied(at: Place, there: DatabaseAddress) -> float:
+def copied(at: Place, there: DatabaseAddress) -> float:
     """Seconds to copy the folder, search indexes included; 0 where that was done before."""
     started = perf_counter()
     with _opened(there) as library:
@@ -231,21 +239,25 @@ def _dot(matrix: Any, vector: Any) -> Any:
 # --- by hand --------------------------------------------------------------------------------------
 
 
-def _by_hand(engine: Engine, at: Place, corpus: Any, ask: Asked) -> dict[str, Any]:
+def _by_hand(
+    engine: Engine, at: Place, corpus: Any, ask: Asked, ways: dict[str, tuple[str, ...]]
+) -> dict[str, Any]:
     table = f"by_hand_{at.chunks}"
     started = perf_counter()
     with engine.begin() as connection:
         connection.execute(text("CREATE EXTENSION IF NOT EXISTS pg_trgm"))
         made = connection.scalar(text(f"SELECT to_regclass('{table}')")) is not None
     if not made:
-        _make_by_hand(engine, table, at, corpus)
+        spelling = any(_SPELLING in legs for legs in ways.values())
+        indexes = (*_BY_HAND_INDEXES, *([_SPELLING_INDEX] if spelling else []))
+        make_by_hand(engine, table, at, corpus, indexes)
     build_seconds = round(perf_counter() - started, 1)
     found: dict[str, Any] = {"build_seconds": build_seconds}
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("SET hnsw.iterative_scan = relaxed_order"))
         connection.execute(text("SET hnsw.ef_search = 400"))
         connection.execute(text(f"SET statement_timeout = '{_PATIENCE}s'"))
-        for share, (name, legs) in product(SHARES, _BY_HAND.items()):
+        for share, (name, legs) in product(SHARES, ways.items()):
             statement = _joined(table, legs)
 
             def run(i: int, shards: float = share * SHARDS, statement: Any = statement) -> None:
@@ -274,7 +286,9 @@ def _joined(table: str, legs: tuple[str, ...]) -> TextClause:
     )
 
 
-def _make_by_hand(engine: Engine, table: str, at: Place, corpus: Any) -> None:
+def make_by_hand(
+    engine: Engine, table: str, at: Place, corpus: Any, indexes: tuple[str, ...] = _BY_HAND_INDEXES
+) -> None:
     with engine.begin() as connection:
         connection.execute(
             text(
@@ -296,13 +310,8 @@ def _make_by_hand(engine: Engine, table: str, at: Place, corpus: Any) -> None:
                 " (to_tsvector('english', text)) STORED"
             )
         )
-        connection.execute(text("SET LOCAL maintenance_work_mem = '1GB'"))
-        for using in (
-            "hnsw (vector halfvec_ip_ops) WITH (m = 16, ef_construction = 100)",
-            "gin (words)",
-            "gin (text gin_trgm_ops)",
-            "btree (shard)",
-        ):
+        connection.execute(text("SET LOCAL maintenance_work_mem = '2GB'"))
+        for using in indexes:
             connection.execute(text(f"CREATE INDEX ON {table} USING {using}"))
 
 

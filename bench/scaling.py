@@ -93,7 +93,9 @@ def main() -> None:
     for kind in asked.only.split(","):
         for number in asked.workers:
             _say(f"{number} {kind} …")
-            found["runs"].append(_RUNS[kind](library, number, asked))
+            run = _RUNS[kind](library, number, asked)
+            found["runs"].append(run)
+            _say(f"  {run['per_second']} a second")  # kept where a later run is cut off
     print(json.dumps(found, indent=1) if asked.json else table(found))
 
 

@@ -2,13 +2,15 @@
 
     python -m bench.serving                               # 8 and 64 clients, 60 s, 1 and 2 workers
     python -m bench.serving --chunks 10000 --seconds 10   # a quick look
+    python -m bench.serving --clients 64 --workers 2 --server postgresql://…
 
 The real program (`trivium serve`) on loopback over the library of `bench.search`, embedding of the
 query included. Clients are a process of their own: threads that ask again as soon as they are
 answered, each over one connection. They share the machine's cores with the server, so what it can
 do is more than what is seen: read `cores`, those that the server had, and `ms CPU`, its processor
 time for one answer. `own` memory is the server's, `mapped` is files of the library that the system
-may drop at will. `others`: cores that third parties used meanwhile.
+may drop at will. `others`: cores that third parties used meanwhile. With --server the same library
+is also served from that database; its own processes count as others.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any
@@ -30,12 +33,14 @@ from urllib.parse import urlsplit
 
 from bench.build import code_digest, place
 from bench.corpus import DATA, DataMissing, load_corpus
+from bench.postgres import copied
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
 from trivium.config import load
+from trivium.places import DatabaseAddress
 
 _START_SECONDS = 120.0
-_ROW = "{:<26}{:>7}{:>9}{:>9}{:>9}  {:<18}{:>7}{:>8}{:>16}{:>14}{:>8}"
+_ROW = "{:<32}{:>7}{:>9}{:>9}{:>9}  {:<18}{:>7}{:>8}{:>16}{:>14}{:>8}"
 _COLUMNS = ["", "req/s", "p50", "p95", "p99", "answers"]
 _COLUMNS += ["cores", "ms CPU", "own MB", "mapped MB", "others"]
 
@@ -69,11 +74,16 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
         "runs": [],
     }
     queries = at.folder / "queries.json"
-    for workers in asked.workers:
-        with served(at.library, ("--workers", str(workers))) as server:
+    places: dict[str, Path | str] = {"": at.library}
+    if asked.server:
+        there = DatabaseAddress(f"{asked.server}?schema=bench_{at.chunks}")
+        copied(at, there)
+        places["database, "] = there.url
+    for workers, (where, library) in product(asked.workers, places.items()):
+        with served(library, ("--workers", str(workers))) as server:
             for clients in asked.clients:
-                _say(f"{clients} clients, {workers} workers …")
-                name = f"{clients} clients, {workers} worker{'s' if workers > 1 else ''}"
+                _say(f"{where}{clients} clients, {workers} workers …")
+                name = f"{where}{clients} clients, {workers} worker{'s' if workers > 1 else ''}"
                 found["runs"].append(measured(name, server, queries, clients, asked.seconds))
     few = ("--set", "serve.parallel=2", "--set", "serve.waiting=8")
     with served(at.library, few) as server:
@@ -261,6 +271,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--clients", type=numbers, default=[8, 64], help="how many, with commas")
     parser.add_argument("--workers", type=numbers, default=[1, 2], help="processes, with commas")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
+    parser.add_argument("--server", default="", help="address of a database to serve from too")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--client", default="", help=argparse.SUPPRESS)
     parser.add_argument("--queries", default="", help=argparse.SUPPRESS)

@@ -137,16 +137,27 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
             found["folder"] = _measured(folder, settings, at, ask)
     with _opened(there) as library:
         found["postgres"] = _measured(library, settings, at, ask)
-    engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+    engine = _engine(address)
     legs = dict(list(_BY_HAND.items())[:1]) if asked.two_legs else _BY_HAND
     found["by_hand"] = _by_hand(engine, at, corpus, ask, legs)
     found["megabytes"] = sizes(engine, f"bench_{asked.chunks}")
-    if asked.drop:
-        with engine.begin() as connection:
-            connection.execute(text(f"DROP SCHEMA bench_{asked.chunks} CASCADE"))
-            connection.execute(text(f"DROP TABLE by_hand_{asked.chunks}"))
     engine.dispose()
+    if asked.drop:
+        drop(address, asked.chunks)
     return found
+
+
+def drop(address: str, chunks: int) -> None:
+    """Remove the library and the table by hand."""
+    engine = _engine(address)
+    with engine.begin() as connection:
+        connection.execute(text(f"DROP SCHEMA IF EXISTS bench_{chunks} CASCADE"))
+        connection.execute(text(f"DROP TABLE IF EXISTS by_hand_{chunks}"))
+    engine.dispose()
+
+
+def _engine(address: str) -> Engine:
+    return create_engine(make_url(address).set(drivername="postgresql+psycopg"))
 
 
 def copied(at: Place, there: DatabaseAddress) -> float:
@@ -371,7 +382,7 @@ def judged(settings: Settings, address: str, files: Path) -> Iterator[Library]:
         with Library(backend, local_embedder_for(settings), settings) as library:
             yield library
     finally:
-        engine = create_engine(make_url(address).set(drivername="postgresql+psycopg"))
+        engine = _engine(address)
         with engine.begin() as connection:
             connection.execute(text(f"DROP SCHEMA IF EXISTS {schema} CASCADE"))
         engine.dispose()

@@ -33,7 +33,7 @@ from urllib.parse import urlsplit
 
 from bench.build import code_digest, place
 from bench.corpus import DATA, DataMissing, load_corpus
-from bench.postgres import copied
+from bench.postgres import copied, drop
 from bench.surroundings import surroundings
 from bench.timing import percentile, processor_seconds
 from trivium.config import load
@@ -85,6 +85,8 @@ def run(asked: argparse.Namespace) -> dict[str, Any]:
                 _say(f"{where}{clients} clients, {workers} workers …")
                 name = f"{where}{clients} clients, {workers} worker{'s' if workers > 1 else ''}"
                 found["runs"].append(measured(name, server, queries, clients, asked.seconds))
+    if asked.drop:
+        drop(asked.server, at.chunks)
     few = ("--set", "serve.parallel=2", "--set", "serve.waiting=8")
     with served(at.library, few) as server:
         _say("overload …")
@@ -272,6 +274,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=numbers, default=[1, 2], help="processes, with commas")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of judged sets")
     parser.add_argument("--server", default="", help="address of a database to serve from too")
+    parser.add_argument("--drop", action="store_true", help="remove the library from the database")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--client", default="", help=argparse.SUPPRESS)
     parser.add_argument("--queries", default="", help=argparse.SUPPRESS)

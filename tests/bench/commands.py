@@ -18,7 +18,7 @@ from tests.unit.extract.test_pdf_maker import PdfMaker
 
 CHUNKS = "300"
 # By what the documents call them: the module and its subcommand, then the options. DATA, PLACE and
-# RESULTS stand for folders of the test.
+# RESULTS stand for folders of the test, SERVER for the address of its database.
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),
@@ -32,6 +32,10 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.serving": (
         *("--chunks", CHUNKS, "--seconds", "0.4", "--data", "DATA"),
         *("--clients", "2", "--workers", "1"),
+    ),
+    "bench.serving #server": (
+        *("--chunks", CHUNKS, "--seconds", "0.2", "--data", "DATA", "--server", "SERVER"),
+        *("--clients", "2", "--workers", "1", "--drop"),
     ),
     "bench.scaling": (
         *("--chunks", CHUNKS, "--seconds", "0.2", "--data", "DATA", "--given"),

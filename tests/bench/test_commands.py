@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from bench.page import BROWSERS
+from tests import postgres
 from tests.bench.commands import QUICK, write_data
 from tests.bench.results import results
 
@@ -38,6 +39,7 @@ SHOWN = {
     "bench.search": "300",
     "bench.options": "two queries, AND",
     "bench.serving": "2 clients, room for 10",
+    "bench.serving #server": "database, 2 clients, 1 worker",
     "bench.scaling": "served, 2 workers",
     "bench.page": "from the last key",
     "bench.compare": "",  # into a folder: bench.report reads it
@@ -74,6 +76,7 @@ def test_it_runs(name: str, folders: dict[str, Path]) -> None:
     for option in QUICK[name]:
         word, _, rest = option.partition("/")
         options.append(str(folders[word] / rest) if word in folders else option)
+    options = [postgres.address() if option == "SERVER" else option for option in options]
     done = subprocess.run(
         [sys.executable, "-m", *name.partition("#")[0].split(), *options],  # "#": another form
         cwd=ROOT,

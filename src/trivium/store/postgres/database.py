@@ -6,11 +6,16 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
+from select import POLLIN, poll
+from time import monotonic
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg.pq import ConnStatus
+from psycopg.pq.abc import PGconn
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, QueuePool, create_engine, event
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, InvalidatePoolError
 from sqlalchemy.exc import TimeoutError as NoneFree
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -32,6 +37,7 @@ CONNECT_SECONDS = 10
 AT_ONCE, SPARE = 10, 30  # connections that a process keeps, and how many more it may make
 STATEMENT_SECONDS = 300  # no search takes so long; a merge or a build sets its own
 _ATTEMPTS = 5  # at a change that another one crossed
+_UNUSED_SECONDS = 1  # a search takes five connections: looking at each would be five messages more
 # What a search sees of the graph before it is filtered: measured for recall, see decision 009.
 _OPTIONS = (
     "-c hnsw.iterative_scan=relaxed_order -c hnsw.ef_search={ef} -c hnsw.max_scan_tuples=100000"
@@ -110,7 +116,6 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
         pool_size=AT_ONCE,
         max_overflow=SPARE,
         pool_timeout=30,
-        pool_pre_ping=True,
         hide_parameters=True,  # what a statement was given is text of documents
         connect_args={
             "options": options,
@@ -122,14 +127,38 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
         error = context.sqlalchemy_exception
-        # A connection that was lost while nobody used it: the pool makes another one.
-        if isinstance(error, DBAPIError) and not context.is_pre_ping:
+        if isinstance(error, DBAPIError):
             lost = error.connection_invalidated
             told = _of_postgres(error.orig, address.url, lost=lost)
             if told is not None:
                 raise told from error
 
+    @event.listens_for(engine, "checkin")
+    def note(_connection: object, record: ConnectionPoolEntry) -> None:
+        record.info["used"] = monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def look(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
+        unused = monotonic() - record.info.get("used", inf)
+        if not _is_there(connection.pgconn, ask=unused > _UNUSED_SECONDS):
+            raise InvalidatePoolError  # the pool makes other ones
+
     return engine
+
+
+def _is_there(connection: PGconn, *, ask: bool) -> bool:
+    """Whether the server still holds its end: its farewell waits to be read. `ask`: send it an
+    empty statement too, for a network that failed says nothing."""
+    waiting = poll()
+    try:
+        waiting.register(connection.socket, POLLIN)
+        if waiting.poll(0):
+            connection.consume_input()
+        if ask:
+            connection.exec_(b"")
+    except psycopg.Error:
+        return False
+    return connection.status == ConnStatus.OK
 
 
 @contextmanager

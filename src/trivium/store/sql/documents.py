@@ -27,7 +27,7 @@ from trivium.store.neighbours import neighbours
 from trivium.store.sql.conditions import visible, visible_then
 from trivium.store.sql.names import all_names, named, seen_with, within
 from trivium.store.sql.rows import chunk_of, document_of, interpretation_of
-from trivium.store.sql.statements import KEPT, active, one_state, slices
+from trivium.store.sql.statements import KEPT, active, one_state, one_statement, slices
 from trivium.store.sql.tables import (
     chunks,
     collections,
@@ -223,7 +223,7 @@ class SqlDocuments:
     def _chunks(
         self, query: Select[Any], values: dict[str, Any] | None = None
     ) -> list[StoredChunk]:
-        with self._engine.connect() as connection:
+        with one_statement(self._engine) as connection:
             rows = connection.execute(query, values or {}).mappings().all()
         found: dict[DocumentId, Document] = {}
         for row in rows:

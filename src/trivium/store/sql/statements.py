@@ -37,6 +37,16 @@ KEPT = interpretations.c.state.in_(("active", "retired"))
 
 
 @contextmanager
+def one_statement(engine: Engine) -> Iterator[Connection]:
+    """A connection to read one thing: PostgreSQL is not asked to begin and to end a transaction,
+    which are two messages more."""
+    with engine.connect() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+        yield connection
+
+
+@contextmanager
 def one_state(engine: Engine) -> Iterator[Connection]:
     """A connection whose statements all see the same state of the database."""
     with engine.connect() as connection:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -25,7 +25,7 @@ from bench.timing import folder_bytes
 from trivium.config import Settings, load
 from trivium.library import embedder_for
 from trivium.store.embedded.backend import open_embedded
-from trivium.types import EVERYONE, Chunk, Extraction, Processed
+from trivium.types import EVERYONE, Chunk, Extraction, Processed, TokenVectors
 
 EMBEDDED = 3_000  # real texts whose vectors all others are made of; fewer of a small corpus
 
@@ -94,13 +94,18 @@ def build(at: Place, corpus: Corpus, settings: Settings) -> None:
     at.built.write_text(json.dumps(report), encoding="utf-8")
 
 
-def fill(library: Path, blocks: Iterable[Rows], model: str) -> None:
-    """`model`: fingerprint of what the vectors come from."""
+def fill(
+    library: Path,
+    blocks: Iterable[Rows],
+    model: str,
+    tokens: Callable[[str], TokenVectors] | None = None,
+) -> None:
+    """`model`: fingerprint of what the vectors come from; `tokens`: token vectors of a passage."""
     store = open_embedded(library)
     started = perf_counter()
     with store.writer.writing():
         for rows in blocks:
-            store.writer.put(list(documents_of(rows)), model)
+            store.writer.put(list(documents_of(rows, tokens)), model)
             if (rows.first // BLOCK) % 10 == 9:
                 done = rows.first + len(rows.texts)
                 rate = done / (perf_counter() - started)
@@ -108,7 +113,9 @@ def fill(library: Path, blocks: Iterable[Rows], model: str) -> None:
     store.close()
 
 
-def documents_of(rows: Rows) -> Iterator[Processed]:
+def documents_of(
+    rows: Rows, tokens: Callable[[str], TokenVectors] | None = None
+) -> Iterator[Processed]:
     for offset in range(0, len(rows.texts), DOCUMENT_CHUNKS):
         texts = rows.texts[offset : offset + DOCUMENT_CHUNKS]
         number = (rows.first + offset) // DOCUMENT_CHUNKS
@@ -117,6 +124,7 @@ def documents_of(rows: Rows) -> Iterator[Processed]:
             chunks.append(Chunk(index, start, start + len(text), text, tokens=len(text) // 4))
             start += len(text) + 2
         whole = "\n\n".join(texts)
+        hashes = [hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts]
         yield Processed(
             uri=f"bench/{number}.txt",
             collection="default",
@@ -127,11 +135,10 @@ def documents_of(rows: Rows) -> Iterator[Processed]:
             size=len(whole),
             extraction=Extraction(whole, (), f"Document {number}", "text/plain", "en"),
             chunks=tuple(chunks),
-            hashes=tuple(
-                hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts
-            ),
+            hashes=tuple(hashes),
             vectors=rows.vectors[offset : offset + DOCUMENT_CHUNKS],
             fingerprint="bench",
+            tokens={h: tokens(t) for h, t in zip(hashes, texts, strict=True)} if tokens else {},
         )
 
 

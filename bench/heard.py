@@ -21,10 +21,11 @@ from trivium.evaluate.dataset import Dataset, load_dataset
 from trivium.evaluate.subject import opened
 from trivium.library import Library
 from trivium.library.asking import request_for
+from trivium.library.grasp import kept, renew
 from trivium.options import SearchOptions
-from trivium.search.coverage import coverage, function_words
+from trivium.search.coverage import coverage
 from trivium.search.decide import decide_anew
-from trivium.search.grasp import PASSAGES, usual_length
+from trivium.search.grasp import Passages
 from trivium.types import OWNER, Signal
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ FOREIGN = 10  # of each other set
 DEPTH = 50  # hits of each signal
 JUDGED = 30  # candidates whose token vectors are compared with the query's
 SEED = 12
-FORMAT = 2  # of the columns: what an earlier one wrote is heard again
+FORMAT = 3  # of the columns: what an earlier one wrote is heard again
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,9 @@ class Listener:
         self._store, self._embedder = library.backend, library.embedder
         options = SearchOptions(limit=JUDGED, hyde=False)
         self._request = request_for(settings, self._embedder.fingerprint, ("-",), OWNER, options)
-        _, sample = self._store.signals.sample(PASSAGES, OWNER)
-        self._usual = usual_length(self._store.documents.chunks(sample, OWNER))
+        renew(self._store, self._embedder)
+        known = kept(self._store, self._embedder.fingerprint)
+        self._passages = known.shape if known else Passages()
 
     def rows(self, query: str) -> dict[str, list[Any]] | None:
         """None where the query can't be asked."""
@@ -111,8 +113,8 @@ class Listener:
             "unknown": [heard.corrected.unknown_share] * len(ids),
             "corrected": [float(len(heard.corrected.corrections))] * len(ids),
             "words": [float(len(words.words))] * len(ids),
-            "usual": [self._usual] * len(ids),
-            "wording": [function_words(words, chunks[i].document.language) for i in ids],
+            "usual": [self._passages.length] * len(ids),
+            "alike": [self._passages.alike] * len(ids),
             "relevant": empty,
             "document": [float(chunks[i].document.id) for i in ids],
         } | {"_uris": [chunks[i].document.uri for i in ids]}

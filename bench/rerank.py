@@ -1,9 +1,13 @@
 """Reranking by late interaction: quality on judged sets, time, space and what it adds to indexing.
 
     python -m bench.rerank --sets scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de
+    python -m bench.rerank --chunks 100000
 
 Each set is indexed once with token vectors, into a library of its own below the cache; a search
 then fetches thirty candidates and reranks them, as the product does for ten results.
+
+With `--chunks` only time counts: the library of `bench.search` with token vectors beside it (signs
+by chance, as many as a passage has tokens), searched without and with reranking.
 """
 
 from __future__ import annotations
@@ -12,10 +16,14 @@ import argparse
 import json
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
 
+from bench.build import fill, place, prepare
+from bench.corpus import WARM_UP, load_corpus
+from bench.rows import make_rows
 from bench.timing import as_json, folder_bytes, measure
 from trivium.config import Settings, load
 from trivium.evaluate.dataset import Dataset, load_dataset
@@ -25,9 +33,11 @@ from trivium.ingest.embedding import Embedding
 from trivium.ingest.in_flight import Offer
 from trivium.ingest.pipeline import Pipeline
 from trivium.ingest.preparing import Preparer
+from trivium.library.asking import request_for
 from trivium.library.assembly import chunker_for, local_embedder_for
-from trivium.models.late import LateReranker
+from trivium.models.late import EVERY, FORMAT, LateReranker
 from trivium.models.local import LocalEmbedder
+from trivium.options import SearchOptions
 from trivium.ports import Backend
 from trivium.results import Results
 from trivium.search.request import OVERFETCHED, SearchRequest
@@ -35,7 +45,7 @@ from trivium.search.rerank import Shares, blend
 from trivium.search.run import Searcher
 from trivium.search.weigh import MINILM
 from trivium.store.embedded.backend import open_embedded
-from trivium.types import OWNER, Labels, StoredChunk
+from trivium.types import OWNER, Labels, StoredChunk, TokenVectors
 
 SETS = "scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de"
 LIMIT = 10
@@ -79,6 +89,45 @@ def bench(folder: Path, settings: Settings, queries: int, seconds: float) -> dic
     }
     store.close()
     return report
+
+
+def timed(chunks: int, data: Path, settings: Settings, seconds: float) -> dict[str, Any]:
+    """Hybrid search of the same queries without and with reranking, twice each in turn."""
+    corpus = load_corpus(data)
+    at = place(settings, corpus, chunks)
+    prepare(at, corpus, settings)
+    library = at.folder / f"{chunks}-tokens"
+    embedder = local_embedder_for(settings)
+    model = embedder.fingerprint
+    if not (library / "library.db").exists():
+        blocks = make_rows(corpus, at.prepared.base, chunks)
+        fill(library, blocks, model, lambda text: _signs(text, embedder.dimensions))
+    store = open_embedded(library, create=False)
+    late = LateReranker(
+        embedder, lambda ids: store.signals.token_vectors(ids, OWNER, model), store.signals.rarities
+    )
+    searcher, queries = Searcher(store, embedder, reranker=late), at.prepared.queries
+
+    def ask(query: str, *, rerank: bool) -> None:
+        options = SearchOptions(limit=LIMIT, rerank=rerank)
+        found = searcher.search(request_for(settings, model, (query,), OWNER, options))
+        if rerank and any(one.rerank is None for one in found):
+            raise RuntimeError(f"Not reranked: {found.notes}")
+
+    for query in queries[:WARM_UP]:
+        ask(query, rerank=True)
+    ms: dict[str, Any] = {}
+    for name in ("hybrid", "reranked", "hybrid, again", "reranked, again"):
+        call = partial(ask, rerank=name.startswith("reranked"))
+        ms[name] = as_json(measure(call, queries[WARM_UP:], seconds))
+    store.close()
+    return {"chunks": chunks, "ms": ms}
+
+
+def _signs(text: str, dimensions: int) -> TokenVectors:
+    """Token vectors of the size that a passage's have: one for each word that is kept."""
+    rows = max(1, len(text.split()))
+    return bytes([FORMAT]) + random.Random(len(text)).randbytes(rows * -(-dimensions // EVERY // 8))
 
 
 def _index(store: Backend, embedder: LocalEmbedder, dataset: Dataset, settings: Settings) -> None:
@@ -156,6 +205,9 @@ def _cost(store: Backend, embedder: LocalEmbedder) -> dict[str, float]:
 def main() -> None:
     asked = _arguments()
     settings = load().settings
+    if asked.chunks:
+        print(json.dumps(timed(asked.chunks, asked.data.parent, settings, asked.seconds), indent=2))
+        return
     reports = []
     for name in asked.sets.split(","):
         report = bench(asked.data / name, settings, asked.queries, asked.seconds)
@@ -180,6 +232,7 @@ def _arguments() -> argparse.Namespace:
     data = Path(__file__).parents[2] / "shared" / "data" / "retrieval"
     parser.add_argument("--data", type=Path, default=data, help="folder of judged sets")
     parser.add_argument("--sets", default=SETS, help="names of judged sets, with commas")
+    parser.add_argument("--chunks", type=int, help="time only, in a library of so many passages")
     parser.add_argument("--queries", type=int, default=500, help="the most of a set, by chance")
     parser.add_argument("--seconds", type=float, default=30.0, help="for one measurement of time")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

@@ -8,6 +8,7 @@ import pytest
 from bench.calibration import Listed, auroc, calibration_error, fit, judge, matches, pages, picture
 from bench.heard import Columns
 
+from trivium.search.grasp import Passages
 from trivium.search.match import Fit, Signs
 
 
@@ -34,14 +35,14 @@ def test_a_page_holds_each_document_once_in_the_fused_order() -> None:
             "relevant": np.array([1.0, 0.0, 0.0, 1.0]),
             "document": np.array([7.0, 8.0, 8.0, 9.0]),
             "usual": np.full(4, -0.5),
-            "wording": np.full(4, 0.25),
+            "alike": np.full(4, 0.08),
         }
     )
     (page,) = pages(columns, reranked=False)
     assert page.relevant == (False, True)
     assert [signs.share for signs in page.signs] == [1.0, 0.5]
     assert [signs.behind for signs in page.signs] == pytest.approx([0.0, 0.75])
-    assert {(signs.length, signs.wording) for signs in page.signs} == {(-0.5, 0.25)}
+    assert {signs.passages for signs in page.signs} == {Passages(-0.5, 0.08)}
     (judged,) = pages(columns, reranked=True)
     assert [signs.judged for signs in judged.signs] == pytest.approx([0.2, 0.1])
 

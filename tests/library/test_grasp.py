@@ -1,6 +1,7 @@
-"""The model's grasp of a library: measured as it grows, kept beside it, shown by `doctor`."""
+"""What a library's passages tell: measured as it grows, kept beside it, shown by `doctor`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -36,11 +37,14 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
         library.add(notes(tmp_path / "little", 300, 10))
         assert kept(library.backend, model) == first
         assert first.length == -1.0  # notes of 70 characters
-        old = {"grasp": first.grasp, "model": model, "passages": first.passages}
+        assert first.alike is not None
+        assert 0.8 < first.alike < 1.0  # one pattern, other words
+        old = asdict(first) | {"alike": None}
         library.backend.models.keep_grasp(json.dumps(old))  # as an earlier Trivium kept it
         library.add(notes(tmp_path / "one", 350, 1))
         renewed = kept(library.backend, model)
         assert renewed is not None
+        assert renewed.alike is not None
         assert (renewed.length, renewed.passages) == (-1.0, LEAST + 31)
         library.add(notes(tmp_path / "much", 400, int(GROWN * renewed.passages) - LEAST))
         again = kept(library.backend, model)
@@ -48,7 +52,9 @@ def test_it_is_measured_once_there_is_enough_and_again_when_that_has_grown(tmp_p
         assert again.passages > GROWN * renewed.passages
         assert kept(library.backend, "another model") is None
     told = CliRunner().invoke(cli, ["doctor", "--library", str(place), "--json"])
-    assert f"at {again.passages:,} passages" in json.loads(told.stdout)["library"]["grasp"]
+    facts = json.loads(told.stdout)["library"]
+    assert f"at {again.passages:,} passages" in facts["grasp"]
+    assert facts["alike"].startswith(f"{again.alike:.3f} to the nearest passage")
 
 
 def test_what_not_everybody_may_see_is_not_looked_at(tmp_path: Path) -> None:
@@ -63,6 +69,7 @@ def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
         for text in (
             "", "{", "[]", '{"grasp": 3}', '{"grasp": "x", "model": "m", "passages": 1}',
             '{"grasp": 0.1, "model": "m", "passages": 1, "length": "x"}',
+            '{"grasp": 0.1, "model": "m", "passages": 1, "length": 0.1, "alike": 7}',
         ):  # fmt: skip
             library.backend.models.keep_grasp(text)
             assert kept(library.backend, "m") is None

@@ -171,6 +171,8 @@ def _library(
         facts["next_model"] = manifest.next_model
     if grasp is not None:
         facts["grasp"] = f"{grasp.grasp:.3f} at {grasp.passages:,} passages"
+        if grasp.alike is not None:
+            facts["alike"] = f"{grasp.alike:.3f} to the nearest passage of another document"
     opened = Check("library", True, f"The library opens (format {manifest.schema}).")
     if manifest.model and fingerprint and manifest.model != fingerprint:
         opened = Check(

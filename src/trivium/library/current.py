@@ -15,6 +15,7 @@ from trivium.library.assembly import generator_for, reranker_for
 from trivium.library.grasp import kept, renew
 from trivium.library.model import embedder_or_missing, with_model
 from trivium.ports import Backend, Embedder
+from trivium.search.grasp import Passages
 from trivium.search.run import Searcher
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ class CurrentModel:
         reranker = reranker_for(settings, embedder, self._backend)
         self._read_grasp()
         self.searcher = Searcher(
-            self._backend, embedder, self.generator, reranker, self._grasp, self._length
+            self._backend, embedder, self.generator, reranker, self._grasp, self._passages
         )
 
     def renew_grasp(self) -> None:
@@ -53,8 +54,8 @@ class CurrentModel:
             self._read_grasp()
         return None if self._known is None else self._known.grasp
 
-    def _length(self) -> float:
-        return 0.0 if self._known is None else self._known.length or 0.0
+    def _passages(self) -> Passages:
+        return Passages() if self._known is None else self._known.shape
 
     def _read_grasp(self) -> None:
         self._known = kept(self._backend, self.embedder.fingerprint)

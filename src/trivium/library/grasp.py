@@ -1,17 +1,31 @@
-"""Measures how well the model tells a library's passages apart, again as the library grows, and
-keeps that with the library."""
+"""Measures how well the model tells a library's passages apart, how long and how alike they are,
+again as the library grows, and keeps that with the library."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from trivium.errors import ModelError
+from trivium.errors import ModelChanged, ModelError
 from trivium.models.weights import NAME
 from trivium.ports import Backend, Embedder
-from trivium.search.grasp import LEAST, PASSAGES, measure, usual_length
-from trivium.types import EVERYONE, OWNER
+from trivium.search.grasp import (
+    LEAST,
+    NEIGHBOURS,
+    PASSAGES,
+    Passages,
+    alike,
+    measure,
+    usual_length,
+    usual_likeness,
+)
+from trivium.types import EVERYONE, OWNER, ChunkId, DocumentId, Hit, Probe, Query, Signal
+
+if TYPE_CHECKING:
+    from trivium.types import Vector
 
 GROWN = 1.5  # times as many passages as were there: time to look again
 # What everybody may see, and nothing else: no caller's ranking tells of what they may not.
@@ -25,14 +39,20 @@ class Grasp:
     grasp: float
     model: str
     passages: int
-    length: float | None = None  # of passages (`usual_length`); None: measured before that was
+    length: float | None = None  # of passages (`usual_length`)
+    alike: float | None = None  # of passages; None: measured before that was, as of the length
+
+    @property
+    def shape(self) -> Passages:
+        return Passages(self.length or 0.0, usual_likeness(self.alike))
 
 
 def kept(backend: Backend, model: str) -> Grasp | None:
     """None where nothing was measured yet with this model, or what was kept can't be read."""
     with suppress(ValueError, TypeError):
         found = Grasp(**json.loads(backend.models.grasp()))
-        if found.model == model and -1 <= found.grasp <= 1 and -1 <= (found.length or 0) <= 1:
+        figures = (found.grasp, found.length or 0, found.alike or 0)
+        if found.model == model and all(-1 <= figure <= 1 for figure in figures):
             return found
     return None
 
@@ -46,12 +66,22 @@ def renew(backend: Backend, embedder: Embedder) -> None:
     before = kept(backend, embedder.fingerprint)
     if count < LEAST:
         return
-    if before is not None and before.length is not None and count < GROWN * before.passages:
+    if before is not None and before.alike is not None and count < GROWN * before.passages:
         return
-    with suppress(ModelError):
+
+    def nearest(vector: Vector) -> list[Hit]:
+        probe = Probe(Query(""), vector, model=embedder.fingerprint)
+        return backend.signals.search(Signal.VECTOR, probe, _PUBLIC, NEIGHBOURS + 1)
+
+    def documents(found: Collection[ChunkId]) -> dict[ChunkId, DocumentId]:
+        return {c.id: c.document.id for c in backend.documents.chunks(sorted(found), _PUBLIC)}
+
+    with suppress(ModelError, ModelChanged):
         passages = backend.documents.chunks(ids, _PUBLIC)
         vectors = backend.signals.vectors(ids, _PUBLIC)
         found = measure(passages, vectors, embedder.embed_query)
         if found is not None:
-            told = asdict(Grasp(found, embedder.fingerprint, count, usual_length(passages)))
+            near = alike(passages, vectors, nearest, documents)
+            length = usual_length(passages)
+            told = asdict(Grasp(found, embedder.fingerprint, count, length, near))
             backend.models.keep_grasp(json.dumps(told))

@@ -22,8 +22,6 @@ _ALIKE = 0.4
 # Characters of a query's word up to which no word of a passage that is cut for its length can be
 # the same.
 _SHORT = 40
-# Share of function words in a query. With more, a higher similarity would lower the match.
-_MOST_FUNCTION = 0.55
 
 
 def coverage(
@@ -45,13 +43,6 @@ def coverage(
             by_language[language] = _Asked(query, rarity, missing, language)
         found.append(by_language[language].share(chunk))
     return found
-
-
-def function_words(query: Query, language: str) -> float:
-    """Their share of the query's words, asked of a passage in this language."""
-    asked = query.words
-    content = content_words(asked, {language, DEFAULT_LANGUAGE})
-    return min(_MOST_FUNCTION, 1 - len(content) / len(asked)) if asked else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,26 @@
-"""How well the embedding model tells the passages of a library apart, found without judgments.
+"""What a library's own passages tell about searching it, found without judgments.
 
 A few random words of a passage are the query. The grasp is how much more similar that passage is
 than its nearest neighbours, as a difference of cosines: .22 for short descriptions of entities, 0
 for German prose, -.06 for German law. Where it is high, meaning deserves more weight; where it is
-low, words do. Pure, apart from asking the model.
+low, words do.
+
+How long the passages are and how alike (how near the nearest one of another document lies) tell
+what a similarity means there. Pure, apart from asking the model and the store.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from math import log
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from trivium.text.normalise import words
 from trivium.text.stems import DEFAULT_LANGUAGE, content_words
-from trivium.types import ChunkId, StoredChunk
+from trivium.types import ChunkId, DocumentId, Hit, StoredChunk
 
 if TYPE_CHECKING:
     from trivium.types import Vector
@@ -32,6 +36,19 @@ _SEED = 7
 _USUAL = 6.5
 _SHORTER, _LONGER = -1.0, 0.5
 _FEWEST = 50  # characters: below, a passage says nothing anyway
+# How alike the passages of judged sets are: .51 to .86, most about .7. Above .75 a higher
+# similarity to the query would lower the match.
+_USUALLY_ALIKE = 0.7
+_LEAST_ALIKE, _MOST_ALIKE = 0.5, 0.75
+NEIGHBOURS = 20  # that a passage of another document is looked for among
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """How the library's passages differ from those of most judged sets, which are 0."""
+
+    length: float = 0.0  # below 0 shorter, from -1 to .5
+    alike: float = 0.0  # above 0 more alike, from -.2 to .05
 
 
 def measure(
@@ -65,6 +82,34 @@ def usual_length(passages: Sequence[StoredChunk]) -> float:
         return 0.0
     mean = fmean(log(max(_FEWEST, len(passage.chunk.text))) for passage in passages)
     return round(min(_LONGER, max(_SHORTER, mean - _USUAL)), 3)
+
+
+def alike(
+    passages: Sequence[StoredChunk],
+    vectors: Mapping[ChunkId, Vector],
+    nearest: Callable[[Vector], Sequence[Hit]],
+    documents: Callable[[Collection[ChunkId]], Mapping[ChunkId, DocumentId]],
+) -> float | None:
+    """How similar a passage is to the nearest one of another document, on average. Where all of
+    the nearest are of its own document, the last of them stands for it. None without vectors."""
+    held = [passage for passage in passages if passage.id in vectors]
+    asked = held[:: max(1, len(held) // QUERIES)]
+    found = {p.id: [h for h in nearest(vectors[p.id]) if h.chunk_id != p.id] for p in asked}
+    document = documents({hit.chunk_id for hits in found.values() for hit in hits})
+    similar = []
+    for passage in asked:
+        hits = found[passage.id]
+        others = (h.score for h in hits if document.get(h.chunk_id) != passage.document.id)
+        if hits:
+            similar.append(next(others, hits[-1].score))
+    return round(fmean(similar), 3) if similar else None
+
+
+def usual_likeness(found: float | None) -> float:
+    """What `alike` found, beside most judged sets: 0 as alike or not known, above 0 more."""
+    if found is None:
+        return 0.0
+    return round(min(_MOST_ALIKE, max(_LEAST_ALIKE, found)) - _USUALLY_ALIKE, 3)
 
 
 def _query(passage: StoredChunk, chance: random.Random) -> str:

@@ -16,8 +16,11 @@ from math import exp, log2
 from operator import mul
 
 from trivium.results import SignalPart
+from trivium.search.grasp import Passages
 from trivium.text.normalise import words
 from trivium.types import Document, Query, Signal
+
+_SIMILAR = 0.3  # below, a passage is about something else, however alike others are
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,7 @@ class Signs:
     behind: float  # the best of its list, as a share of that one's score
     similarity: float | None = None  # cosine; None without a model whose cosines were fitted
     judged: float | None = None  # by the built-in reranker
-    length: float = 0.0  # of the library's passages (`grasp.usual_length`)
-    wording: float = 0.0  # share of function words in the query: half of a question, no keyword
+    passages: Passages = Passages()  # of the library: how long, how alike
 
     @property
     def terms(self) -> tuple[float, ...]:
@@ -41,8 +43,8 @@ class Signs:
             self.behind,
             self.similarity or 0.0,
             self.judged or 0.0,
-            self.length * like,
-            self.wording * like * self.share,
+            self.passages.length * like,
+            self.passages.alike * max(0.0, like - _SIMILAR) * self.share,
         )
 
 
@@ -56,8 +58,9 @@ class Fit:
     similarity: float = 0.0
     judged: float = 0.0
     length: float = 0.0  # times the similarity: short texts are similar to many queries
-    # Times similarity and share: one passage answers a question, many are about some keywords.
-    wording: float = 0.0
+    # Times share and similarity above .3: where passages are alike, many are about the topic and
+    # few are the one that was meant.
+    alike: float = 0.0
 
     def probability(self, signs: Signs) -> float:
         weights = (
@@ -67,7 +70,7 @@ class Fit:
             self.similarity,
             self.judged,
             self.length,
-            self.wording,
+            self.alike,
         )
         return 1 / (1 + exp(-sum(map(mul, weights, signs.terms))))
 
@@ -90,20 +93,20 @@ class Fits:
 
 
 # Fitted to eleven judged sets (bench.calibration; docs/log.md says which are whole).
-WORDS = Fit(offset=-3.05, share=4.39, behind=-2.8, wording=-1.67)
+WORDS = Fit(offset=-3.11, share=3.86, behind=-2.88)
 MINILM = Fits(
     WORDS,
     meaning=Fit(
-        offset=-4.69, share=3.38, behind=-2.72, similarity=5.75, length=2.11, wording=-3.91
+        offset=-4.63, share=2.57, behind=-2.87, similarity=5.59, length=2.52, alike=-48.28
     ),
     judged=Fit(
-        offset=-4.97,
-        share=2.67,
-        behind=-4.38,
-        similarity=4.83,
-        judged=1.77,
-        length=2.09,
-        wording=-3.36,
+        offset=-4.87,
+        share=1.92,
+        behind=-4.73,
+        similarity=4.74,
+        judged=1.7,
+        length=2.47,
+        alike=-45.02,
     ),
 )
 OTHER = Fits(WORDS)  # for models whose cosines mean something else

@@ -12,9 +12,10 @@ import numpy as np
 
 from trivium.errors import ModelUnavailable
 from trivium.ports import Backend, Embedder
-from trivium.search.coverage import coverage, function_words
+from trivium.search.coverage import coverage
 from trivium.search.fuse import Fusion
 from trivium.search.gather import Candidate
+from trivium.search.grasp import Passages
 from trivium.search.match import Fits, Signs, behind, falling
 from trivium.search.progress import Progress
 from trivium.search.request import SearchRequest
@@ -36,16 +37,15 @@ class Matching:
         fits: Fits,
         asked: Sequence[ReadyQuery],
         progress: Progress,
-        length: float = 0.0,
+        passages: Passages,
     ) -> None:
-        """`length`: of the library's passages."""
         self._backend = backend
         self._embedder = embedder
         self._request = request
         self._fits = fits
         self._asked = asked
         self._progress = progress
-        self._length = length
+        self._passages = passages
 
     def __call__(self, at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
         if not candidates:
@@ -57,16 +57,8 @@ class Matching:
         similar = self._similar(asked, candidates)
         by_ranks = self._request.fusion is Fusion.RANKS
         lag = behind([c.score for c in candidates], by_ranks=by_ranks)
-        languages = {c.found.document.language for c in candidates}
-        wording = {one: function_words(asked.words, one) for one in languages}
         signs = [
-            Signs(
-                share,
-                late,
-                similar.get(c.found.id),
-                length=self._length,
-                wording=wording[c.found.document.language],
-            )
+            Signs(share, late, similar.get(c.found.id), passages=self._passages)
             for share, late, c in zip(shares, lag, candidates, strict=True)
         ]
         matches = falling(map(self._fits.probability, signs))

@@ -19,6 +19,7 @@ from trivium.search.decide import Heard, decide, join
 from trivium.search.expand import context
 from trivium.search.fuse import Fused, by_document
 from trivium.search.gather import Candidate, Matcher, by_rule, gather
+from trivium.search.grasp import Passages
 from trivium.search.hyde import hypothesise
 from trivium.search.match import Fits, behind, falling
 from trivium.search.matching import Matching
@@ -81,16 +82,16 @@ class Searcher:
         generator: Generator | None = None,
         reranker: Reranker | None = None,
         grasp: Callable[[], float | None] = lambda: None,
-        length: Callable[[], float] = lambda: 0.0,
+        passages: Callable[[], Passages] = Passages,
     ) -> None:
         """`grasp`: how well the model tells the library's passages apart, if that is known;
-        `length`: how long they are (`usual_length`)."""
+        `passages`: how long and how alike they are."""
         self._backend = backend
         self._embedder = embedder
         self._generator = generator
         self._reranker = reranker
         self._grasp = grasp
-        self._length = length
+        self._passages = passages
         self._signals = Signals(backend, embedder)
 
     @property
@@ -296,7 +297,7 @@ class Searcher:
             return by_rule([asked.query for asked, _ in prepared])
         asked = [one for one, _ in prepared]
         return Matching(
-            self._backend, self._embedder, request, request.match, asked, progress, self._length()
+            self._backend, self._embedder, request, request.match, asked, progress, self._passages()
         )
 
     def _reranked(

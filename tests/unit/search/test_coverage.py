@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from trivium.search.coverage import coverage, function_words
+from trivium.search.coverage import coverage
 from trivium.text.query import parse
 from trivium.types import Chunk, Document, StoredChunk
 
@@ -49,17 +49,3 @@ def test_a_word_that_no_document_holds_counts_by_its_spelling() -> None:
     (found,) = coverage(query, [chunk], rarities, ["shortsord"])
     assert found == pytest.approx((8 / 13) ** 0.5)
     assert coverage(query, [passage("a frame")], rarities, ["shortsord"]) == [0.0]
-
-
-@pytest.mark.parametrize(
-    ("query", "language", "share"),
-    [
-        ("drowned crown harbour", "en", 0.0),
-        ("the crown of harbour", "en", 0.5),
-        ("wo ist die Krone", "de", 0.55),  # three of four; no more count
-        ("the of", "en", 0.0),  # nothing else is left, so they say what is wanted
-        ('-crown "salt and silver"', "en", 1 / 3),
-    ],
-)
-def test_the_share_of_function_words(query: str, language: str, share: float) -> None:
-    assert function_words(parse(query), language) == pytest.approx(share)

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from trivium.search.grasp import LEAST, measure, usual_length
+from trivium.search.grasp import LEAST, alike, measure, usual_length, usual_likeness
 from trivium.search.weigh import MINILM, TRACE, weigh
 from trivium.text.normalise import words
 from trivium.types import Chunk, Document, Hit, Signal, StoredChunk
@@ -53,6 +53,36 @@ def test_passages_that_the_model_tells_apart_are_well_ahead_of_their_neighbours(
     assert clear > 0.4
     assert 0 < dim < 0.1
     assert grasp_of(lambda n: "the same harbour everywhere", 0.0) == pytest.approx(0, abs=1e-3)
+
+
+def chunk(number: int, document: int) -> StoredChunk:
+    return StoredChunk(number, replace(_DOCUMENT, id=document), Chunk(number, 0, 9, "x"))
+
+
+def test_how_alike_passages_of_different_documents_are() -> None:
+    # 1 and 2 are of one document; 3 is of another.
+    chunks = [chunk(1, 10), chunk(2, 10), chunk(3, 20)]
+    vectors = {n: bag(f"word{n}") for n in (1, 2, 3)}
+    similar = {(1, 2): 0.9, (1, 3): 0.5, (2, 3): 0.3}
+
+    def nearest(vector: Vector) -> list[Hit]:
+        own = next(n for n, known in vectors.items() if known is vector)
+        hits = [Hit(n, 1.0 if n == own else similar[min(own, n), max(own, n)]) for n in vectors]
+        return sorted(hits, key=lambda hit: -hit.score)
+
+    of = {c.id: c.document.id for c in chunks}
+    found = alike(chunks, vectors, nearest, lambda ids: {n: of[n] for n in ids})
+    assert found == pytest.approx((0.5 + 0.3 + 0.5) / 3, abs=1e-3)
+    # No passage of another document among the nearest: the last of them is the most it can be.
+    assert alike(chunks[:2], vectors, lambda v: nearest(v)[:2], lambda ids: of) == 0.9
+    assert alike([], {}, nearest, lambda ids: of) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "likeness"), [(0.7, 0.0), (0.6, -0.1), (0.3, -0.2), (0.95, 0.05), (None, 0.0)]
+)
+def test_likeness_beside_most_libraries(found: float | None, likeness: float) -> None:
+    assert usual_likeness(found) == pytest.approx(likeness)
 
 
 def test_too_few_passages_say_nothing() -> None:

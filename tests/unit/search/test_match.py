@@ -1,6 +1,7 @@
 import pytest
 
 from trivium.results import SignalPart
+from trivium.search.grasp import Passages, usual_likeness
 from trivium.search.match import MINILM, OTHER, Fit, Signs, behind, falling, match_score
 from trivium.text.query import parse
 from trivium.types import Document, Metadata, Signal
@@ -52,25 +53,35 @@ def test_each_sign_speaks_for_or_against() -> None:
     assert judged > MINILM.probability(Signs(0.5, 0.5, 0.5, 0.2))
 
 
-def test_the_same_evidence_says_less_for_a_question_and_among_short_passages() -> None:
-    keywords, question = Signs(0.8, 0.0, 0.6), Signs(0.8, 0.0, 0.6, wording=0.5)
-    short, long = Signs(0.8, 0.0, 0.6, length=-1.0), Signs(0.8, 0.0, 0.6, length=0.5)
-    for fits in (MINILM, OTHER):
-        assert fits.probability(question) < fits.probability(keywords)
-    assert MINILM.probability(short) < MINILM.probability(keywords) < MINILM.probability(long)
+def in_library(length: float = 0.0, alike: float = 0.0, similarity: float = 0.6) -> Signs:
+    return Signs(0.8, 0.0, similarity, passages=Passages(length, alike))
+
+
+def test_the_same_evidence_says_less_among_short_passages_and_among_those_that_are_alike() -> None:
+    usual, short, long = in_library(), in_library(length=-1.0), in_library(length=0.5)
+    assert MINILM.probability(short) < MINILM.probability(usual) < MINILM.probability(long)
     assert OTHER.probability(short) == OTHER.probability(long)
+    alike, apart = in_library(alike=0.05), in_library(alike=-0.2)
+    assert MINILM.probability(alike) < MINILM.probability(usual) < MINILM.probability(apart)
+    assert OTHER.probability(alike) == OTHER.probability(apart)
 
 
-@pytest.mark.parametrize("length", [-1.0, 0.5])  # the least and the most that a library can have
-@pytest.mark.parametrize("wording", [0.0, 0.55])
+def test_what_is_not_similar_stays_where_it_was_however_alike_passages_are() -> None:
+    alike, apart = (in_library(alike=one, similarity=0.25) for one in (0.05, -0.2))
+    assert MINILM.probability(alike) == MINILM.probability(apart)
+
+
+# The least and the most that a library can have.
+@pytest.mark.parametrize("length", [-1.0, 0.5])
+@pytest.mark.parametrize("alike", [usual_likeness(0.0), usual_likeness(1.0)])
 @pytest.mark.parametrize("judged", [None, 0.5])
 def test_more_evidence_never_lowers_the_match(
-    length: float, wording: float, judged: float | None
+    length: float, alike: float, judged: float | None
 ) -> None:
-    tenths = [at / 10 for at in range(11)]
+    tenths, passages = [at / 10 for at in range(11)], Passages(length, alike)
     for fixed in tenths:
-        by_share = [Signs(one, 0.1, fixed, judged, length, wording) for one in tenths]
-        by_similarity = [Signs(fixed, 0.1, one, judged, length, wording) for one in tenths]
+        by_share = [Signs(one, 0.1, fixed, judged, passages) for one in tenths]
+        by_similarity = [Signs(fixed, 0.1, one, judged, passages) for one in tenths]
         for signs in (by_share, by_similarity):
             matches = [MINILM.probability(one) for one in signs]
             assert matches == sorted(matches)

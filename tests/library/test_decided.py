@@ -19,6 +19,7 @@ QUERIES = [
     "drowned crown",
     '"salt before silver"',
     "xqzzyvw qqqq",
+    "harbour",  # meaning counts most, but less than usual
 ]
 
 
@@ -39,7 +40,14 @@ def test_one_sentence_says_what_the_weights_say(
     told = dict(re.findall(r"(meaning|words|spelling) (\d+)%", found.analysis.decided))
     assert {s.told: f"{w / whole:.0%}".rstrip("%") for s, w in weights.items()} == told
     heaviest = max(weights, key=lambda signal: weights[signal])
-    assert heaviest.told in found.analysis.decided.partition("(")[0]
+    ranked, _, why = found.analysis.decided.partition("(")
+    assert heaviest.told in ranked
+    if "mostly" in ranked:
+        assert weights[heaviest] / whole > 0.49
+    if "stand out" in why and "equally" not in ranked:  # a reason for the other side says so
+        reason = (Signal.VECTOR if "results by meaning" in why else Signal.KEYWORD).told
+        agrees = (heaviest is Signal.VECTOR) == (reason == Signal.VECTOR.told)
+        assert ("less so than usual" in why) != agrees
     for result in found:  # and each result is weighed by the same
         for signal, part in result.signals.items():
             assert part.weight == pytest.approx(weights[signal])

@@ -18,6 +18,7 @@ from trivium.types import ChunkId, Hit, Query, Signal
 
 _ALIKE = 0.05  # of all weight: closer than that, neither counts more
 _MOVED = 0.02  # of all weight: less is not worth a reason
+_HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +86,27 @@ def _decided(analysis: Analysis, before: Mapping[Signal, float]) -> str:
         return "".join(f"Searched by {signal.told} only." for signal in shares)
     first, second = sorted(shares, key=lambda signal: -shares[signal])[:2]
     alike = shares[first] - shares[second] < _ALIKE
-    by = f"equally by {first.told} and {second.told}" if alike else f"mostly by {first.told}"
+    most = "mostly" if round(shares[first], 2) >= _HALF else "most of all"
+    by = f"equally by {first.told} and {second.told}" if alike else f"{most} by {first.told}"
     told = ", ".join(f"{signal.told} {share:.0%}" for signal, share in shares.items())
     moved = shares.get(Signal.VECTOR, 0.0) - _shares(before).get(Signal.VECTOR, 0.0)
-    return f"Ranked {by} ({told}){_reason(analysis, moved)}."
+    side, why = _reason(analysis, moved)
+    if not why:
+        return f"Ranked {by} ({told})."
+    against = not alike and side != ("semantic" if first is Signal.VECTOR else "keyword")
+    return f"Ranked {by} ({told}), {'but less so than usual ' if against else ''}because {why}."
 
 
-def _reason(analysis: Analysis, moved: float) -> str:
+def _reason(analysis: Analysis, moved: float) -> tuple[str, str]:
+    """Which side it speaks for, and what it is; empty: nothing worth a reason."""
     if analysis.by_answers and abs(moved) >= _MOVED:
-        standing_out = Signal.VECTOR.told if moved > 0 else Signal.KEYWORD.told
-        return f", because the top results by {standing_out} stand out"
+        raised, side = (Signal.VECTOR, "semantic") if moved > 0 else (Signal.KEYWORD, "keyword")
+        return side, f"the top results by {raised.told} stand out"
     if analysis.by_answers or analysis.semantic in (None, EVEN):
-        return ""
+        return "", ""
     side = "semantic" if (analysis.semantic or EVEN) > EVEN else "keyword"
     signs = [f"{boost.name} “{boost.because}”" for boost in analysis.boosts if boost.side == side]
-    return f", because of the query's {' and '.join(signs)}"
+    return side, f"of the query's {' and '.join(signs)}"
 
 
 def _shares(weights: Mapping[Signal, float]) -> dict[Signal, float]:

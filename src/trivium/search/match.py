@@ -96,9 +96,7 @@ class Fits:
 WORDS = Fit(offset=-3.11, share=3.86, behind=-2.88)
 MINILM = Fits(
     WORDS,
-    meaning=Fit(
-        offset=-4.63, share=2.57, behind=-2.87, similarity=5.59, length=2.52, alike=-48.28
-    ),
+    meaning=Fit(offset=-4.63, share=2.57, behind=-2.87, similarity=5.59, length=2.52, alike=-48.28),
     judged=Fit(
         offset=-4.87,
         share=1.92,

@@ -48,6 +48,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "bench.report": ("--readme", "--results", "RESULTS/results.json"),
     "bench.rerank": ("--sets", "scifact", "--seconds", "0.1", "--data", "DATA/retrieval"),
+    "bench.rerank #time": ("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA/retrieval"),
     "bench.calibration": (
         "--sets",
         "scifact,nfcorpus,xquad_en",

@@ -45,6 +45,7 @@ SHOWN = {
     "bench.compare": "",  # into a folder: bench.report reads it
     "bench.report": "Trivium",
     "bench.rerank": "reranked",
+    "bench.rerank #time": "reranked, again",
     "bench.calibration": "meaning, held out",
     "bench.chunking": "recursive 400/80",
     "bench.contextual": "texts extractive",

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from trivium.text.normalise import LONGEST_WORD, spaced, words
 from trivium.text.stems import DEFAULT_LANGUAGE, beginning, content_words, stem
 from trivium.text.trigrams import trigrams
-from trivium.types import Phrase, Query, StoredChunk, Term
+from trivium.types import Document, Phrase, Query, StoredChunk, Term
 
 Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 
@@ -30,8 +30,9 @@ def coverage(
     rarities: Rarities,
     missing: Collection[str] = (),
 ) -> list[float]:
-    """For each passage the share of the query's content words that it, its title or its headings
-    hold; a rare word counts more, one that no document holds most. 1 where nothing is asked.
+    """For each passage the share of the query's content words that it, its title, its headings, its
+    authors or its year hold; a rare word counts more, one that no document holds most. 1 where
+    nothing is asked.
     `missing`: words that no document holds; what a passage spells like them counts in part."""
     asked = list(dict.fromkeys(query.words))
     rarity = dict(zip(asked, rarities(asked), strict=True))
@@ -112,11 +113,20 @@ class _Asked:
         return covered / self._whole
 
 
+def _origin(document: Document) -> list[str]:
+    """Authors and year, as far as they are known."""
+    authors, year = document.metadata.get("authors", ()), document.metadata.get("year", "")
+    return [str(one) for one in (*(authors if isinstance(authors, tuple) else (authors,)), year)]
+
+
 class _Passage:
-    """What a passage, its title and its headings say; taken apart only if someone asks."""
+    """What a passage, its title and its headings say, who wrote it and in which year; taken apart
+    only if someone asks."""
 
     def __init__(self, found: StoredChunk) -> None:
-        self._text = "\n".join((found.document.title, *found.chunk.headings, found.chunk.text))
+        document, chunk = found.document, found.chunk
+        known = _origin(document) if document.metadata else ()
+        self._text = "\n".join((document.title, *known, *chunk.headings, chunk.text))
         self._language = found.document.language
         self.spaced, self.run_together = _folded(self._text)
 

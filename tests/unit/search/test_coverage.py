@@ -1,12 +1,13 @@
 """How much of a query a passage says in the query's own words, computed by hand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from trivium.search.coverage import coverage
 from trivium.text.query import parse
-from trivium.types import Chunk, Document, StoredChunk
+from trivium.types import Chunk, Document, Metadata, StoredChunk
 
 RARE = {"harbour": 3.0, "crown": 1.0, "drowned": 2.0, "shortsord": 4.0}
 
@@ -40,6 +41,21 @@ def passage(text: str, title: str = "Lore", language: str = "en") -> StoredChunk
 def test_by_rarity(query: str, text: str, title: str, share: float) -> None:
     (found,) = coverage(parse(query), [passage(text, title)], rarities)
     assert found == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "share"),
+    [
+        ({"authors": ("Jo Smith", "Ann Lee"), "year": 2023}, 1.0),
+        ({"authors": "Smith, Jo"}, 2 / 3),
+        ({"year": 2023}, 2 / 3),
+        ({"pages": 9}, 1 / 3),
+    ],
+)
+def test_authors_and_year_count_as_words(metadata: Metadata, share: float) -> None:
+    found = passage("a crown of reeds")
+    written = replace(found, document=replace(found.document, metadata=metadata))
+    assert coverage(parse("Smith 2023 crown"), [written], rarities) == [pytest.approx(share)]
 
 
 def test_a_word_that_no_document_holds_counts_by_its_spelling() -> None:

@@ -31,7 +31,7 @@ def test_an_answer_leads_to_its_passages(
     page.get_by_role("button", name="Ask", exact=True).click()
     second = page.locator(".turn:not([aria-busy])").nth(1)
     second.get_by_text("How Trivium found this").click()
-    expect(second).to_contain_text("Searched for")  # what "it" stands for is said
+    expect(second).to_contain_text("Rewrote the question:")  # what "it" stands for is said
     assert_accessible(page)
     shoot("ask")
     expect(page.get_by_text("No language model is set up")).to_have_count(1)  # said once

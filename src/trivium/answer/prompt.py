@@ -115,6 +115,11 @@ def quoted(passage: Passage, text: str, key: str, *, addressed: bool = False) ->
     return f'<passage n="{passage.number}" key="{key}">\n({source})\n{body}\n</passage key="{key}">'
 
 
+def listed(text: str, key: str) -> str:
+    """Names and headings that documents have: as much data as a passage is."""
+    return f'<list key="{key}">\n{unmarked(text)}\n</list key="{key}">'
+
+
 def unmarked(text: str) -> str:
     """A document's own marks in round brackets, so that nobody takes them for citations."""
     return _MARKED.sub(lambda m: f"({(m[1] or m[2]).strip()})", clean(text))

@@ -22,7 +22,7 @@ from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
 from trivium.answer.likeness import WordVectors
 from trivium.answer.numbering import Numbering
-from trivium.answer.passages import Passage, numbered, passage_of
+from trivium.answer.passages import Passage, counted, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
 from trivium.answer.question import figures
 from trivium.answer.rewrite import stand_alone
@@ -159,8 +159,7 @@ class Answerer:
 
     def _look_once(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         yield from self._search(inquiry, draft)
-        # By the best alone: a passage that holds the answer may rank below one that doesn't.
-        weak = not draft.results or draft.results.best < draft.results.floor
+        weak = draft.results is None or _is_weak(draft.results)
         further = inquiry.depth is Depth.AUTO and inquiry.box is not None
         if weak and further:
             yield from self._look_further(inquiry, draft)
@@ -258,8 +257,10 @@ class Answerer:
         Nothing where every match is weak."""
         since = perf_counter()
         results = self._find(replace(inquiry.request, queries=(query,)))
-        yield draft.step("search", f"Searched for “{query}”: {len(results)} passages", since)
-        if not results or results.best < results.floor:
+        weak = _is_weak(results)
+        told = counted(() if weak else results)
+        yield draft.step("search", f"Searched for “{query}”: {told}", since)
+        if weak:
             return []
         fresh = [one for one in results if not _is_among(one.found, passages)]
         start = len(passages)
@@ -292,9 +293,8 @@ class Answerer:
         draft.results = self._find(replace(inquiry.request, queries=(draft.asked,)))
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
-        documents = len({passage.citation.document for passage in draft.passages})
-        found = f"{len(draft.passages)} passages in {documents} documents"
-        yield draft.step("search", found, since)
+        found = () if _is_weak(draft.results) else draft.results
+        yield draft.step("search", f"Found {counted(found)}", since)
 
     def _write(
         self, generator: Generator, inquiry: Inquiry, draft: _Draft
@@ -405,6 +405,11 @@ def _before(inquiry: Inquiry, draft: _Draft) -> Before:
     answer again."""
     now = {tuple(words(inquiry.question)), tuple(words(draft.asked))}
     return Before(t.answer for t in inquiry.history if tuple(words(t.question)) not in now)
+
+
+def _is_weak(results: Results) -> bool:
+    """By the best alone: a passage that holds the answer may rank below one that doesn't."""
+    return not results or results.best < results.floor
 
 
 def _because(failure: ModelError) -> str:

@@ -66,6 +66,9 @@ def test_without_a_model_and_without_an_answer(trivium: Program) -> None:
     assert "generate.url" in told.err
     told = trivium("ask", "which", "quasars", "orbit", "Andromeda", "--json")
     assert (told.code, told.json["kind"], told.json["citations"]) == (0, "refused", [])
+    assert told.json["notes"] == []  # nothing was quoted
+    told = trivium("ask", "which", "quasars", "orbit", "Andromeda")
+    assert "trivium search 'which quasars orbit Andromeda'" in told.err
 
 
 def test_audiences_hold(trivium: Program) -> None:

@@ -10,6 +10,7 @@ from tests.endpoint import HANG, RESET, Reply, Seen, events
 from tests.library.chat import Chat, asked, call_delta, calling, streamed
 
 from trivium.answer.agent import AGAIN, LEFT_OUT, PLAN, WITHOUT_TOOLS
+from trivium.answer.run import UNANSWERED
 from trivium.answers import Answer, AnswerKind, Depth, Done, Step
 from trivium.errors import BadSetting
 from trivium.library import Library
@@ -502,9 +503,9 @@ def test_without_a_model_rules_take_the_question_apart(tmp_path: Path, chat: Cha
         again = library.ask("How much do a harbour lamp and a ship lamp cost together?")
         plain = library.ask("What does a harbour lamp cost?", depth="once")
     assert answer.kind is AnswerKind.EXTRACTED
-    assert "40 €" in answer.text
-    assert "55 €" in answer.text
-    assert "Together 95 €." in answer.text
+    assert answer.text == (
+        "Harbour lamp, Price: 40 € [1]. Ship lamp, Price: 55 € [1]. Together 95 €. [1]"
+    )
     assert steps[0].startswith("plan: Split the question: How much does a harbour lamp cost?")
     assert again.text == answer.text  # by itself, because one search answers only a part
     assert "40 €" in plain.text
@@ -524,6 +525,25 @@ def test_without_a_model_it_searches_by_keywords_before_it_refuses(
     assert [step.detail for step in answer.steps if step.name == "search"][-1] == (
         "Searched for “weight harbour lamp”: 1 passage in 1 document"
     )
+
+
+def test_without_a_model_it_says_which_part_has_no_answer(tmp_path: Path, chat: Chat) -> None:
+    with asked(tmp_path, chat, DOCUMENTS, generate_url="") as library:
+        answer, _ = deep(library, "What does a harbour lamp cost and who makes it?")
+        none, _ = deep(library, "Which costs more, a harbour lamp or a candle?")
+    assert answer.text == "Harbour lamp, Price: 40 € [1]."
+    assert answer.notes[0] == f"{UNANSWERED} “Who makes a harbour lamp?”"
+    assert none.refused
+    assert none.notes == (f"{UNANSWERED} “How much does a candle cost?”",)
+
+
+def test_nothing_is_searched_for_twice(tmp_path: Path, chat: Chat) -> None:
+    with asked(tmp_path, chat, DOCUMENTS, generate_url="") as library:
+        answer = library.ask("What does a harbour trebuchet cost?")
+    assert answer.refused
+    lines = [step.line for step in answer.steps]
+    assert len(set(lines)) == len(lines)
+    assert not any("What does" in line for line in lines), "found before, by the same words"
 
 
 def test_depth_is_one_of_three(library: Library) -> None:

@@ -65,7 +65,8 @@ class Read:
     @cached_property
     def around(self) -> dict[Term, float]:
         place = self.passage.citation
-        text = "\n".join((place.title, *place.headings, self.table.caption, self.table.unit))
+        units = " ".join(dict.fromkeys(self.table.units))
+        text = "\n".join((place.title, *place.headings, self.table.caption, units))
         above = bag(text, self.passage.language)
         said = {}
         for term in self.question.terms:
@@ -135,7 +136,8 @@ class Read:
         exact = _precision(label, question, self.passage.language) if label else 1.0
         named = _precision(self.table.name(at), question, self.passage.language, by_name)
         fit = covered * (0.6 + 0.4 * exact) * (0.75 + 0.25 * named)
-        return Found(self._told(row, label, at), value, covered, fit, self.passage)
+        told = self._value(row, at)
+        return Found(self._told(row, label, at), told, covered, fit, self.passage)
 
     def _is_only_value(self, row: Row, at: int) -> bool:
         """Whether there is no other figure beside the labels that this could be confused with."""
@@ -148,10 +150,15 @@ class Read:
         who = ", ".join(dict.fromkeys(part for part in (row.group, label) if part))
         who = who or (above[-1] if above else self.passage.citation.title)
         name = self.table.name(at)
-        unit = f" ({self.table.unit})" if self.table.unit and _is_bare(row.cell(at)) else ""
         pages = self.passage.citation.pages
-        page = f" (p. {pages[0]})" if len(pages) == 1 else ""
-        return f"{who}{', ' if name else ''}{name}: {row.cell(at)}{unit}{page}"
+        page = f" (p. {pages[0]})" if pages else ""
+        page = f" (pp. {pages[0]}–{pages[-1]})" if len(pages) > 1 else page
+        return f"{who}{', ' if name else ''}{name}: {self._value(row, at)}{page}"
+
+    def _value(self, row: Row, at: int) -> str:
+        """A cell, with the unit of its column where it has none of its own."""
+        value, unit = row.cell(at), self.table.unit(at)
+        return f"{value} {unit}" if unit and _is_bare(value) else value
 
     def column(self) -> Found | None:
         """The values of the column that the question names, of all rows, or of those that say the

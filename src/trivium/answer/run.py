@@ -55,6 +55,7 @@ SHARES = (1.0, 0.5, 0.25)  # of the window, as long as a model says that it was 
 NOTHING_FOUND = "I found nothing in your documents that answers this."
 NOTHING_HELD = "The passages I found don't answer this."
 NOTHING_NEW = "Your documents say no more about this than the answer before."
+UNANSWERED = "I found no answer to this part:"
 CALCULATED = "it follows from its sources"
 _ARTICLES = frozenset({"The", "A", "An", "Der", "Die", "Das", "It", "In"})
 QUOTED = "quoted from the passage"
@@ -228,12 +229,10 @@ class Answerer:
             question = part.replace("{}", last) if last else part
             if "{}" in question:
                 break
-            picked: list[Picked] = []
-            for query in (question, self._extractor(draft).keywords(question)):
-                if not picked and query:
-                    near = yield from self._searched(inquiry, draft, query, passages)
-                    picked = self._extractor(draft).pick(question, near, said)
+            picked = yield from self._part(inquiry, draft, question, passages, said)
             last = _entity(picked[0], question) if picked else ""
+            if not picked and len(plan.parts) > 1:
+                draft.notes.append(f"{UNANSWERED} “{question}”")
             found += picked[:1] if plan.join is not Join.EACH else picked
         draft.passages = tuple(passages)
         whole = len(found) >= len(plan.parts)
@@ -250,16 +249,34 @@ class Answerer:
         if conclusion:
             yield from self._concluded(draft, conclusion, found)
 
+    def _part(
+        self,
+        inquiry: Inquiry,
+        draft: _Draft,
+        question: str,
+        passages: list[Passage],
+        said: Before,
+    ) -> Events[AnswerEvent, None, list[Picked]]:
+        """What answers one part; searched for by its keywords where its own words find nothing."""
+        for query in (question, self._extractor(draft).keywords(question)):
+            near = (yield from self._searched(inquiry, draft, query, passages)) if query else []
+            picked = self._extractor(draft).pick(question, near, said)
+            if picked:
+                return picked
+        return []
+
     def _searched(
         self, inquiry: Inquiry, draft: _Draft, query: str, passages: list[Passage]
     ) -> Events[AnswerEvent, None, list[Passage]]:
         """What a search finds, as passages; those that are new are added under their numbers.
         Nothing where every match is weak."""
         since = perf_counter()
-        results = self._find(replace(inquiry.request, queries=(query,)))
+        known = draft.results if query == draft.asked else None
+        results = self._find(replace(inquiry.request, queries=(query,))) if known is None else known
         weak = _is_weak(results)
-        told = counted(() if weak else results)
-        yield draft.step("search", f"Searched for “{query}”: {told}", since)
+        if known is None:
+            told = counted(() if weak else results)
+            yield draft.step("search", f"Searched for “{query}”: {told}", since)
         if weak:
             return []
         fresh = [one for one in results if not _is_among(one.found, passages)]
@@ -364,13 +381,14 @@ class Answerer:
     ) -> Iterator[AnswerEvent]:
         since = perf_counter()
         draft.read = draft.passages
-        draft.notes.append(why)
         draft.kind = AnswerKind.EXTRACTED if picked else AnswerKind.REFUSED
+        if picked or why != NO_MODEL:  # a refusal quotes nothing
+            draft.notes.append(why)
         for one in picked:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
             between = f" {DIFFERS} " if one.differs else " " if draft.text else ""
-            yield _say(draft, f"{between}{text} [{one.number}]")
+            yield _say(draft, f"{between}{text} [{one.number}]{_stop(text)}")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         if not picked:
             known = inquiry.history and self._extractor(draft).pick(draft.asked, draft.passages)
@@ -414,6 +432,11 @@ def _is_weak(results: Results) -> bool:
 
 def _because(failure: ModelError) -> str:
     return f"{failure} Trivium quotes your documents instead."
+
+
+def _stop(text: str) -> str:
+    """What ends a cell or a list behind its mark; a sentence has its own."""
+    return "" if text.endswith((".", "!", "?", "…", ":")) else "."
 
 
 def _is_among(found: StoredChunk, passages: Sequence[Passage]) -> bool:

@@ -20,6 +20,7 @@ AROUND = 0.9  # what a term counts that a heading or a caption says, beside one 
 LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # likeness from which on a column's name says a term in another word
 _ASIDE = re.compile(r"\([^)]*\)")
+_DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 _SUMS = frozenset(
     ("total", "totals", "sum", "average", "avg", "mean", "gesamt", "summe", "durchschnitt")
 )
@@ -162,8 +163,14 @@ class Read:
 
     def column(self) -> Found | None:
         """The values of the column that the question names, of all rows, or of those that say the
-        rest of it."""
+        rest of it. "Which site makes no lamps" asks for the rows with nothing in that column."""
         question = self.question
+        denied = {
+            t
+            for word in _DENIED.findall(question.text)
+            for t in question.terms
+            if bag(word, self.passage.language).says(t)
+        }
         best: Found | None = None
         for at, by_name in enumerate(self.names):
             first = next((term for term in question.terms if not term.figure), None)
@@ -176,15 +183,18 @@ class Read:
             ]
             filters = {t for t in rest if any(t in s for _, s in told) and not self.around.get(t)}
             kept = [row for row, s in told if filters <= s and row.cell(at) not in EMPTY]
+            if denied:
+                lacking = [i for i, by in enumerate(self.names) if i != at and denied & by.keys()]
+                kept = [row for row in kept if any(_is_none(row.cell(i)) for i in lacking)]
             values = [row.cell(at) for row in kept if _is_no_sum(row.cell(at))]
             shares = {
-                t: 1.0 if t in filters or t in by_name else self.around.get(t, 0.0)
+                t: 1.0 if t in filters or t in by_name or t in denied else self.around.get(t, 0.0)
                 for t in question.terms
             }
             if any(t.firm and not share for t, share in shares.items()):
                 continue
             covered = sum(t.weight * s for t, s in shares.items()) / question.whole
-            several = len(values) > 1
+            several = len(values) > 1 or bool(values and denied)
             if several and covered >= LEAST_SAID and (best is None or covered > best.said):
                 values = list(dict.fromkeys(values))
                 text = f"{self.table.name(at)}: {'; '.join(values)}"
@@ -223,6 +233,10 @@ class Read:
             if best is None or fit > best.fit:
                 best = Found(text, row.cell(0), covered, fit, self.passage)
         return best
+
+
+def _is_none(cell: str) -> bool:
+    return cell in EMPTY or cell.casefold() in ("none", "no", "0", "nil", "keine", "nein")
 
 
 def _is_no_sum(label: str) -> bool:

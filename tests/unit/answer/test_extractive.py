@@ -180,6 +180,16 @@ def test_a_column_is_a_list_too() -> None:
     assert told == "Region: North; South"
 
 
+def test_what_has_none_of_something_is_the_row_without_it() -> None:
+    sites = passage(
+        1,
+        "Site | Town | Lamps\nWorks A | Merrin | 52,000\nWorks B | Amble | 38,900\n"
+        "Foundry | Brack | -",
+    )
+    assert texts("Which site makes no lamps?", sites) == ["Site: Foundry"]
+    assert texts("Which sites make no bells?", sites) == []
+
+
 def test_how_many_and_when_need_a_figure() -> None:
     harbour = passage(1, "The harbour has cranes. The harbour opened in 1948 with twelve cranes.")
     (told,) = texts("How many cranes has the harbour?", harbour)

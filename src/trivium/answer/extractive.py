@@ -151,7 +151,7 @@ class Extractor:
             for each in sentences(passage):
                 if (
                     each.text in first
-                    or each.text.endswith("?")
+                    or each.text.endswith(("?", ":"))  # it asks, or leads to what follows
                     or not _says_more(asked, each.text)
                 ):
                     continue

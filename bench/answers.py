@@ -1,7 +1,7 @@
 """How good answers are: a judged set of questions, asked one after the other.
 
     python -m bench.answers --data ../shared/data [--only made,samples] [--kind table] [--failures]
-        [--held-out] [--deep]
+        [--held-out] [--deep] [--sample 60] [--minutes 35] [--record answers.jsonl]
 
 `asked/questions.jsonl` holds the questions, by kind, each with what a right answer must hold, and
 `asked/documents` a small library of its own. The others are the sample documents of this
@@ -10,7 +10,9 @@ answers; `--deep` lets it search more than once. Libraries are made once, in the
 quality, so other work on the machine doesn't matter to them; times are processor time.
 
 Every third question is *held out*: nobody looked at how it was answered while the rules were made.
-`--held-out` asks these alone, which a slow model needs.
+`--held-out` asks these alone. `--sample` asks so many of all, drawn by a fixed seed, each kind in
+proportion; `--minutes` stops earlier, and what was asked until then still has every kind in
+proportion. A slow model needs both. `--record` keeps each answer with its statements.
 """
 
 from __future__ import annotations
@@ -20,12 +22,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from statistics import quantiles
-from time import process_time
+from time import monotonic, process_time
 
-from trivium.answers import Answer, Depth, Turn
+from trivium.answers import Answer, AnswerKind, Depth, Turn
 from trivium.config import Settings, load
 from trivium.library import Library
 
@@ -35,6 +39,7 @@ UNANSWERABLE, CONTRADICTED = "unanswerable", "contradicted"
 KINDS = ("fact", "table", "list", "two-hop", "follow-up", CONTRADICTED, UNANSWERABLE)
 LIBRARIES = ("samples", "made", "documents")
 HELD_OUT = 3  # every third
+SEED = 17
 _LOOSE = re.compile(r"[\s  ]+")
 
 
@@ -102,6 +107,16 @@ def questions(path: Path = ASKED / "questions.jsonl") -> list[Question]:
     ]
 
 
+def sampled(every: Sequence[Question], size: int) -> list[Question]:
+    """So many, each kind in proportion, also among the first of them."""
+    places = []
+    for kind in KINDS:
+        some = [one for one in every if one.kind == kind]
+        Random(SEED).shuffle(some)
+        places += [((at + 0.5) / len(some), one.number, one) for at, one in enumerate(some)]
+    return [one for *_, one in sorted(places)[:size]]
+
+
 def holds(text: str, value: str) -> bool:
     """Whether a text holds a value: not as part of a longer number or word."""
     plain, wanted = (_LOOSE.sub(" ", one).casefold() for one in (text, value))
@@ -153,24 +168,27 @@ def _ask(library: Library, question: str, said: Sequence[Turn], *, deep: bool) -
     return library.ask(question, history=said, depth=Depth.DEEP if deep else None)
 
 
-def libraries(
-    names: Sequence[str], data: Path | None, settings: Settings
-) -> Iterator[tuple[str, Library]]:
+def opened(
+    names: Sequence[str], data: Path | None, settings: Settings, stack: ExitStack
+) -> dict[str, Library]:
     """Each made once; those of documents that aren't there are left out, and it says so."""
     places: Mapping[str, Path | None] = {
         "samples": HERE.parent / "examples" / "documents",
         "made": ASKED / "documents",
         "documents": data / "documents" if data else None,
     }
+    found = {}
     for name in names:
         folder = places[name]
         if folder is None or not folder.is_dir():
             print(f"{name}: not there, left out")
             continue
-        with Library.open(settings.cache / "answers" / "asked" / name, settings=settings) as opened:
-            if not opened.documents.all(limit=1):
-                opened.add(folder)
-            yield name, opened
+        place = settings.cache / "answers" / "asked" / name
+        library = stack.enter_context(Library.open(place, settings=settings))
+        if not library.documents.all(limit=1):
+            library.add(folder)
+        found[name] = library
+    return found
 
 
 def percent(part: int, whole: int) -> str:
@@ -204,9 +222,43 @@ def table(judged: Sequence[Judged]) -> Iterator[str]:
     kinds = Counter(one.answer.kind.value for one in judged)
     right = Counter(one.answer.kind.value for one in judged if one.right)
     yield ", ".join(f"{n} {kind} ({right[kind]} right)" for kind, n in kinds.most_common()) + "."
+    yield from _statements(judged)
     if len(judged) > 1:
         parts = quantiles([1000 * one.seconds for one in judged], n=20)
         yield f"Processor time of an answer: {parts[9]:.0f} ms p50, {parts[18]:.0f} ms p95."
+
+
+def _statements(judged: Sequence[Judged]) -> Iterator[str]:
+    """What of that which a model wrote and a person is shown was supported."""
+    written = [one for one in judged if one.answer.kind is AnswerKind.WRITTEN]
+    told = [statement for one in written for statement in one.answer.statements]
+    supported = sum(statement.supported for statement in told)
+    if told:
+        yield (
+            f"Statements in written answers: {len(told)}, supported {supported}"
+            f" ({percent(supported, len(told))}), marked {len(told) - supported}."
+        )
+        whole = sum(not one.answer.unsupported for one in written)
+        yield f"Written answers without a marked statement: {whole} of {len(written)}."
+
+
+def recorded(one: Judged) -> str:
+    answer = one.answer
+    return json.dumps(
+        {
+            "number": one.question.number,
+            "kind": one.question.kind,
+            "ask": one.question.ask,
+            "right": one.right,
+            "cited": one.cited,
+            "answered": answer.kind.value,
+            "text": answer.text,
+            "statements": [(s.text, s.supported, s.why, s.support) for s in answer.statements],
+            "notes": answer.notes,
+            "steps": [step.line for step in answer.steps],
+        },
+        ensure_ascii=False,
+    )
 
 
 def shown(one: Judged) -> str:
@@ -225,13 +277,28 @@ def main() -> None:
     parser.add_argument("--deep", action="store_true", help="ask in depth")
     parser.add_argument("--held-out", action="store_true", help="only these")
     parser.add_argument("--failures", action="store_true", help="show them, but those held out")
+    parser.add_argument("--sample", type=int, help="so many of them, by a fixed seed")
+    parser.add_argument("--minutes", type=float, help="ask no more questions after this time")
+    parser.add_argument("--record", type=Path, help="write each answer to this file")
     given = parser.parse_args()
-    every = [one for one in questions() if given.kind in (None, one.kind)]
+    names = given.only.split(",")
+    every = [one for one in questions() if given.kind in (None, one.kind) and one.library in names]
     every = [one for one in every if one.held_out or not given.held_out]
+    every = sampled(every, given.sample) if given.sample else every
     judged: list[Judged] = []
-    for name, library in libraries(given.only.split(","), given.data, load().settings):
-        for one in (one for one in every if one.library == name):
-            judged.append(ask(library, one, deep=given.deep))
+    until = monotonic() + given.minutes * 60 if given.minutes else float("inf")
+    with ExitStack() as stack:
+        asked = opened(names, given.data, load().settings, stack)
+        record = (
+            stack.enter_context(given.record.open("w", encoding="utf-8")) if given.record else None
+        )
+        for one in (one for one in every if one.library in asked):
+            if monotonic() > until:
+                print(f"Stopped after {given.minutes:g} minutes.")
+                break
+            judged.append(ask(asked[one.library], one, deep=given.deep))
+            if record:
+                print(recorded(judged[-1]), file=record, flush=True)
             if given.failures and not judged[-1].right and not one.held_out:
                 print(shown(judged[-1]), flush=True)
     print("\n".join(table(judged)))

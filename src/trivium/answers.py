@@ -87,6 +87,14 @@ class Statement(Told):
     support: float = 0.0  # 0..1, of its words and its meaning in what it cites
 
 
+_BEGINS = {
+    "rewrite": "Rewrote the question:",
+    "write": "Wrote the answer with",
+    "extract": "Quoted",
+    "check": "Checked:",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Step(Told):
     """Something that was done on the way to an answer."""
@@ -99,10 +107,8 @@ class Step(Told):
 
     @property
     def line(self) -> str:
-        """What a person is shown while it goes on."""
-        if self.name == "rewrite":
-            return f"Rewrote the question: {self.detail}"
-        return f"Found {self.detail}" if self.detail[:1].isdigit() else self.detail
+        """What a person is shown while it goes on. Searches and tools say it in their detail."""
+        return f"{_BEGINS[self.name]} {self.detail}" if self.name in _BEGINS else self.detail
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     ),
     "bench.answers": (
         *("--only", "made", "--kind", "contradicted", "--failures", "--data", "DATA"),
+        *("--sample", "5", "--minutes", "9", "--record", "RESULTS/answers.jsonl"),
     ),
     "bench.answer_limits": (
         *("--sets", "scifact", "--questions", "3", "--documents", "8", "--data", "DATA"),

@@ -18,7 +18,7 @@ from tests.endpoint import ScriptedEndpoint
 from tests.library.chat import Chat
 
 QUESTION = ("ask", "what", "does", "a", "battle", "axe", "split?")
-WRITTEN = "A battle axe splits shields [1]. It was forged by dragons [1]."
+WRITTEN = "A battle axe splits shields [1]. The axe was forged by dragons [1]."
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_an_answer_and_its_citations_for_a_person(trivium: Program, model: Chat)
     text, _, below = told.out.partition("\n\n")
     assert text == WRITTEN
     assert re.fullmatch(r"\[1\] Weapons  .*  ¶ \d+  /.*weapons\.md\n", below)
-    assert "Not supported: “It was forged by dragons.”" in told.err
+    assert "Not supported: “The axe was forged by dragons.”" in told.err
 
 
 def test_for_a_program(trivium: Program, model: Chat) -> None:
@@ -66,6 +66,9 @@ def test_without_a_model_and_without_an_answer(trivium: Program) -> None:
     assert "generate.url" in told.err
     told = trivium("ask", "which", "quasars", "orbit", "Andromeda", "--json")
     assert (told.code, told.json["kind"], told.json["citations"]) == (0, "refused", [])
+    assert told.json["notes"] == []  # nothing was quoted
+    told = trivium("ask", "which", "quasars", "orbit", "Andromeda")
+    assert "trivium search 'which quasars orbit Andromeda'" in told.err
 
 
 def test_audiences_hold(trivium: Program) -> None:

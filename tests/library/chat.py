@@ -29,8 +29,9 @@ def streamed(text: str, *, size: int = 7, ended: bool = True) -> Reply:
     return Reply(events(*told, done=ended), then="close")
 
 
-def calling(*calls: tuple[str, Any], text: str = "", split: int = 9) -> Reply:
-    """Calls of tools as endpoints stream them: names first, then arguments in pieces."""
+def calling(*calls: tuple[str, Any], text: str = "", split: int = 9, counted: bool = True) -> Reply:
+    """Calls of tools as endpoints stream them: names first, then arguments in pieces. Not counted:
+    the endpoint doesn't say how many tokens they took."""
     told: list[object] = [{"choices": [{"delta": {"role": "assistant", "content": text}}]}]
     for at, (name, given) in enumerate(calls):
         written = given if isinstance(given, str) else json.dumps(given)
@@ -40,7 +41,7 @@ def calling(*calls: tuple[str, Any], text: str = "", split: int = 9) -> Reply:
             part = {"index": at, "function": {"arguments": written[start : start + split]}}
             told.append(call_delta(part))
     told.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
-    told.append({"choices": [], "usage": USED})
+    told += [{"choices": [], "usage": USED}] if counted else []
     return Reply(events(*told), then="close")
 
 
@@ -49,17 +50,20 @@ def call_delta(call: object) -> dict[str, Any]:
 
 
 class Chat:
-    """Set `answer` to a text, a reply or a function; `rewrite` likewise."""
+    """Set `answer` to a text, a reply or a function; `rewrite` and `hyde` likewise."""
 
     def __init__(self) -> None:
         self.answer: str | Reply | Callable[[Seen], Reply] = "Nothing."
         self.rewrite: str | Reply = Reply({}, 500)
+        self.hyde: str | Reply = Reply({}, 400)
+        self.guessed: list[str] = []  # what an answer was to be guessed for
         self.prompts: list[str] = []  # of questions that were to be answered
 
     def __call__(self, seen: Seen) -> Reply:
         system = seen.body["messages"][0]["content"]
         if system == HYDE:
-            return Reply({}, 400)
+            self.guessed.append(seen.body["messages"][-1]["content"])
+            return _as_reply(self.hyde)
         if system == REWRITE:
             return _as_reply(self.rewrite)
         self.prompts.append(seen.body["messages"][-1]["content"])

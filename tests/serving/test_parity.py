@@ -154,10 +154,11 @@ def test_every_way_gives_the_same_answer(library: Library, case: dict[str, str],
 def test_every_way_gives_the_same_written_answer(tmp_path: Path) -> None:
     chat = Chat()
     with asked(tmp_path, chat, DOCUMENTS) as library:
-        chat.answer = "The crown lies in the harbour. It was forged by dragons [1]."
+        doubtful = "The crown lies in a nest of dragons in the harbour [1]."
+        chat.answer = f"The crown lies in the harbour. {doubtful} It has 47 gems [1]."
         answer = same_everywhere(library, {"question": "Where does the crown lie?"}, "channel")
         assert answer.kind is AnswerKind.WRITTEN
-        assert answer.text == "The crown lies in the harbour [1]. It was forged by dragons [1]."
+        assert answer.text.strip() == f"The crown lies in the harbour [1]. {doubtful}"
         assert len(answer.unsupported) == 1
         chat.answer = "The crown has 47 gems [1]."
         answer = same_everywhere(library, {"question": "Where does the crown lie?"}, "channel")

@@ -49,13 +49,15 @@ def events(text: str) -> list[tuple[str, Any]]:
 
 
 def test_marks_lead_to_their_passages_and_doubts_are_told(page: TestClient, chat: Chat) -> None:
-    chat.answer = "Fog is a cloud that touches the ground [1]. It weighs 47 tons [1]."
+    doubtful = "The ground under clouds makes sailors nervous"
+    chat.answer = f"Fog is a cloud that touches the ground [1]. {doubtful} [1]. It has 47 tons [1]."
     told = page.post("/ask", data={"q": QUESTION}).text
     assert 'href="/documents/1?passage=0&amp;q=What%20is%20fog' in told
     assert told.count('<mark class="doubt">') == 1
-    assert "47 tons" in told.split('<mark class="doubt">')[1].split("</mark>")[0]
-    assert '. <mark class="doubt">It weighs' in told, "the blank before it is not in doubt"
-    assert "don&#39;t have the number 47" in told
+    assert doubtful in told.split('<mark class="doubt">')[1].split("</mark>")[0]
+    assert '. <mark class="doubt">The ground' in told, "the blank before it is not in doubt"
+    assert "not supported: its sources don&#39;t say so" in told
+    assert "Left out: “It has 47 tons.” (its sources don&#39;t have the number 47)." in told
     assert "1 of 2 statements not supported by their sources" in told
     assert "Written by writer" in told
     copied = told.partition('<pre class="copied" hidden>')[2].partition("</pre>")[0]

@@ -14,7 +14,8 @@ from trivium.errors import BadValue
 
 LONGEST = 200  # characters
 MOST_POWER = 64
-SMALL = 100  # whole numbers up to this need no source: months, percent, a count of items
+# Whole numbers up to this need no source beside one that has one: months, percent, how many.
+SMALL = 100
 _TWO: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -71,7 +72,10 @@ def told(value: float) -> str:
 
 
 def unsourced(expression: str, texts: Sequence[str]) -> list[str]:
-    """The numbers of an expression that stand in none of the texts."""
+    """The numbers of an expression that stand in none of the texts; small ones only where none of
+    the others does either."""
     known = {figure for text in texts for figure in figures(text)}
     found = dict.fromkeys(digits(one) for one in figures(expression))
+    if known.isdisjoint(found):
+        return list(found)
     return [f for f in found if f not in known and not (f.isdigit() and int(f) <= SMALL)]

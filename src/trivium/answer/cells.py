@@ -20,6 +20,7 @@ AROUND = 0.9  # what a term counts that a heading or a caption says, beside one 
 LEAST_SAID = 0.75
 LEAST_LIKE = 0.6  # likeness from which on a column's name says a term in another word
 _ASIDE = re.compile(r"\([^)]*\)")
+_DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
 _SUMS = frozenset(
     ("total", "totals", "sum", "average", "avg", "mean", "gesamt", "summe", "durchschnitt")
 )
@@ -65,7 +66,8 @@ class Read:
     @cached_property
     def around(self) -> dict[Term, float]:
         place = self.passage.citation
-        text = "\n".join((place.title, *place.headings, self.table.caption, self.table.unit))
+        units = " ".join(dict.fromkeys(self.table.units))
+        text = "\n".join((place.title, *place.headings, self.table.caption, units))
         above = bag(text, self.passage.language)
         said = {}
         for term in self.question.terms:
@@ -135,7 +137,8 @@ class Read:
         exact = _precision(label, question, self.passage.language) if label else 1.0
         named = _precision(self.table.name(at), question, self.passage.language, by_name)
         fit = covered * (0.6 + 0.4 * exact) * (0.75 + 0.25 * named)
-        return Found(self._told(row, label, at), value, covered, fit, self.passage)
+        told = self._value(row, at)
+        return Found(self._told(row, label, at), told, covered, fit, self.passage)
 
     def _is_only_value(self, row: Row, at: int) -> bool:
         """Whether there is no other figure beside the labels that this could be confused with."""
@@ -148,15 +151,26 @@ class Read:
         who = ", ".join(dict.fromkeys(part for part in (row.group, label) if part))
         who = who or (above[-1] if above else self.passage.citation.title)
         name = self.table.name(at)
-        unit = f" ({self.table.unit})" if self.table.unit and _is_bare(row.cell(at)) else ""
         pages = self.passage.citation.pages
-        page = f" (p. {pages[0]})" if len(pages) == 1 else ""
-        return f"{who}{', ' if name else ''}{name}: {row.cell(at)}{unit}{page}"
+        page = f" (p. {pages[0]})" if pages else ""
+        page = f" (pp. {pages[0]}–{pages[-1]})" if len(pages) > 1 else page
+        return f"{who}{', ' if name else ''}{name}: {self._value(row, at)}{page}"
+
+    def _value(self, row: Row, at: int) -> str:
+        """A cell, with the unit of its column where it has none of its own."""
+        value, unit = row.cell(at), self.table.unit(at)
+        return f"{value} {unit}" if unit and _is_bare(value) else value
 
     def column(self) -> Found | None:
         """The values of the column that the question names, of all rows, or of those that say the
-        rest of it."""
+        rest of it. "Which site makes no lamps" asks for the rows with nothing in that column."""
         question = self.question
+        denied = {
+            t
+            for word in _DENIED.findall(question.text)
+            for t in question.terms
+            if bag(word, self.passage.language).says(t)
+        }
         best: Found | None = None
         for at, by_name in enumerate(self.names):
             first = next((term for term in question.terms if not term.figure), None)
@@ -169,15 +183,18 @@ class Read:
             ]
             filters = {t for t in rest if any(t in s for _, s in told) and not self.around.get(t)}
             kept = [row for row, s in told if filters <= s and row.cell(at) not in EMPTY]
+            if denied:
+                lacking = [i for i, by in enumerate(self.names) if i != at and denied & by.keys()]
+                kept = [row for row in kept if any(_is_none(row.cell(i)) for i in lacking)]
             values = [row.cell(at) for row in kept if _is_no_sum(row.cell(at))]
             shares = {
-                t: 1.0 if t in filters or t in by_name else self.around.get(t, 0.0)
+                t: 1.0 if t in filters or t in by_name or t in denied else self.around.get(t, 0.0)
                 for t in question.terms
             }
             if any(t.firm and not share for t, share in shares.items()):
                 continue
             covered = sum(t.weight * s for t, s in shares.items()) / question.whole
-            several = len(values) > 1
+            several = len(values) > 1 or bool(values and denied)
             if several and covered >= LEAST_SAID and (best is None or covered > best.said):
                 values = list(dict.fromkeys(values))
                 text = f"{self.table.name(at)}: {'; '.join(values)}"
@@ -216,6 +233,10 @@ class Read:
             if best is None or fit > best.fit:
                 best = Found(text, row.cell(0), covered, fit, self.passage)
         return best
+
+
+def _is_none(cell: str) -> bool:
+    return cell in EMPTY or cell.casefold() in ("none", "no", "0", "nil", "keine", "nein")
 
 
 def _is_no_sum(label: str) -> bool:

@@ -159,7 +159,10 @@ def measure(value: str) -> Measure | None:
         number = float(digits(found[0]))
     except ValueError:
         return None
-    unit = re.match(r"\s*([^\W\d_]+\.?|[€$£%])?", value[found.end() :])
+    unit = re.match(
+        r"\s*((?:(?:thousand|million|billion)s?\s(?:of\s)?)?[^\W\d_]+\.?|[€$£%])?",
+        value[found.end() :],
+    )
     before = re.search(r"([€$£])\s*$", value[: found.start()])
     return Measure(number, (unit[1] if unit and unit[1] else "") or (before[1] if before else ""))
 
@@ -177,7 +180,7 @@ def joined(plan: Plan, values: Sequence[str]) -> str:
             return _ended(f"Both are the same: {a}")
         first = (a.number > b.number) == (plan.join is Join.MORE)
         label, mine, other = (plan.labels[0], a, b) if first else (plan.labels[1], b, a)
-        return _ended(f"So {label}: {mine} against {other}")
+        return _ended(f"So the answer is {label}: {mine} against {other}")
     if plan.join is Join.DIFFERENCE:
         return _ended(f"The difference is {Measure(abs(a.number - b.number), a.unit)}")
     if plan.join is Join.SUM:

@@ -17,7 +17,7 @@ from trivium.answer.passages import Passage
 from trivium.answer.question import Asks, Question, bag, figures, function_words
 from trivium.answer.question import read as read_question
 from trivium.answer.statements import NOTHING_SAID, Before
-from trivium.answer.structure import Listing, Sentence, listings, sentences, tables
+from trivium.answer.structure import Listing, Sentence, Table, listings, sentences, tables
 from trivium.answer.support import Nearness, Words, denies
 from trivium.ports import Embedder
 from trivium.text.languages import detect_language
@@ -104,8 +104,7 @@ class Extractor:
         likeness = Likeness(self._embedder, self._kept)
         reads = [
             Read(table, asked, passage, likeness)
-            for passage in passages
-            for table in tables(passage)
+            for passage, table in _whole([(p, table) for p in passages for table in tables(p)])
         ]
         likeness.learn(self._vocabulary(asked, passages, reads))
         found = _from_tables(asked, reads)
@@ -152,7 +151,7 @@ class Extractor:
             for each in sentences(passage):
                 if (
                     each.text in first
-                    or each.text.endswith("?")
+                    or each.text.endswith(("?", ":"))  # it asks, or leads to what follows
                     or not _says_more(asked, each.text)
                 ):
                     continue
@@ -183,6 +182,15 @@ class Extractor:
             if score * kind >= LEAST_SCORE:
                 found.append(replace(one, score=score * kind))
         return sorted(found, key=lambda one: -one.score)
+
+
+def _whole(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
+    """Tables that go on from another passage with the units that stand above their beginning."""
+    begun = {(p.citation.document, t.names): t.units for p, t in found if any(t.units)}
+    return [
+        (p, replace(t, units=begun.get((p.citation.document, t.names), ()))) if p.header else (p, t)
+        for p, t in found
+    ]
 
 
 def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None:

@@ -27,6 +27,18 @@ class Passage:
         return self.citation.number
 
 
+def counted(results: Iterable[Result]) -> str:
+    """How much a search found, for people."""
+    found = [result.found for result in results]
+    if not found:
+        return "nothing that fits"
+    documents = len({one.document.id for one in found})
+    return (
+        f"{len(found)} {'passage' if len(found) == 1 else 'passages'} in"
+        f" {documents} {'document' if documents == 1 else 'documents'}"
+    )
+
+
 def numbered(results: Iterable[Result]) -> tuple[Passage, ...]:
     """In the order of the results. What stands around a passage is left out where it is a passage
     of its own."""

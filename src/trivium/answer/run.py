@@ -22,7 +22,7 @@ from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
 from trivium.answer.likeness import WordVectors
 from trivium.answer.numbering import Numbering
-from trivium.answer.passages import Passage, numbered, passage_of
+from trivium.answer.passages import Passage, counted, numbered, passage_of
 from trivium.answer.prompt import compose, unmarked
 from trivium.answer.question import figures
 from trivium.answer.rewrite import stand_alone
@@ -55,6 +55,7 @@ SHARES = (1.0, 0.5, 0.25)  # of the window, as long as a model says that it was 
 NOTHING_FOUND = "I found nothing in your documents that answers this."
 NOTHING_HELD = "The passages I found don't answer this."
 NOTHING_NEW = "Your documents say no more about this than the answer before."
+UNANSWERED = "I found no answer to this part:"
 CALCULATED = "it follows from its sources"
 _ARTICLES = frozenset({"The", "A", "An", "Der", "Die", "Das", "It", "In"})
 QUOTED = "quoted from the passage"
@@ -159,8 +160,7 @@ class Answerer:
 
     def _look_once(self, inquiry: Inquiry, draft: _Draft) -> Iterator[AnswerEvent]:
         yield from self._search(inquiry, draft)
-        # By the best alone: a passage that holds the answer may rank below one that doesn't.
-        weak = not draft.results or draft.results.best < draft.results.floor
+        weak = draft.results is None or _is_weak(draft.results)
         further = inquiry.depth is Depth.AUTO and inquiry.box is not None
         if weak and further:
             yield from self._look_further(inquiry, draft)
@@ -229,12 +229,10 @@ class Answerer:
             question = part.replace("{}", last) if last else part
             if "{}" in question:
                 break
-            picked: list[Picked] = []
-            for query in (question, self._extractor(draft).keywords(question)):
-                if not picked and query:
-                    near = yield from self._searched(inquiry, draft, query, passages)
-                    picked = self._extractor(draft).pick(question, near, said)
+            picked = yield from self._part(inquiry, draft, question, passages, said)
             last = _entity(picked[0], question) if picked else ""
+            if not picked and len(plan.parts) > 1:
+                draft.notes.append(f"{UNANSWERED} “{question}”")
             found += picked[:1] if plan.join is not Join.EACH else picked
         draft.passages = tuple(passages)
         whole = len(found) >= len(plan.parts)
@@ -251,15 +249,35 @@ class Answerer:
         if conclusion:
             yield from self._concluded(draft, conclusion, found)
 
+    def _part(
+        self,
+        inquiry: Inquiry,
+        draft: _Draft,
+        question: str,
+        passages: list[Passage],
+        said: Before,
+    ) -> Events[AnswerEvent, None, list[Picked]]:
+        """What answers one part; searched for by its keywords where its own words find nothing."""
+        for query in (question, self._extractor(draft).keywords(question)):
+            near = (yield from self._searched(inquiry, draft, query, passages)) if query else []
+            picked = self._extractor(draft).pick(question, near, said)
+            if picked:
+                return picked
+        return []
+
     def _searched(
         self, inquiry: Inquiry, draft: _Draft, query: str, passages: list[Passage]
     ) -> Events[AnswerEvent, None, list[Passage]]:
         """What a search finds, as passages; those that are new are added under their numbers.
         Nothing where every match is weak."""
         since = perf_counter()
-        results = self._find(replace(inquiry.request, queries=(query,)))
-        yield draft.step("search", f"Searched for “{query}”: {len(results)} passages", since)
-        if not results or results.best < results.floor:
+        known = draft.results if query == draft.asked else None
+        results = self._find(replace(inquiry.request, queries=(query,))) if known is None else known
+        weak = _is_weak(results)
+        if known is None:
+            told = counted(() if weak else results)
+            yield draft.step("search", f"Searched for “{query}”: {told}", since)
+        if weak:
             return []
         fresh = [one for one in results if not _is_among(one.found, passages)]
         start = len(passages)
@@ -292,9 +310,8 @@ class Answerer:
         draft.results = self._find(replace(inquiry.request, queries=(draft.asked,)))
         draft.passages = numbered(draft.results)
         draft.notes += draft.results.notes
-        documents = len({passage.citation.document for passage in draft.passages})
-        found = f"{len(draft.passages)} passages in {documents} documents"
-        yield draft.step("search", found, since)
+        found = () if _is_weak(draft.results) else draft.results
+        yield draft.step("search", f"Found {counted(found)}", since)
 
     def _write(
         self, generator: Generator, inquiry: Inquiry, draft: _Draft
@@ -364,13 +381,14 @@ class Answerer:
     ) -> Iterator[AnswerEvent]:
         since = perf_counter()
         draft.read = draft.passages
-        draft.notes.append(why)
         draft.kind = AnswerKind.EXTRACTED if picked else AnswerKind.REFUSED
+        if picked or why != NO_MODEL:  # a refusal quotes nothing
+            draft.notes.append(why)
         for one in picked:
             yield from _cite(draft, [one.number])
             text = unmarked(one.text)
             between = f" {DIFFERS} " if one.differs else " " if draft.text else ""
-            yield _say(draft, f"{between}{text} [{one.number}]")
+            yield _say(draft, f"{between}{text} [{one.number}]{_stop(text)}")
             draft.statements += (Statement(text, (one.number,), True, QUOTED, 1.0),)
         if not picked:
             known = inquiry.history and self._extractor(draft).pick(draft.asked, draft.passages)
@@ -407,8 +425,18 @@ def _before(inquiry: Inquiry, draft: _Draft) -> Before:
     return Before(t.answer for t in inquiry.history if tuple(words(t.question)) not in now)
 
 
+def _is_weak(results: Results) -> bool:
+    """By the best alone: a passage that holds the answer may rank below one that doesn't."""
+    return not results or results.best < results.floor
+
+
 def _because(failure: ModelError) -> str:
     return f"{failure} Trivium quotes your documents instead."
+
+
+def _stop(text: str) -> str:
+    """What ends a cell or a list behind its mark; a sentence has its own."""
+    return "" if text.endswith((".", "!", "?", "…", ":")) else "."
 
 
 def _is_among(found: StoredChunk, passages: Sequence[Passage]) -> bool:

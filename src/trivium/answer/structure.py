@@ -31,11 +31,17 @@ _CAPTION = re.compile(r"^(?:Table|Tab\.|Tabelle)\b", re.I)
 _NUMBERED = re.compile(
     r"\d+(?:\.\d+)+\.?\s+[A-ZÄÖÜ][^\d.?!]{0,60}$|(?:Table|Tab\.|Figure|Fig\.|Tabelle|Abb(?:ildung|\.))\s*\d+[.:]"
 )
-_MEASURED = re.compile(
-    r"\b(?:figures?|prices?|values?|amounts?|numbers?|sums?|costs?|weights?|Angaben|Werte|Preise)\b"
-    r"[^.|\n]{0,30}?\b(?:in)\s+((?:thousands?|millions?|billions?|Tausend|Millionen)?\s?(?:of\s)?[^\W\d_]+)",
+_UNIT = (
+    r"\s+in\s+(?P<unit>(?:(?:thousands?|millions?|billions?|Tausend|Millionen)\s(?:of\s)?)?"
+    r"(?:[^\W\d_]+|[€$£%]))"
+)
+_MEASURED = re.compile(  # "Prices are in euros", "All figures are in million euros"
+    r"\b(?P<what>figure|price|value|amount|number|sum|cost|weight|Angabe|Wert|Preis)(?:s|e|n)?\b"
+    rf"[^.|\n]{{0,30}}?{_UNIT}",
     re.I,
 )
+_EVERY = frozenset(("figure", "value", "amount", "number", "sum", "angabe", "wert"))
+_LIKE = {"price": "cost", "cost": "price"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,10 @@ class Table:
     names: tuple[str, ...]  # of the columns
     rows: tuple[Row, ...]
     caption: str  # what stands above or below it
-    unit: str = ""  # of its figures, where a sentence says so
+    units: tuple[str, ...] = ()  # of each column, where a sentence says so
+
+    def unit(self, at: int) -> str:
+        return self.units[at] if at < len(self.units) else ""
 
     def name(self, at: int) -> str:
         return self.names[at] if at < len(self.names) else ""
@@ -81,8 +90,7 @@ def tables(passage: Passage) -> Iterator[Table]:
         above = every[at - 1] if at else []
         below = every[at + 1] if at + 1 < len(every) else []
         captions = [line for line in (*above[-1:], *below[:1]) if _is_caption(line)]
-        unit = _MEASURED.search(" ".join((*above, *below)))
-        table = _table(lines, header, " ".join(captions), " ".join(unit[1].split()) if unit else "")
+        table = _table(lines, header, " ".join(captions), " ".join((*above, *below)))
         header = ""  # it belongs to the first
         if table.rows:
             yield table
@@ -92,7 +100,23 @@ def _is_caption(line: str) -> bool:
     return bool(_CAPTION.match(line)) or (len(line) <= LONGEST_LEAD and " | " not in line)
 
 
-def _table(lines: Sequence[str], header: str, caption: str, unit: str) -> Table:
+def _units(names: Sequence[str], around: str) -> tuple[str, ...]:
+    """What the figures of each column are counted in, as the lines around a table say: of prices
+    that of the column with the prices, of figures that of every column."""
+    said = [(m["what"].lower(), " ".join(m["unit"].split())) for m in _MEASURED.finditer(around)]
+    own = []
+    for name in names:
+        parts = {word.rstrip("s") for word in words(name)}
+        given = name and re.search(
+            rf"\b{re.escape(name)}s?\s+(?:is|are)(?:\s\w+)?{_UNIT}", around, re.I
+        )
+        fits = (unit for what, unit in said if {what, _LIKE.get(what, what)} & parts)
+        own.append(" ".join(given["unit"].split()) if given else next(fits, ""))
+    every = next((unit for what, unit in said if what in _EVERY or unit not in own), "")
+    return tuple(one or every for one in own)
+
+
+def _table(lines: Sequence[str], header: str, caption: str, around: str) -> Table:
     split = [[cell.strip() for cell in line.split(" | ")] for line in lines]
     if header:
         names = [cell.strip() for cell in header.split(" | ")]
@@ -119,7 +143,7 @@ def _table(lines: Sequence[str], header: str, caption: str, unit: str) -> Table:
         label = cells[0] if cells[0] not in EMPTY else label
         rows.append(Row(tuple(cells), group))
     names = ["" if name in EMPTY else name for name in names]
-    return Table(tuple(names), tuple(rows), caption, unit)
+    return Table(tuple(names), tuple(rows), caption, _units(names, around))
 
 
 def listings(passage: Passage) -> Iterator[Listing]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
-from trivium.answer.question import COUNTED
+from trivium.answer.question import COUNTED, figures
 from trivium.errors import ModelUnavailable
 from trivium.ports import Embedder
 from trivium.text import boundaries
@@ -29,9 +29,15 @@ _NUMBER = re.compile(r"\d+(?:[.,   ]\d+)*")
 # Of a sentence's content words in another sentence, from which on both are about the same.
 NEARLY_THE_SAME = 0.75
 FEWEST_SHARED = 3
+MOST_FIGURES = 40  # of an answer that are added and subtracted, two by two
 _NOT = re.compile(
     r"\b(?:not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited"
     r"|impossible|nicht|kein\w*|nie|niemals|verboten)\b|n[’']t\b",
+    re.I,
+)
+ADDS = re.compile(  # what says that a number is the sum or the difference of others
+    r"\b(?:together|totals?|sum|combined|altogether|in all|difference|more|less|fewer|so|than"
+    r"|zusammen|insgesamt|Summe|Differenz|Unterschied|mehr|weniger|also)\b",
     re.I,
 )
 _NAME = re.compile(r"(?<=[\w,;:(“\"] )[A-Z][\w’'-]*[a-z][\w’'-]*")
@@ -95,6 +101,19 @@ def strange_numbers(text: str, among: Sequence[str]) -> list[str]:
     known = {number for other in among for number in _numbers(other)}
     known |= {COUNTED[w] for other in among for w in words(other) if w in COUNTED}
     return [number for number in dict.fromkeys(_numbers(text)) if number not in known]
+
+
+def is_derived(number: str, among: Sequence[str], strange: Sequence[str]) -> bool:
+    """Whether a number is the sum or the difference of two others that the texts hold and that are
+    not strange themselves."""
+    values: dict[str, float] = {}
+    for text in among:
+        for one in figures(text):
+            if one.replace(".", "", 1).isdigit():
+                values[re.sub(r"\D", "", one)] = float(one)
+    known = [value for digits, value in values.items() if digits not in strange][:MOST_FIGURES]
+    results = {round(one, 6) for a, b in combinations(known, 2) for one in (a + b, abs(a - b))}
+    return number in values and round(values[number], 6) in results
 
 
 def _numbers(text: str) -> list[str]:

@@ -88,12 +88,14 @@ _KINDS = {"string": str, "integer": int, "array": list}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a tool gives: text that isn't quoted from documents, passages, and a line for people."""
+    """What a tool gives: text of ours, names and headings of documents, passages, and a line for
+    people."""
 
     line: str
     text: str = ""
     results: tuple[Result, ...] = ()
     chunks: tuple[StoredChunk, ...] = ()
+    listing: str = ""
 
 
 class Toolbox(Protocol):
@@ -140,7 +142,8 @@ def arguments(name: str, written: str) -> dict[str, Any]:
         kind = properties[key]["type"]
         if isinstance(value, bool) or not isinstance(value, _KINDS[kind]):
             raise BadValue(
-                f"`{key}` of {name} can't be {str(value)[:50]!r}.", fix=f"Give a {kind}."
+                f"`{key}` of {name} can't be {str(value)[:50]!r}.",
+                fix=f"Give {'an' if kind[0] in 'aio' else 'a'} {kind}.",
             )
         if "enum" in properties[key] and value not in properties[key]["enum"]:
             known = ", ".join(properties[key]["enum"])

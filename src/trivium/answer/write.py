@@ -2,7 +2,8 @@
 
 Text passes through the readers of marks and refusals, and each sentence is checked before it is
 shown. Nothing is shown until one sentence is borne out by a passage: an answer of which no sentence
-is, is no answer. Knows nothing of searching.
+is, is no answer. Other sentences that no passage bears out are left out, and notes say which. Knows
+nothing of searching.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from trivium.text.languages import detect_language
 MOST_REPEATED = 3  # sentences that the answer holds already, until a model is stopped: small ones
 # go round in circles until their window is full
 LONGEST_TOKEN = 20  # characters, on average: a server that ignores its limit is stopped
+MOST_LEFT_OUT = 3  # statements that notes name
 _NOTHING = Sentence("", (), False)
 
 
@@ -106,6 +108,8 @@ class _Reader:
         self._heard: list[str] = []  # statements, each once
         self._repeated = 0
         self._statements: list[Statement] = []
+        self._left_out: list[str] = []  # statements that no passage bears out, and why
+        self._excuses = False  # it says what the passages don't hold
         self._again = False  # something was left out that an earlier answer says
         self._excused = False
         self._told: list[int] = []
@@ -134,9 +138,10 @@ class _Reader:
         for part, sentence in pieces(self._open):
             yield from self._ended(part, sentence)
         self._open = ""
-        if not self._statements and not self._again:  # "Twelve cranes": too short to be a sentence
-            yield from self._whole()
-        if not self.text and is_excuse(self._held, MARK.findall(self._held)):
+        if not (self._statements or self._left_out or self._again or self._excuses):
+            yield from self._whole()  # "Twelve cranes": too short to be a sentence
+        excuse = self._excuses or is_excuse(self._held, MARK.findall(self._held))
+        if not self.text and excuse:
             self._excused = True
             yield from self._show()
 
@@ -149,17 +154,27 @@ class _Reader:
             if self._before.says(said.text):
                 self._again = True
                 return
-            language = detect_language(" ".join(self._heard))
-            statement = self._checker.one(said, language)
-            excuse = is_excuse(said.text, said.citations)
-            if not (statement.supported or statement.why == OPPOSITE or excuse):
-                better = self._checker.attributed(said, language)
-                if better is not None:
-                    part, statement = cited_as(part, better.citations), better
-            self._statements.append(statement)
+            if is_excuse(said.text, said.citations):  # it says what is missing
+                self._excuses = True
+            else:
+                part = self._checked(part, said)
         self._held += part
-        if any(map(may_be_shown, self._statements)):
+        if self._statements:
             yield from self._show()
+
+    def _checked(self, part: str, said: Sentence) -> str:
+        """A sentence as it is shown, with the passages that bear it out; empty: it isn't shown."""
+        language = detect_language(" ".join(self._heard))
+        statement = self._checker.one(said, language)
+        if not (statement.supported or statement.why == OPPOSITE):
+            better = self._checker.attributed(said, language)
+            if better is not None:
+                part, statement = cited_as(part, better.citations), better
+        if may_be_shown(statement):
+            self._statements.append(statement)
+            return part
+        self._left_out.append(f"“{said.text}” ({statement.why})")
+        return ""
 
     def _whole(self) -> Iterator[AnswerEvent]:
         parts = pieces(self._held)
@@ -189,6 +204,10 @@ class _Reader:
             notes.append(f"The model cited passages that don't exist: {numbers}.")
         if self.circles:
             notes.append("The model repeated itself, so Trivium stopped it.")
+        if self.text:
+            notes += [f"Left out: {one}." for one in self._left_out[:MOST_LEFT_OUT]]
+            more = len(self._left_out) - MOST_LEFT_OUT
+            notes += [f"Left out {more} more like these."] if more > 0 else []
         notes += [cut] if cut else []
         refused = self._refusal.refused or self._excused
         return Written(
@@ -196,7 +215,7 @@ class _Reader:
             cited=tuple(sorted(self._told)),
             statements=() if refused else tuple(self._statements),
             refused=refused,
-            unsupported=not self.text and not refused and bool(self._statements),
+            unsupported=not self.text and not refused and bool(self._statements or self._left_out),
             again=not self.text and not refused and self._again and not self._statements,
             usage=usage,
             whole=not cut and not self.circles,

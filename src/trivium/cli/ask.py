@@ -3,6 +3,7 @@ starts a conversation."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -189,6 +190,11 @@ def _show_below(shell: Shell, answer: Answer) -> None:
         shell.note(f"Not supported: “{one.text}” ({one.why}).")
     for note in answer.notes:
         shell.note(note)
+    if answer.refused:
+        shell.note(
+            "Try other words, or see the closest passages with:"
+            f" trivium search {shlex.quote(answer.asked)}"
+        )
 
 
 def _cited(citation: Citation) -> Text:

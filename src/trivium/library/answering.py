@@ -122,7 +122,7 @@ class Answering:
             self._documents,
             self._history,
             within=within,
-            options=replace(options, limit=None, hyde=False),
+            options=replace(options, limit=None),
         )
         answerer = Answerer(
             lambda asked: self._model.following(lambda: self._model.searcher.search(asked)),

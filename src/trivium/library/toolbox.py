@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trivium.answer.prompt import unmarked
+from trivium.answer.passages import counted
 from trivium.answer.tools import MOST_FOUND, Given
 from trivium.library.documents import Documents
 from trivium.library.history import History
 from trivium.library.searching import Searching
 from trivium.options import Filters, SearchOptions
-from trivium.types import Combine, StoredChunk, Where
+from trivium.search.request import MODES
+from trivium.types import Combine, Mode, Signal, StoredChunk, Where
 
 MOST_HEADINGS = 120  # of an outline
 MOST_VERSIONS = 20
@@ -72,6 +73,7 @@ class LibraryToolbox:
             limit=MOST_FOUND,
             mode=mode,
             combine=Combine.MAXIMUM if len(queries) > 1 else None,
+            hyde=self._options.hyde and Signal.VECTOR in MODES[Mode(mode)],
             as_of=as_of or None,
         )
         filters = Filters(collection=collection or None, where=where)
@@ -79,7 +81,6 @@ class LibraryToolbox:
             list(queries), options=options, filters=filters, within=self._within
         )
         fitting = tuple(result for result in found if found.fits(result))
-        documents = len({result.found.document.id for result in fitting})
         asked = " / ".join(f"“{query}”" for query in queries)
         beside = "".join(
             (
@@ -88,7 +89,7 @@ class LibraryToolbox:
                 f" as of {as_of}" if as_of else "",
             )
         )
-        line = f"Searched for {asked}{beside}: {_counted(len(fitting), documents)}"
+        line = f"Searched for {asked}{beside}: {counted(fitting)}"
         return Given(line, "" if fitting else "No good match.", fitting)
 
     def get_passage(self, document: int, index: int, *, around: int) -> Given:
@@ -104,8 +105,8 @@ class LibraryToolbox:
         parts = outline(self._documents.passages(found.id, self._within))
         lines = [f"{index}: {' › '.join(path) or found.title}" for path, index, _ in parts]
         more = f"\n({len(lines) - MOST_HEADINGS} more)" if len(lines) > MOST_HEADINGS else ""
-        text = "\n".join(unmarked(line) for line in lines[:MOST_HEADINGS])
-        return Given(f"Looked at the outline of {found.title}", f"{text}{more}")
+        text = "\n".join(lines[:MOST_HEADINGS])
+        return Given(f"Looked at the outline of {found.title}", listing=f"{text}{more}")
 
     def get_table(self, document: int, index: int) -> Given:
         found = self._documents.get(document, self._within)
@@ -116,13 +117,13 @@ class LibraryToolbox:
     def list_collections(self) -> Given:
         found = self._documents.collections(self._within)
         lines = [f"{one.name}: {one.documents} documents, {one.chunks} passages" for one in found]
-        return Given(f"Listed {len(found)} collections", "\n".join(map(unmarked, lines)))
+        many = "1 collection" if len(found) == 1 else f"{len(found)} collections"
+        return Given(f"Listed {many}", listing="\n".join(lines))
 
     def similar(self, document: int, index: int | None) -> Given:
         found = self._searching.similar(document, MOST_FOUND, passage=index, within=self._within)
         title = self._documents.get(document, self._within).title
-        documents = len({result.found.document.id for result in found})
-        line = f"Looked for documents like {title}: {_counted(len(found), documents)}"
+        line = f"Looked for documents like {title}: {counted(found)}"
         return Given(line, results=tuple(found))
 
     def history(self, document: int) -> Given:
@@ -134,12 +135,3 @@ class LibraryToolbox:
             for one in kept
         ]
         return Given(f"Looked at the history of {title}", "\n".join(lines))
-
-
-def _counted(passages: int, documents: int) -> str:
-    if not passages:
-        return "nothing fits"
-    return (
-        f"{passages} {'passage' if passages == 1 else 'passages'} in"
-        f" {documents} {'document' if documents == 1 else 'documents'}"
-    )

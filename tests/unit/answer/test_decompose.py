@@ -42,7 +42,7 @@ def test_one_question_stays_one() -> None:
 def test_what_the_parts_mean_together() -> None:
     more = decompose("Which weighs more, a pike or a glaive?")
     assert more is not None
-    assert joined(more, ["18 lb.", "6 lb."]) == "So a pike: 18 lb. against 6 lb."
+    assert joined(more, ["18 lb.", "6 lb."]) == "So the answer is a pike: 18 lb. against 6 lb."
     apart = decompose("By how much is Beacon 2 dearer than Beacon 1?")
     assert apart is not None
     assert joined(apart, ["1,140 €", "890 €"]) == "The difference is 250 €."

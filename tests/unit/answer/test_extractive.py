@@ -98,7 +98,7 @@ def test_nothing_to_pick_from() -> None:
         ("What is the damage of a club?", "Simple weapons, Club, Damage: 1d4"),
         (
             "What was the revenue in the South in 2023?",
-            "South, 2023: 33.1 (million euros)",
+            "South, 2023: 33.1 million euros",
         ),
         ("How much is a mug of ale?", "Ale, Mug, Cost: 4 cp"),
         ("What is the cost of a chunk of meat?", "Meat, chunk, Cost: 3 sp"),
@@ -126,16 +126,44 @@ def test_a_table_that_began_in_the_passage_before_has_its_names() -> None:
     assert texts("What does a tent weigh?", named) == ["Tent, Weight: 20 lb."]
 
 
+BOWS = "Bow | Reach | Load | Price\nHunting bow | 30 | 1 | 15\nLongbow | 60 | 2 | 40"
+READING = "Load counts twice. Reach is given in paces. Prices are in tallies, of notched bone."
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the price of a longbow?", "Longbow, Price: 40 tallies"),
+        ("What is the reach of a longbow?", "Longbow, Reach: 60 paces"),
+        ("What is the load of a longbow?", "Longbow, Load: 2"),
+    ],
+)
+def test_a_unit_belongs_to_its_column_also_where_the_table_goes_on(
+    question: str, told: str
+) -> None:
+    whole = passage(1, f"{READING}\n\n{BOWS}", title="Bows")
+    assert texts(question, whole) == [told]
+    begun = passage(1, f"{READING}\n\n{BOWS.rpartition(chr(10))[0]}", title="Bows")
+    rest = passage(2, BOWS.splitlines()[-1], title="Bows")
+    later = Passage(replace(rest.citation, document=1), rest.text, "en", BOWS.splitlines()[0])
+    assert texts(question, begun, later) == [told]
+    assert texts(question, later) == [told.removesuffix(" tallies").removesuffix(" paces")]
+
+
 def test_the_page_stands_with_a_number_from_a_table() -> None:
     paged = passage(1, "Model | Perplexity\nRNN | 124.7\nLSTM | 126", pages=(6,))
     assert texts("What is the perplexity of the RNN model?", paged) == [
         "RNN, Perplexity: 124.7 (p. 6)"
     ]
+    paged = passage(1, paged.text, pages=(6, 7))
+    assert texts("What is the perplexity of the RNN model?", paged) == [
+        "RNN, Perplexity: 124.7 (pp. 6–7)"
+    ]
 
 
 def test_the_most_and_the_least_leave_sums_out() -> None:
     most = texts("Which region had the highest revenue in 2023?", REVENUE)
-    assert most == ["North, 2023: 47.5 (million euros), the highest of 2"]
+    assert most == ["North, 2023: 47.5 million euros, the highest of 2"]
     (least,) = texts("Which region had the lowest revenue in 2021?", REVENUE)
     assert least.startswith("South, 2021: 30.6")
 
@@ -150,6 +178,16 @@ def test_a_list_is_joined_from_its_items() -> None:
 def test_a_column_is_a_list_too() -> None:
     (told,) = texts("Which regions have revenue?", REVENUE)
     assert told == "Region: North; South"
+
+
+def test_what_has_none_of_something_is_the_row_without_it() -> None:
+    sites = passage(
+        1,
+        "Site | Town | Lamps\nWorks A | Merrin | 52,000\nWorks B | Amble | 38,900\n"
+        "Foundry | Brack | -",
+    )
+    assert texts("Which site makes no lamps?", sites) == ["Site: Foundry"]
+    assert texts("Which sites make no bells?", sites) == []
 
 
 def test_how_many_and_when_need_a_figure() -> None:

@@ -28,7 +28,7 @@ async function answered(turn, data) {
       const line = document.createElement("li");
       line.textContent = told.line;
       steps.append(line);
-      step.textContent = "Searching again …";
+      step.textContent = "Working on the answer …";
     }
     else if (name === "token") text.append(told.text);
     else if (name === "error") throw told;

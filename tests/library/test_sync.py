@@ -17,7 +17,7 @@ from trivium.errors import (
     SourcePaused,
     SourceUnreachable,
 )
-from trivium.library import Library, SyncEvent, SyncOptions, Verified, seconds_of
+from trivium.library import Library, SyncEvent, SyncOptions, Verified, period_of, seconds_of
 from trivium.library.current import CurrentModel
 from trivium.library.sync import Sync
 from trivium.options import Filters
@@ -255,6 +255,17 @@ def test_a_dry_run_counts_what_a_listing_leaves_out(
     assert len(held(backend)) == 3
 
 
+def test_a_service_that_asks_to_wait_is_not_waited_for_where_nobody_has_time(
+    sync: Sync, source: Scripted
+) -> None:
+    source.script = [message("a", "Fog."), Wait(3_600.0, "Slack asks to wait an hour.")]
+    dry = sync.run("work", SyncOptions(dry=True))
+    assert dry.counts == {"added": 1}
+    assert dry.message == "That isn't all: Slack asks to wait an hour."
+    with pytest.raises(SourceUnreachable, match="Slack asks to wait an hour"):
+        sync.verify("work", longest_wait=10.0)
+
+
 def test_verify_lists_every_difference_with_its_reason(
     sync: Sync, source: Scripted, backend: Backend
 ) -> None:
@@ -361,6 +372,7 @@ def test_a_source_is_due_by_its_schedule(sync: Sync, backend: Backend) -> None:
 )
 def test_periods(said: str, seconds: int) -> None:
     assert seconds_of(said) == seconds
+    assert seconds_of(period_of(seconds)) == seconds
 
 
 def test_messages_are_found_by_author_and_not_by_conversation() -> None:

@@ -294,6 +294,8 @@ def _told(library: Library, source: KeptSource) -> SyncAnswer:
 
 
 def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
+    from trivium.library import period_of
+
     state = told.state
     if state == "running" and run.steps:
         state = f"running, {run.done:,} of {run.steps:,}{_left(run)}"
@@ -304,7 +306,7 @@ def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
         f"{told.items:,}",
         f"{told.failed:,}",
         run.ended_at or run.started_at or "never",
-        f"{told.every} s" if told.every else "",
+        period_of(told.every),
         _line(run) if run.ended_at else "",
     )
 

@@ -46,17 +46,14 @@ class Verifying:
         self._source = source
         self._opened = opened
 
-    def verify(
-        self, pause: Callable[[float], object], on_wait: Callable[[str], None], *, ids_only: bool
-    ) -> Verified:
+    def verify(self, wait: Callable[[Wait], None], *, ids_only: bool) -> Verified:
         source, opened = self._source, self._opened
         failed = {one.item: one for one in self._backend.sources.failures(source.name)}
         hidden: tuple[str, ...] = ()
         found: dict[str, list[Difference]] = {}  # by item: what is told last of it counts
         for item in _listing(opened) if ids_only else opened.changes(""):
             if isinstance(item, Wait):
-                on_wait(item.reason)
-                pause(item.seconds)
+                wait(item)
             elif isinstance(item, Put | Failed):
                 found[item.id] = list(self._compared(item, failed, ids_only))
                 if isinstance(item, Failed) and item.hides:
@@ -73,8 +70,9 @@ class Verifying:
         every = tuple(one for id_ in sorted(found) for one in found[id_])
         return Verified(source.name, compared, every)
 
-    def would_do(self, cursor: str) -> Counter[str]:
-        """What a run from this cursor would count, as far as the source tells at once."""
+    def would_do(self, cursor: str) -> tuple[Counter[str], str]:
+        """What a run from this cursor would count; and where the service asks for a pause, why that
+        isn't all."""
         source, prefix = self._source, uri_prefix(self._source)
         last: dict[str, str] = {}
         for change in self._opened.changes(cursor):
@@ -91,11 +89,11 @@ class Verifying:
                 uris = uris_of(self._backend, source, [change])
                 last |= {uri.removeprefix(prefix): REMOVED for uri in uris}
             elif isinstance(change, Wait):
-                return Counter(last.values())
+                return Counter(last.values()), f"That isn't all: {change.reason}"
         if not cursor and self._opened.deletions != "kept":
             ids = (uri.removeprefix(prefix) for uri in held(self._backend, source))
             last |= {id_: REMOVED for id_ in ids if id_ not in last}
-        return Counter(last.values())
+        return Counter(last.values()), ""
 
     def _document(self, id_: str) -> Document | None:
         uri = uri_prefix(self._source) + id_

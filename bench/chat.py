@@ -1,5 +1,5 @@
 """How messages of a conversation are found best: each alone or in groups, with or without author
-and time in what is searched and embedded.
+and time in what is searched and embedded, with or without the messages around one.
 
     python -m bench.chat --queries 600
 
@@ -16,23 +16,35 @@ import random
 from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from trivium.config import Settings
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.ports import SourceItem
 from trivium.types import Element, Extraction, Kind, Labels, Place
 
 SHARED = Path("../shared/data")
 TOP = 10
 WORDS = 400
+
+
+@dataclass(frozen=True)
+class Variant:
+    grouped: bool = False
+    named: bool = False  # author and day are searched and embedded
+    around: bool = False  # the messages around a result are shown with it
+
+
 VARIANTS = {
-    "message, without": (False, False),
-    "message, author and day": (False, True),
-    "group, without": (True, False),
-    "group, author and day": (True, True),
+    "message, without": Variant(),
+    "message, author and day": Variant(named=True),
+    "the same, shown with the messages around it": Variant(named=True, around=True),
+    "group, without": Variant(grouped=True),
+    "group, author and day": Variant(grouped=True, named=True),
 }
 
 
@@ -43,19 +55,21 @@ class Chat:
         self._grouped = grouped
         self._named = named
         self.ranges: dict[str, list[tuple[int, int, str]]] = {}  # by uri: where each message is
+        self.said: dict[str, str] = {}  # by message
         self._sessions: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         for line in corpus.read_text(encoding="utf-8").splitlines():
             told = json.loads(line)
             session = told["_id"].rpartition(":")[0]
             self._sessions[session].append((told["_id"], told["title"], told["text"]))
+            self.said[told["_id"]] = told["text"]
 
     def items(self) -> Iterator[SourceItem]:
         for session, messages in self._sessions.items():
             if self._grouped:
                 yield self._item(session, messages)
             else:
-                for one in messages:
-                    yield self._item(one[0], [one])
+                for number, one in enumerate(messages):  # as Slack's: their uris sort by time
+                    yield self._item(f"slack:chat/{session.replace('/', '-')}/{number:05}", [one])
 
     def _item(self, uri: str, messages: list[tuple[str, str, str]]) -> SourceItem:
         text, elements, ranges = "", [], []
@@ -70,7 +84,7 @@ class Chat:
             ranges.append((start, start + len(words), id_))
         self.ranges[uri] = ranges
         read = Extraction(
-            text.rstrip(), tuple(elements), uri, "message/chat", "en", kind=Kind.MESSAGES
+            text.rstrip(), tuple(elements), uri, "message/slack", "en", kind=Kind.MESSAGES
         )
         return SourceItem(uri, uri, read)
 
@@ -84,9 +98,7 @@ def _author_and_day(title: str) -> str:
         return title
 
 
-def measured(
-    data: Path, grouped: bool, named: bool, queries: list[tuple[str, str]]
-) -> tuple[float, float]:
+def measured(data: Path, variant: Variant, queries: list[tuple[str, str]]) -> tuple[float, float]:
     gold: dict[str, set[str]] = defaultdict(set)
     with (data / "qrels.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.reader(file, delimiter="\t"):
@@ -96,19 +108,22 @@ def measured(
         TemporaryDirectory(prefix="trivium-bench-") as aside,
         Library.open(Path(aside) / "library", settings=Settings()) as library,
     ):
-        chat = Chat(data / "corpus.jsonl", grouped=grouped, named=named)
+        chat = Chat(data / "corpus.jsonl", grouped=variant.grouped, named=variant.named)
+        options = SearchOptions(expand=variant.around)
         library.add_from(chat, Labels())
         found = within = 0
         for id_, text in queries:
             hits: set[str] = set()
             shown, soon = 0, False
-            for result in library.search(text, TOP):
+            for result in library.search(text, TOP, options=options):
                 chunk = result.found.chunk
                 for start, end, message in chat.ranges[result.found.document.uri]:
                     if start < chunk.end and end > chunk.start:
                         hits.add(message)
+                near = f"{result.before}\n{result.after}"
+                hits |= {one for one in gold[id_] if chat.said[one] in near}
                 soon = soon or (shown < WORDS and bool(hits & gold[id_]))
-                shown += len(chunk.text.split())
+                shown += len(chunk.text.split()) + len(near.split())
             found += bool(hits & gold[id_])
             within += soon
     return found / len(queries), within / len(queries)
@@ -124,8 +139,8 @@ def main() -> None:
     every = [(one["_id"], one["text"]) for one in map(json.loads, lines)]
     some = random.Random(7).sample(every, min(asked.queries, len(every)))
     print(f"| {len(some)} questions | success@{TOP} | in the first {WORDS} words |\n|---|---|---|")
-    for name, (grouped, named) in VARIANTS.items():
-        found, within = measured(data, grouped, named, some)
+    for name, variant in VARIANTS.items():
+        found, within = measured(data, variant, some)
         print(f"| {name} | {found:.3f} | {within:.3f} |", flush=True)
 
 

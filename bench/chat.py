@@ -15,11 +15,11 @@ import json
 import random
 from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 from trivium.config import Settings
 from trivium.library import Library
@@ -30,21 +30,16 @@ from trivium.types import Element, Extraction, Kind, Labels, Place
 SHARED = Path("../shared/data")
 TOP = 10
 WORDS = 400
+Query: TypeAlias = tuple[str, set[str]]  # a question, and the messages that answer it
 
 
-@dataclass(frozen=True)
-class Variant:
-    grouped: bool = False
-    named: bool = False  # author and day are searched and embedded
-    around: bool = False  # the messages around a result are shown with it
-
-
+# What is a passage (in groups or alone, with author and day or not), and under which names it is
+# measured: as it is, and shown with the messages around it.
 VARIANTS = {
-    "message, without": Variant(),
-    "message, author and day": Variant(named=True),
-    "the same, shown with the messages around it": Variant(named=True, around=True),
-    "group, without": Variant(grouped=True),
-    "group, author and day": Variant(grouped=True, named=True),
+    (False, False): ("message, without", ""),
+    (False, True): ("message, author and day", "the same, shown with the messages around it"),
+    (True, False): ("group, without", ""),
+    (True, True): ("group, author and day", ""),
 }
 
 
@@ -98,35 +93,37 @@ def _author_and_day(title: str) -> str:
         return title
 
 
-def measured(data: Path, variant: Variant, queries: list[tuple[str, str]]) -> tuple[float, float]:
+def measured(
+    library: Library, chat: Chat, queries: Sequence[Query], *, around: bool
+) -> tuple[float, float]:
+    options = SearchOptions(expand=around)
+    found = within = 0
+    for text, gold in queries:
+        hits: set[str] = set()
+        shown, soon = 0, False
+        for result in library.search(text, TOP, options=options):
+            chunk = result.found.chunk
+            for start, end, message in chat.ranges[result.found.document.uri]:
+                if start < chunk.end and end > chunk.start:
+                    hits.add(message)
+            near = f"{result.before}\n{result.after}"
+            hits |= {one for one in gold if chat.said[one] in near}
+            soon = soon or (shown < WORDS and bool(hits & gold))
+            shown += len(chunk.text.split()) + len(near.split())
+        found += bool(hits & gold)
+        within += soon
+    return found / len(queries), within / len(queries)
+
+
+def asked_of(data: Path, most: int) -> list[Query]:
     gold: dict[str, set[str]] = defaultdict(set)
     with (data / "qrels.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.reader(file, delimiter="\t"):
             if row and row[-1].isdecimal() and int(row[-1]) > 0:
                 gold[row[0]].add(row[-2])
-    with (
-        TemporaryDirectory(prefix="trivium-bench-") as aside,
-        Library.open(Path(aside) / "library", settings=Settings()) as library,
-    ):
-        chat = Chat(data / "corpus.jsonl", grouped=variant.grouped, named=variant.named)
-        options = SearchOptions(expand=variant.around)
-        library.add_from(chat, Labels())
-        found = within = 0
-        for id_, text in queries:
-            hits: set[str] = set()
-            shown, soon = 0, False
-            for result in library.search(text, TOP, options=options):
-                chunk = result.found.chunk
-                for start, end, message in chat.ranges[result.found.document.uri]:
-                    if start < chunk.end and end > chunk.start:
-                        hits.add(message)
-                near = f"{result.before}\n{result.after}"
-                hits |= {one for one in gold[id_] if chat.said[one] in near}
-                soon = soon or (shown < WORDS and bool(hits & gold[id_]))
-                shown += len(chunk.text.split()) + len(near.split())
-            found += bool(hits & gold[id_])
-            within += soon
-    return found / len(queries), within / len(queries)
+    lines = (data / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    every = [(one["text"], gold[one["_id"]]) for one in map(json.loads, lines)]
+    return random.Random(7).sample(every, min(most, len(every)))
 
 
 def main() -> None:
@@ -135,13 +132,19 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=SHARED)
     asked = parser.parse_args()
     data = asked.data / "retrieval" / "locomo10"
-    lines = (data / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-    every = [(one["_id"], one["text"]) for one in map(json.loads, lines)]
-    some = random.Random(7).sample(every, min(asked.queries, len(every)))
+    some = asked_of(data, asked.queries)
     print(f"| {len(some)} questions | success@{TOP} | in the first {WORDS} words |\n|---|---|---|")
-    for name, variant in VARIANTS.items():
-        found, within = measured(data, variant, some)
-        print(f"| {name} | {found:.3f} | {within:.3f} |", flush=True)
+    for (grouped, named), names in VARIANTS.items():
+        with (
+            TemporaryDirectory(prefix="trivium-bench-") as aside,
+            Library.open(Path(aside) / "library", settings=Settings()) as library,
+        ):
+            chat = Chat(data / "corpus.jsonl", grouped=grouped, named=named)
+            library.add_from(chat, Labels())
+            for name, around in zip(names, (False, True), strict=True):
+                if name:
+                    found, within = measured(library, chat, some, around=around)
+                    print(f"| {name} | {found:.3f} | {within:.3f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -221,7 +221,11 @@ def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
         if name not in kind.secrets:
             known = ", ".join(kind.secrets) or "none"
             raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}.")
-    secrets = {name: config.secret(name, place) for name, place in source.secrets.items()}
+    usual = {
+        name: config.usual_secret(kinds.usual_variable(kind.name, name)) for name in kind.secrets
+    }
+    named = {name: config.secret(name, place) for name, place in source.secrets.items()}
+    secrets = {name: value for name, value in (usual | named).items() if value}
     return kinds.make(kind, SourceAsked(source.options, secrets, own))
 
 

@@ -266,6 +266,19 @@ def test_a_service_that_asks_to_wait_is_not_waited_for_where_nobody_has_time(
         sync.verify("work", longest_wait=10.0)
 
 
+def test_verify_goes_by_what_was_told_last(sync: Sync, source: Scripted) -> None:
+    kept = [message(one, "Fog.") for one in ("x/1", "x/1/a", "x/2", "y")]
+    source.script = kept
+    sync.run("work")
+    gone = [message(one, "Rain.") for one in ("x/1/b", "x/3", "x/3/c", "z")]
+    source.script = [
+        *kept, *gone, Only("x/1/", frozenset({"x/1/a"})), Gone("x/3", below=True), Gone("z"),
+        message("z", "Sun."), Only("z", frozenset()),
+    ]  # fmt: skip
+    found = sync.verify("work")
+    assert (found.compared, found.differences) == (4, ())
+
+
 def test_verify_lists_every_difference_with_its_reason(
     sync: Sync, source: Scripted, backend: Backend
 ) -> None:

@@ -174,6 +174,22 @@ def test_what_a_broken_run_put_and_the_source_lost_meanwhile_goes(
     assert sorted(held(backend)) == ["a"]
 
 
+def test_what_a_comparison_added_and_the_source_lost_meanwhile_goes(backend: Backend) -> None:
+    """It came after the cursor, which never knew of it either."""
+    source = Retrying()
+    sync = syncing(backend, source)
+    source.script = [message("a", "Fog.")]
+    sync.run("work")
+    source.listed, source.now = ["a", "b"], {"b": message("b", "Rain.")}
+    sync.run("work", SyncOptions(compare=True))
+    assert sorted(held(backend)) == ["a", "b"]
+    source.listed = ["a"]
+    assert sync.run("work").counts == {"removed": 1}
+    source.listed = []
+    sync.run("work")
+    assert sorted(held(backend)) == ["a"], "ids are compared no longer"
+
+
 def test_what_fails_is_kept_and_tried_again(backend: Backend) -> None:
     source = Retrying()
     sync = syncing(backend, source)

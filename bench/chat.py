@@ -1,5 +1,5 @@
 """How messages of a conversation are found best: each alone or in groups, with or without author
-and time in what is searched and embedded.
+and time in what is searched and embedded, with or without the messages around one.
 
     python -m bench.chat --queries 600
 
@@ -15,24 +15,31 @@ import json
 import random
 from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 from trivium.config import Settings
 from trivium.library import Library
+from trivium.options import SearchOptions
 from trivium.ports import SourceItem
 from trivium.types import Element, Extraction, Kind, Labels, Place
 
 SHARED = Path("../shared/data")
 TOP = 10
 WORDS = 400
+Query: TypeAlias = tuple[str, set[str]]  # a question, and the messages that answer it
+
+
+# What is a passage (in groups or alone, with author and day or not), and under which names it is
+# measured: as it is, and shown with the messages around it.
 VARIANTS = {
-    "message, without": (False, False),
-    "message, author and day": (False, True),
-    "group, without": (True, False),
-    "group, author and day": (True, True),
+    (False, False): ("message, without", ""),
+    (False, True): ("message, author and day", "the same, shown with the messages around it"),
+    (True, False): ("group, without", ""),
+    (True, True): ("group, author and day", ""),
 }
 
 
@@ -43,19 +50,21 @@ class Chat:
         self._grouped = grouped
         self._named = named
         self.ranges: dict[str, list[tuple[int, int, str]]] = {}  # by uri: where each message is
+        self.said: dict[str, str] = {}  # by message
         self._sessions: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
         for line in corpus.read_text(encoding="utf-8").splitlines():
             told = json.loads(line)
             session = told["_id"].rpartition(":")[0]
             self._sessions[session].append((told["_id"], told["title"], told["text"]))
+            self.said[told["_id"]] = told["text"]
 
     def items(self) -> Iterator[SourceItem]:
         for session, messages in self._sessions.items():
             if self._grouped:
                 yield self._item(session, messages)
             else:
-                for one in messages:
-                    yield self._item(one[0], [one])
+                for number, one in enumerate(messages):  # as Slack's: their uris sort by time
+                    yield self._item(f"slack:chat/{session.replace('/', '-')}/{number:05}", [one])
 
     def _item(self, uri: str, messages: list[tuple[str, str, str]]) -> SourceItem:
         text, elements, ranges = "", [], []
@@ -70,7 +79,7 @@ class Chat:
             ranges.append((start, start + len(words), id_))
         self.ranges[uri] = ranges
         read = Extraction(
-            text.rstrip(), tuple(elements), uri, "message/chat", "en", kind=Kind.MESSAGES
+            text.rstrip(), tuple(elements), uri, "message/slack", "en", kind=Kind.MESSAGES
         )
         return SourceItem(uri, uri, read)
 
@@ -85,33 +94,36 @@ def _author_and_day(title: str) -> str:
 
 
 def measured(
-    data: Path, grouped: bool, named: bool, queries: list[tuple[str, str]]
+    library: Library, chat: Chat, queries: Sequence[Query], *, around: bool
 ) -> tuple[float, float]:
+    options = SearchOptions(expand=around)
+    found = within = 0
+    for text, gold in queries:
+        hits: set[str] = set()
+        shown, soon = 0, False
+        for result in library.search(text, TOP, options=options):
+            chunk = result.found.chunk
+            for start, end, message in chat.ranges[result.found.document.uri]:
+                if start < chunk.end and end > chunk.start:
+                    hits.add(message)
+            near = f"{result.before}\n{result.after}"
+            hits |= {one for one in gold if chat.said[one] in near}
+            soon = soon or (shown < WORDS and bool(hits & gold))
+            shown += len(chunk.text.split()) + len(near.split())
+        found += bool(hits & gold)
+        within += soon
+    return found / len(queries), within / len(queries)
+
+
+def asked_of(data: Path, most: int) -> list[Query]:
     gold: dict[str, set[str]] = defaultdict(set)
     with (data / "qrels.tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.reader(file, delimiter="\t"):
             if row and row[-1].isdecimal() and int(row[-1]) > 0:
                 gold[row[0]].add(row[-2])
-    with (
-        TemporaryDirectory(prefix="trivium-bench-") as aside,
-        Library.open(Path(aside) / "library", settings=Settings()) as library,
-    ):
-        chat = Chat(data / "corpus.jsonl", grouped=grouped, named=named)
-        library.add_from(chat, Labels())
-        found = within = 0
-        for id_, text in queries:
-            hits: set[str] = set()
-            shown, soon = 0, False
-            for result in library.search(text, TOP):
-                chunk = result.found.chunk
-                for start, end, message in chat.ranges[result.found.document.uri]:
-                    if start < chunk.end and end > chunk.start:
-                        hits.add(message)
-                soon = soon or (shown < WORDS and bool(hits & gold[id_]))
-                shown += len(chunk.text.split())
-            found += bool(hits & gold[id_])
-            within += soon
-    return found / len(queries), within / len(queries)
+    lines = (data / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    every = [(one["text"], gold[one["_id"]]) for one in map(json.loads, lines)]
+    return random.Random(7).sample(every, min(most, len(every)))
 
 
 def main() -> None:
@@ -120,13 +132,19 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=SHARED)
     asked = parser.parse_args()
     data = asked.data / "retrieval" / "locomo10"
-    lines = (data / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-    every = [(one["_id"], one["text"]) for one in map(json.loads, lines)]
-    some = random.Random(7).sample(every, min(asked.queries, len(every)))
+    some = asked_of(data, asked.queries)
     print(f"| {len(some)} questions | success@{TOP} | in the first {WORDS} words |\n|---|---|---|")
-    for name, (grouped, named) in VARIANTS.items():
-        found, within = measured(data, grouped, named, some)
-        print(f"| {name} | {found:.3f} | {within:.3f} |", flush=True)
+    for (grouped, named), names in VARIANTS.items():
+        with (
+            TemporaryDirectory(prefix="trivium-bench-") as aside,
+            Library.open(Path(aside) / "library", settings=Settings()) as library,
+        ):
+            chat = Chat(data / "corpus.jsonl", grouped=grouped, named=named)
+            library.add_from(chat, Labels())
+            for name, around in zip(names, (False, True), strict=True):
+                if name:
+                    found, within = measured(library, chat, some, around=around)
+                    print(f"| {name} | {found:.3f} | {within:.3f} |", flush=True)
 
 
 if __name__ == "__main__":

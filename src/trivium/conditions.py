@@ -16,7 +16,7 @@ Operator: TypeAlias = Literal["eq", "lt", "le", "gt", "ge"]
 class Compare:
     """`field op value`. A field with several values passes if one of them does."""
 
-    field: str  # one of `text.filters.BUILT_IN`, or a metadata name
+    field: str  # one of `text.filters.BUILT_IN` or `OF_PASSAGES`, or a metadata name
     op: Operator
     value: MetaScalar
 

@@ -498,6 +498,11 @@ def secret(name: str, place: str) -> str:
     )
 
 
+def usual_secret(variable: str) -> str:
+    """What a variable holds that nobody named; empty: it isn't set."""
+    return os.environ.get(variable, "").strip()
+
+
 def variable(name: str) -> str:
     return _PREFIX + name.replace(".", "_").upper()
 

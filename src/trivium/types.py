@@ -336,7 +336,7 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The chunks that stand around one in its document, in order."""
+    """The chunks that stand around one in its document or its conversation, in order."""
 
     before: tuple[StoredChunk, ...] = ()
     after: tuple[StoredChunk, ...] = ()

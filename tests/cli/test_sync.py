@@ -44,6 +44,16 @@ def test_a_source_from_beginning_to_end(trivium: Program, tmp_path: Path) -> Non
     assert "No sources" in trivium("sync").err
 
 
+def test_a_reference_library_by_its_place(trivium: Program, tmp_path: Path) -> None:
+    entries = tmp_path / "My Library.bib"
+    entries.write_text("@book{fog, title={The Fog}, author={Reed, Mara}, year={2021}}")
+    assert "1 added" in trivium("sync", "add", "zotero", entries, "--run").out
+    found = trivium("search", "fog", "--where", 'type:zotero authors:"mara reed" year:2021')
+    assert "The Fog" in found.out
+    assert "in step" in trivium("sync", "verify", "my-library.bib").out
+    trivium("sync", "remove", "my-library.bib")
+
+
 def test_what_can_not_be_added_is_said(trivium: Program, tmp_path: Path) -> None:
     for wrong in (
         ("sync", "add", "nothing"),
@@ -54,3 +64,4 @@ def test_what_can_not_be_added_is_said(trivium: Program, tmp_path: Path) -> None
         ("sync", "run", "nobody"),
     ):
         assert trivium(*wrong).code == 2, wrong
+    assert "TRIVIUM_SLACK_TOKEN" in trivium("sync", "add", "slack").err

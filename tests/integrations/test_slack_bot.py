@@ -52,6 +52,10 @@ def slack() -> Iterator[tuple[Server, list[dict[str, Any]]]]:
 
     def answer(asked: Asked) -> Reply:
         if asked.path.endswith("users.conversations"):
+            if not asked.params.get("cursor"):
+                return Reply(
+                    {"ok": True, "channels": [], "response_metadata": {"next_cursor": "more"}}
+                )
             return Reply({"ok": True, "channels": [{"id": "G1"}]})
         if asked.path.endswith("chat.postMessage"):
             posted.append(asked.body)

@@ -1,14 +1,17 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.golden.make import xlsx
 
 from trivium.config import Settings
-from trivium.errors import BadSetting, EmptyQuery, QueryTooLong, TriviumError
+from trivium.errors import BadFilter, BadSetting, EmptyQuery, QueryTooLong, TriviumError
 from trivium.library import Library
 from trivium.options import Filters, SearchOptions
 from trivium.store.embedded.backend import open_embedded
+from trivium.store.memory.backend import open_memory
 from trivium.testing.samples import TOY
 from trivium.types import Signal
 
@@ -188,3 +191,23 @@ def test_any_text_is_a_query_or_a_typed_error(filled: Library, query: str) -> No
     except TriviumError:
         return
     assert len(results) <= 10
+
+
+def test_filters_by_sheet_and_row_find_the_passages_there(tmp_path: Path) -> None:
+    book = tmp_path / "book.xlsx"
+    book.write_bytes(xlsx())
+    with Library(open_memory(), TOY, Settings()) as library:
+        library.add([book])
+
+        def sheets(where: str) -> set[str]:
+            found = library.search("tide hour stop Amble", filters=Filters(where=where))
+            return {result.found.chunk.place.sheet for result in found}
+
+        assert sheets("") == {"Tides", "Stops"}
+        assert sheets("sheet:stops") == {"Stops"}
+        assert sheets("row:5") == {"Stops"}
+        assert sheets("-sheet:Stops") == {"Tides"}
+        assert sheets("sheet:tides row:4..9") == set()
+        assert [d.title for d in library.documents.all(where="sheet:Tides")] == ["The Ferry"]
+        with pytest.raises(BadFilter):
+            sheets("sheet>A")

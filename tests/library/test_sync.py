@@ -17,7 +17,7 @@ from trivium.errors import (
     SourcePaused,
     SourceUnreachable,
 )
-from trivium.library import Library, SyncEvent, SyncOptions, Verified, seconds_of
+from trivium.library import Library, SyncEvent, SyncOptions, Verified, period_of, seconds_of
 from trivium.library.current import CurrentModel
 from trivium.library.sync import Sync
 from trivium.options import Filters
@@ -174,6 +174,22 @@ def test_what_a_broken_run_put_and_the_source_lost_meanwhile_goes(
     assert sorted(held(backend)) == ["a"]
 
 
+def test_what_a_comparison_added_and_the_source_lost_meanwhile_goes(backend: Backend) -> None:
+    """It came after the cursor, which never knew of it either."""
+    source = Retrying()
+    sync = syncing(backend, source)
+    source.script = [message("a", "Fog.")]
+    sync.run("work")
+    source.listed, source.now = ["a", "b"], {"b": message("b", "Rain.")}
+    sync.run("work", SyncOptions(compare=True))
+    assert sorted(held(backend)) == ["a", "b"]
+    source.listed = ["a"]
+    assert sync.run("work").counts == {"removed": 1}
+    source.listed = []
+    sync.run("work")
+    assert sorted(held(backend)) == ["a"], "ids are compared no longer"
+
+
 def test_what_fails_is_kept_and_tried_again(backend: Backend) -> None:
     source = Retrying()
     sync = syncing(backend, source)
@@ -253,6 +269,30 @@ def test_a_dry_run_counts_what_a_listing_leaves_out(
     full = sync.run("work", SyncOptions(dry=True, full=True))
     assert full.counts == {"unchanged": 1, "removed": 2}
     assert len(held(backend)) == 3
+
+
+def test_a_service_that_asks_to_wait_is_not_waited_for_where_nobody_has_time(
+    sync: Sync, source: Scripted
+) -> None:
+    source.script = [message("a", "Fog."), Wait(3_600.0, "Slack asks to wait an hour.")]
+    dry = sync.run("work", SyncOptions(dry=True))
+    assert dry.counts == {"added": 1}
+    assert dry.message == "That isn't all: Slack asks to wait an hour."
+    with pytest.raises(SourceUnreachable, match="Slack asks to wait an hour"):
+        sync.verify("work", longest_wait=10.0)
+
+
+def test_verify_goes_by_what_was_told_last(sync: Sync, source: Scripted) -> None:
+    kept = [message(one, "Fog.") for one in ("x/1", "x/1/a", "x/2", "y")]
+    source.script = kept
+    sync.run("work")
+    gone = [message(one, "Rain.") for one in ("x/1/b", "x/3", "x/3/c", "z")]
+    source.script = [
+        *kept, *gone, Only("x/1/", frozenset({"x/1/a"})), Gone("x/3", below=True), Gone("z"),
+        message("z", "Sun."), Only("z", frozenset()),
+    ]  # fmt: skip
+    found = sync.verify("work")
+    assert (found.compared, found.differences) == (4, ())
 
 
 def test_verify_lists_every_difference_with_its_reason(
@@ -361,6 +401,7 @@ def test_a_source_is_due_by_its_schedule(sync: Sync, backend: Backend) -> None:
 )
 def test_periods(said: str, seconds: int) -> None:
     assert seconds_of(said) == seconds
+    assert seconds_of(period_of(seconds)) == seconds
 
 
 def test_messages_are_found_by_author_and_not_by_conversation() -> None:

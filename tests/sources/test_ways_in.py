@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,6 +128,11 @@ def test_filters_and_places_in_langchain_and_llamaindex(library: Library) -> Non
     (one,) = TriviumRetriever(library=library, filters=bob).invoke("map")
     told: dict[str, Any] = {name: one.metadata[name] for name in ("authors", "time", "link")}
     assert told == {"authors": ["Bob"], "time": TIME, "link": LINK}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own, at import
+        from trivium.integrations.llamaindex import TriviumRetriever as LlamaIndexRetriever
+    (node,) = LlamaIndexRetriever(library, filters=bob).retrieve("map")
+    assert {name: node.metadata[name] for name in ("authors", "time", "link")} == told
 
 
 def test_filters_and_places_on_the_page(server: TestClient) -> None:
@@ -135,6 +141,17 @@ def test_filters_and_places_on_the_page(server: TestClient) -> None:
     assert "Bob" in card
     assert "2016" in card
     assert LINK in card
+
+
+def test_messages_around_one_are_shown_with_it(library: Library, server: TestClient) -> None:
+    asked = {"query": "Bob", "where": "type:slack", "expand": True, "limit": 1}
+    (one,) = server.post("/v1/search", json=asked).json()["results"]
+    assert one["context"] == {"before": "Ada: The map of Ada is lost.", "after": ""}
+    (one,) = server.post("/v1/search", json={**asked, "where": "authors:bob"}).json()["results"]
+    assert "context" not in one, "what the filter leaves out is left out around it too"
+    found = call_tool(library, "search", query="Bob", where="authors:bob")["results"][0]
+    near = call_tool(library, "get_passage", document=found["document"], index=0)
+    assert owners([one["text"] for one in near["passages"]]) == ["Ada", "Bob"]
 
 
 def test_an_answer_cites_the_message(library: Library) -> None:

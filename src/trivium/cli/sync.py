@@ -75,7 +75,7 @@ def kinds_command(shell: Shell) -> None:
     "secrets",
     metavar="KEY=PLACE",
     multiple=True,
-    help="Where to find a secret: env:NAME or file:PATH. Default: env:TRIVIUM_KIND_KEY.",
+    help="Where to find a secret: env:NAME or file:PATH. Default: env:TRIVIUM_KIND_KEY, if set.",
 )
 @click.option("--collection", default="default", help="Collection to add the documents to.")
 @click.option("--category", help="Category of the documents.")
@@ -103,7 +103,9 @@ def add_command(
     every: str,
     run: bool,
 ) -> None:
-    """Add a source and keep the library in step with it. PLACE sets its first required option.
+    """Add a source and keep the library in step with it.
+
+    PLACE is a folder, a file or an address: the source's first required option, or its path.
 
     \b
     trivium sync add notes ~/vault
@@ -120,12 +122,11 @@ def add_command(
     known = kinds.kind_of(kind)
     given = _pairs(options, "--option")
     if place is not None:
-        if not known.required:
+        meant = [*known.required, *(one for one in ("path",) if one in known.options)]
+        if not meant:
             raise click.UsageError(f"{kind} takes no place; see `trivium sync kinds`.")
-        given.setdefault(known.required[0], place)
+        given.setdefault(meant[0], place)
     named = _pairs(secrets, "--secret")
-    for secret in known.secrets:
-        named.setdefault(secret, f"env:TRIVIUM_{kind.upper()}_{secret.upper()}")
     called = name or _called(kind, PurePath(place or "").name)
     source = KeptSource(
         called, kind, given, named, collection, category, audience, seconds_of(every)
@@ -294,6 +295,8 @@ def _told(library: Library, source: KeptSource) -> SyncAnswer:
 
 
 def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
+    from trivium.library import period_of
+
     state = told.state
     if state == "running" and run.steps:
         state = f"running, {run.done:,} of {run.steps:,}{_left(run)}"
@@ -304,7 +307,7 @@ def _row(told: SyncAnswer, run: SyncRun) -> tuple[str, ...]:
         f"{told.items:,}",
         f"{told.failed:,}",
         run.ended_at or run.started_at or "never",
-        f"{told.every} s" if told.every else "",
+        period_of(told.every),
         _line(run) if run.ended_at else "",
     )
 

@@ -12,7 +12,7 @@ import json
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from threading import Event
 from typing import Any, TypeVar
 
@@ -126,12 +126,20 @@ class SlackBot:
             one.audience or one.name for one in self._library.sync.all() if one.kind == "slack"
         }
         if is_direct:
-            asked = {"user": user, "types": "private_channel,mpim", "limit": 200}
-            found = self._call(self._bot, "GET", "users.conversations", asked)
-            labels |= {channel_label(str(one["id"])) for one in found.get("channels", ())}
+            labels |= {channel_label(one) for one in self._shared_with(user)}
         labels.add(channel_label(channel))
         rights = frozenset({Right.SEARCH})
         return Caller(f"slack-{user}", user, frozenset(labels), None, rights)
+
+    def _shared_with(self, user: str) -> Iterator[str]:
+        """The private channels that this person and the bot are in."""
+        asked = {"user": user, "types": "private_channel,mpim", "limit": 200, "cursor": None}
+        while True:
+            found = self._call(self._bot, "GET", "users.conversations", asked)
+            yield from (str(one["id"]) for one in found.get("channels", ()))
+            asked["cursor"] = (found.get("response_metadata") or {}).get("next_cursor")
+            if not asked["cursor"]:
+                return
 
     def _remember(self, channel: str, thread: str, turn: Turn) -> None:
         key = (channel, thread)

@@ -17,7 +17,7 @@ from trivium.library.folders import Followed
 from trivium.library.library import Library
 from trivium.library.models import Reembedded
 from trivium.library.report import Report, Shown
-from trivium.library.sync import Difference, SyncEvent, SyncOptions, Verified, seconds_of
+from trivium.library.sync import Difference, SyncEvent, SyncOptions, Verified, period_of, seconds_of
 from trivium.library.upkeep import repaired
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "backend_options",
     "embedder_for",
     "generator_for",
+    "period_of",
     "remote_reranker_for",
     "repaired",
     "seconds_of",

@@ -20,7 +20,7 @@ from trivium.search.prefer import RECENT, Preference, boosts_of, boosts_written
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
-from trivium.text.filters import BUILT_IN, check_filter, fields_of, parse_filter
+from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
 from trivium.text.values import LARGEST, check_text
 from trivium.types import (
     AllOf,
@@ -216,7 +216,7 @@ def nearest(typed: str, known: Iterable[str]) -> str:
 def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where, str]]) -> None:
     """A filter by a field that no document has is a slip of the pen, not a wish for nothing.
     `met`: by whom which were found before; they are not looked for again, which takes 1.5 ms."""
-    for field in sorted(fields_of(within.condition) - set(BUILT_IN)):
+    for field in sorted(fields_of(within.condition) - {*BUILT_IN, *OF_PASSAGES}):
         name = field.removeprefix("metadata.")
         if (within.access, name) in met:
             continue
@@ -224,7 +224,7 @@ def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where
             if len(met) < _MOST_MET:
                 met.add((within.access, name))
             continue
-        known = sorted({*BUILT_IN, *backend.documents.field_names(within.access)})
+        known = sorted({*BUILT_IN, *OF_PASSAGES, *backend.documents.field_names(within.access)})
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean `{near[0]}`? " if near else ""
         raise BadFilter(

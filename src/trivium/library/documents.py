@@ -22,6 +22,7 @@ from trivium.library.current import CurrentModel
 from trivium.library.report import Shown
 from trivium.options import Filters
 from trivium.ports import Backend, Blob, Waiting
+from trivium.search.expand import surrounding
 from trivium.text.nearness import groups, near
 from trivium.text.values import check_scalar, check_text
 from trivium.types import (
@@ -140,8 +141,17 @@ class Documents:
     ) -> tuple[StoredChunk, Neighbours]:
         """One passage, counted from 0, and its neighbours."""
         found = self.numbered_passage(self.get(document, within), index, within)
-        around = self._backend.documents.around([found.id], before, after, within)
-        return found, around.get(found.id, Neighbours())
+        around = surrounding(
+            self._backend.documents,
+            [found],
+            within,
+            before=before,
+            after=after,
+            messages=max(before, after),
+        ).get(found.id, Neighbours())
+        return found, Neighbours(
+            around.before[-before:] if before else (), around.after[:after] if after else ()
+        )
 
     def numbered_passage(self, document: Document, index: int, within: Where) -> StoredChunk:
         for chunk in self._backend.documents.passages(document.id, within):

@@ -174,6 +174,11 @@ class Documents(Protocol):
         out."""
         ...
 
+    def beside(self, document: Document, prefix: str, most: int, where: Where) -> Neighbours:
+        """Up to so many chunks of other documents before and after this one: of the same type and
+        collection, whose uris begin with `prefix`, in the order of their uris."""
+        ...
+
 
 class Writer(Protocol):
     """Everything that changes documents. Each change is whole: searches see all of it, or none."""

@@ -1,13 +1,46 @@
 """Puts the text around a passage beside it: the end of the chunk before, the start of the next.
 
-Chunks overlap; what the passage itself holds is not repeated. Pure over chunks.
+Chunks overlap; what the passage itself holds is not repeated. A message of a synced conversation is
+a document of its own: there, the messages before and after it are what stands around it.
 """
 
 from __future__ import annotations
 
-from trivium.types import Neighbours, StoredChunk
+from collections.abc import Sequence
+
+from trivium.ports import Documents
+from trivium.types import ChunkId, Document, Neighbours, StoredChunk, Where
 
 CHARACTERS = 500  # on each side
+MESSAGES = 5  # on each side of one: a message of chat has 20 words, so more would not fit
+_MESSAGE = "message/slack"
+
+
+def surrounding(
+    documents: Documents,
+    found: Sequence[StoredChunk],
+    where: Where,
+    *,
+    before: int = 1,
+    after: int = 1,
+    messages: int = MESSAGES,
+) -> dict[ChunkId, Neighbours]:
+    """Up to so many chunks before and after each. Where a message is all there is of its document,
+    the messages before and after it: up to so many on each side."""
+    near = dict(documents.around([one.id for one in found], before, after, where))
+    for one in found:
+        own, prefix = near.get(one.id), conversation_of(one.document)
+        if prefix and own is not None and not (own.before and own.after):
+            said = documents.beside(one.document, prefix, messages, where)
+            near[one.id] = Neighbours(own.before or said.before, own.after or said.after)
+    return near
+
+
+def conversation_of(document: Document) -> str:
+    """What the uris of all its messages begin with, and sort by time after; empty: it is no message
+    of one. `slack:NAME/CHANNEL/TIME`, and the time of a reply after that of its thread."""
+    parts = document.uri.split("/", 2)
+    return f"{parts[0]}/{parts[1]}/" if document.media_type == _MESSAGE and parts[2:] else ""
 
 
 def context(found: StoredChunk, around: Neighbours) -> tuple[str, str]:
@@ -15,9 +48,20 @@ def context(found: StoredChunk, around: Neighbours) -> tuple[str, str]:
     chunk = found.chunk
     before = after = ""
     if around.before:
-        near = around.before[-1].chunk
-        before = near.text[: max(0, chunk.start - near.start)][-CHARACTERS:]
+        near = around.before[-1]
+        if near.document.id == found.document.id:
+            before = near.chunk.text[: max(0, chunk.start - near.chunk.start)][-CHARACTERS:]
+        else:
+            before = "\n".join(map(_said, around.before))[-CHARACTERS:]
     if around.after:
-        near = around.after[0].chunk
-        after = near.text[max(0, chunk.end - near.start) :][:CHARACTERS]
+        near = around.after[0]
+        if near.document.id == found.document.id:
+            after = near.chunk.text[max(0, chunk.end - near.chunk.start) :][:CHARACTERS]
+        else:
+            after = "\n".join(map(_said, around.after))[:CHARACTERS]
     return before, after
+
+
+def _said(message: StoredChunk) -> str:
+    authors = ", ".join(message.chunk.place.authors)
+    return f"{authors}: {message.chunk.text}" if authors else message.chunk.text

@@ -44,7 +44,9 @@ class Boost:
 
     def holds(self, found: StoredChunk) -> bool:
         if self.condition is not None:
-            return matches(found.document, OWNER.narrowed(self.condition))
+            return matches(
+                found.document, OWNER.narrowed(self.condition), lambda: (found.chunk.place,)
+            )
         return self.section in map(fold, (found.chunk.section, *found.chunk.headings))
 
 

@@ -16,7 +16,7 @@ from trivium.ports import Backend, Embedder, Generator, Lexicon, Reranker, Weigh
 from trivium.results import Analysis, Result, Results, Suggestion
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
-from trivium.search.expand import context
+from trivium.search.expand import context, surrounding
 from trivium.search.fuse import Fused, by_document
 from trivium.search.gather import Candidate, Matcher, by_rule, gather
 from trivium.search.grasp import Passages
@@ -340,8 +340,8 @@ class Searcher:
     ) -> tuple[Result, ...]:
         around: Mapping[ChunkId, Neighbours] = {}
         if request.expand:
-            ids = [candidate.found.id for candidate in candidates]
-            around = self._backend.documents.around(ids, 1, 1, request.where)
+            found = [candidate.found for candidate in candidates]
+            around = surrounding(self._backend.documents, found, request.where)
             progress.clock.lap("expand")
         return tuple(
             _result(rank, candidate, around.get(candidate.found.id))

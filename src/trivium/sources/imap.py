@@ -21,6 +21,7 @@ from urllib.parse import quote
 from trivium.errors import BadSetting, SourceNonsense, SourceRefused, SourceUnreachable
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
+from trivium.sources.kinds import needed_secret
 
 _PAGE = 50  # messages of one request
 _SECONDS = 60.0
@@ -232,9 +233,7 @@ def _decoded(name: str) -> str:
 
 
 def _make(asked: SourceAsked) -> ImapSource:
-    password = asked.secrets.get("password", "")
-    if not password:
-        raise BadSetting("IMAP needs the secret `password`.", fix="Say where to find it.")
+    password = needed_secret(asked, "imap", "password")
     encrypted = asked.on("tls", True)
     port = asked.option("port", "993" if encrypted else "143")
     if not port.isdecimal():

@@ -57,6 +57,22 @@ def kind_of(name: str) -> SourceKind:
     return found
 
 
+def usual_variable(kind: str, secret: str) -> str:
+    """The environment variable in which a secret is looked for if nobody says where it is."""
+    return f"TRIVIUM_{kind}_{secret}".replace("-", "_").upper()
+
+
+def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
+    """One that a kind can't do without. Raises BadSetting."""
+    if found := asked.secrets.get(name):
+        return found
+    raise BadSetting(
+        f"{kind} needs the secret `{name}`.",
+        fix=f"Set {usual_variable(kind, name)}, or say where it is: {name}=env:NAME or"
+        f" {name}=file:PATH.",
+    )
+
+
 def make(kind: SourceKind, asked: SourceAsked) -> SyncSource:
     """Raises BadSetting where an option is unknown or missing."""
     for name in asked.options:

@@ -12,9 +12,10 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from trivium.errors import BadSetting, SourceNonsense, SourceRefused
+from trivium.errors import SourceNonsense, SourceRefused
 from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
+from trivium.sources.kinds import needed_secret
 from trivium.sources.service import Service
 from trivium.sources.texts import text_put
 
@@ -207,9 +208,7 @@ def budget(headers: Mapping[str, str]) -> float:
 
 
 def _make(asked: SourceAsked) -> LinearSource:
-    key = asked.secrets.get("key", "")
-    if not key:
-        raise BadSetting("Linear needs the secret `key`.", fix="Say where to find it.")
+    key = needed_secret(asked, "linear", "key")
     service = Service("Linear", asked.option("url", URL), {"Authorization": key}, budget)
     return LinearSource(service, asked.several("teams"))
 

@@ -12,9 +12,9 @@ import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from trivium.errors import BadSetting
 from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
+from trivium.sources.kinds import needed_secret
 from trivium.sources.service import NotThere, Service
 from trivium.sources.texts import text_put
 
@@ -265,9 +265,7 @@ def _line(block: Told) -> str:
 
 
 def _make(asked: SourceAsked) -> NotionSource:
-    token = asked.secrets.get("token", "")
-    if not token:
-        raise BadSetting("Notion needs the secret `token`.", fix="Say where to find it.")
+    token = needed_secret(asked, "notion", "token")
     headers = {"Authorization": f"Bearer {token}", "Notion-Version": VERSION}
     return NotionSource(Service("Notion", asked.option("url", URL), headers))
 

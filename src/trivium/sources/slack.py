@@ -36,6 +36,7 @@ from trivium.ports import (
     Wait,
 )
 from trivium.ports.sync import Deletions
+from trivium.sources.kinds import needed_secret
 from trivium.sources.service import Service, retry_after
 from trivium.sources.slack_messages import (
     Channel,
@@ -463,9 +464,7 @@ def _kept(heads: _Heads, channel: str, there: Only) -> _Heads:
 
 
 def _make(asked: SourceAsked) -> SlackSource:
-    token = asked.secrets.get("token", "")
-    if not token:
-        raise BadSetting("Slack needs the secret `token`.", fix="Say where to find it.")
+    token = needed_secret(asked, "slack", "token")
     try:
         lookback = float(asked.option("lookback", str(LOOKBACK)))
     except ValueError as reason:

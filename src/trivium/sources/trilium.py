@@ -12,10 +12,11 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from trivium.errors import BadSetting, SourceNonsense
+from trivium.errors import SourceNonsense
 from trivium.extract.composer import describe
 from trivium.ports import Change, Checkpoint, Gone, Put, SourceAsked, SourceKind, Wait
 from trivium.ports.sync import Deletions
+from trivium.sources.kinds import needed_secret
 from trivium.sources.service import NotThere, Service
 
 URL = "http://127.0.0.1:8080/etapi/"
@@ -140,9 +141,7 @@ def _changed(note: Told) -> str:
 
 
 def _make(asked: SourceAsked) -> TriliumSource:
-    token = asked.secrets.get("token", "")
-    if not token:
-        raise BadSetting("Trilium needs the secret `token`.", fix="Say where to find it.")
+    token = needed_secret(asked, "trilium", "token")
     url = asked.option("url", URL)
     url = url if url.rstrip("/").endswith("/etapi") else url.rstrip("/") + "/etapi/"
     return TriliumSource(Service("Trilium", url, {"Authorization": token}), asked.option("search"))

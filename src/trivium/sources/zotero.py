@@ -29,11 +29,10 @@ from trivium.ports.sync import Deletions
 from trivium.sources.files import existing, read, stamp_of
 from trivium.sources.service import Service
 from trivium.sources.texts import text_put
-from trivium.sources.zotero_export import SUFFIXES, ZoteroExportSource
+from trivium.sources.zotero_export import MEDIA_TYPE, SUFFIXES, ZoteroExportSource
 from trivium.types import EVERYONE
 
 URL = "http://127.0.0.1:23119/api/"
-MEDIA_TYPE = "text/x-zotero"
 _PAGE = 100
 _SAVED = 100  # entries between two cursors
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from trivium.ports.sync import Deletions
 from trivium.sources.files import read, stamp_of
 from trivium.types import EVERYONE
 
+MEDIA_TYPE = "text/x-zotero"  # of entries; with a PDF it is that file's
 SUFFIXES = (".bib", ".bibtex", ".json")
 _SAVED = 256  # entries between two cursors
 
@@ -79,7 +81,7 @@ class ZoteroExportSource:
         return sha256(said.encode()).hexdigest()[:16]
 
     def _put(self, key: str, item: Item) -> Put:
-        entry = reference(Blob(f"{key}.csl.json", b""), item, CSL)
+        entry = replace(reference(Blob(f"{key}.csl.json", b""), item, CSL), media_type=MEDIA_TYPE)
         file = self._file(item)
         if file is None:
             return Put(key, f"{key}.csl.json", entry, "", entry.metadata, EVERYONE)

@@ -5,13 +5,13 @@ Knows nothing of SQL. `trivium.store.sql.conditions` says the same in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from operator import eq, ge, gt, le, lt
 from posixpath import basename
-from typing import Any
+from typing import Any, TypeAlias
 
-from trivium.text.filters import BUILT_IN
+from trivium.text.filters import BUILT_IN, OF_PASSAGES
 from trivium.text.normalise import fold
 from trivium.types import (
     EVERYONE,
@@ -24,19 +24,23 @@ from trivium.types import (
     MetaScalar,
     MetaValue,
     Not,
+    Place,
     Where,
 )
 
 _METADATA = "metadata."
 
+Places: TypeAlias = Callable[[], Iterable[Place]]
+
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "lt": lt, "le": le, "gt": gt, "ge": ge}
 
 
-def matches(document: Document, where: Where) -> bool:
-    """Whether a caller may see this document and asks for it."""
+def matches(document: Document, where: Where, places: Places = tuple) -> bool:
+    """Whether a caller may see this document and asks for it. `places`: of the passages that are
+    meant, one of them or all that the document has."""
     allowed = holds_label(document.audience, where)
     inside = where.collections is None or document.collection in where.collections
-    return allowed and inside and _passes(document, where.condition)
+    return allowed and inside and _passes(document, where.condition, places)
 
 
 def holds_label(label: str | None, where: Where) -> bool:
@@ -76,14 +80,22 @@ def comparable_text(value: MetaScalar) -> str:
     return fold(str(value)).strip()
 
 
-def _passes(document: Document, condition: Condition) -> bool:
+def _passes(document: Document, condition: Condition, places: Places) -> bool:
     match condition:
         case AllOf(of):
-            return all(_passes(document, part) for part in of)
+            return all(_passes(document, part, places) for part in of)
         case AnyOf(of):
-            return any(_passes(document, part) for part in of)
+            return any(_passes(document, part, places) for part in of)
         case Not(of):
-            return not _passes(document, of)
+            return not _passes(document, of, places)
+        case Exists(field) | Compare(field) if field in OF_PASSAGES:
+            return any(_stands(place, condition) for place in places())
+        case _:
+            return _holds(document, condition)
+
+
+def _holds(document: Document, condition: Compare | Exists) -> bool:
+    match condition:
         case Exists(field) if field in BUILT_IN:
             return _labels(document, field)[0] != ""
         case Exists(field):
@@ -101,6 +113,26 @@ def _passes(document: Document, condition: Condition) -> bool:
                 return any(_ORDER[op](n, number) for n in held)
             text = comparable_text(value)
             return any(_ORDER[op](t, text) for t, _ in _values(document, field))
+
+
+def _stands(place: Place, condition: Compare | Exists) -> bool:
+    """Whether a passage stands in such a sheet, or in such rows."""
+    match condition:
+        case Exists("sheet"):
+            return bool(place.sheet)
+        case Exists():
+            return place.rows is not None
+        case Compare("sheet", op, value):
+            sheet = comparable_text(place.sheet)
+            return sheet != "" and _ORDER[op](sheet, comparable_text(value))
+        case Compare(_, op, value):
+            number = as_number(value)
+            if place.rows is None or number is None:
+                return False
+            first, last = place.rows
+            if op == "eq":
+                return first <= number <= last
+            return _ORDER[op](first if op in ("lt", "le") else last, number)
 
 
 def _labels(document: Document, field: str) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ from trivium.types import (
     Exists,
     Metadata,
     Not,
+    Place,
     Processed,
     Signal,
     Where,
@@ -68,7 +69,11 @@ _LEAVES: st.SearchStrategy[Condition] = st.one_of(
         Compare, st.just("year"), st.sampled_from(["eq", "lt", "ge"]), st.integers(2018, 2022)
     ),
     st.builds(Compare, st.just("tags"), st.just("eq"), st.sampled_from(["RED", "blue"])),
-    st.builds(Exists, st.sampled_from(["year", "tags", "category"])),
+    st.builds(Exists, st.sampled_from(["year", "tags", "category", "sheet", "row"])),
+    st.builds(Compare, st.just("sheet"), st.just("eq"), st.sampled_from(["c", "B", "x"])),
+    st.builds(
+        Compare, st.just("row"), st.sampled_from(["eq", "lt", "ge", "gt"]), st.integers(0, 4)
+    ),
 )
 _CONDITIONS = st.recursive(
     _LEAVES,
@@ -100,6 +105,9 @@ _DOCUMENTS: st.SearchStrategy[Processed] = st.builds(
         metadata=metadata,
         reader=reader,
         fingerprint=fingerprint,
+        places=[
+            Place(sheet=text[:1].upper(), rows=(n, n + 2)) for n, text in enumerate(paragraphs)
+        ],
     ),
     _URIS,
     _PARAGRAPHS,

@@ -25,6 +25,7 @@ from trivium.types import (
     Condition,
     Exists,
     Not,
+    Place,
     Signal,
     Where,
 )
@@ -173,6 +174,31 @@ class DocumentsContract:
             second,
         ]
 
+    def test_documents_beside_one_are_those_before_and_after_by_their_uris(
+        self, backend: Backend
+    ) -> None:
+        put(
+            backend,
+            sample("s:a/C1/3", "Five.", "Six."),
+            sample("s:a/C1/1", "One."),
+            sample("s:a/C1/1/2", "Three.", audience="dm-only"),
+            sample("s:a/C2/2", "Elsewhere."),
+            sample("s:a/C1/2", "Four."),
+            sample("s:a/C1/1/1", "Two."),
+            sample("s:a/C1/4", "Seven.", collection="other"),
+        )
+
+        def said(uri: str, most: int, where: Where) -> tuple[list[str], list[str]]:
+            document = backend.documents.find(uri, "default")
+            assert document is not None
+            near = backend.documents.beside(document, "s:a/C1/", most, where)
+            return [c.chunk.text for c in near.before], [c.chunk.text for c in near.after]
+
+        assert said("s:a/C1/1/2", 9, OWNER) == (["One.", "Two."], ["Four.", "Five.", "Six."])
+        assert said("s:a/C1/2", 1, OWNER) == (["Three."], ["Five."])
+        assert said("s:a/C1/2", 2, Where(frozenset())) == (["One.", "Two."], ["Five.", "Six."])
+        assert said("s:a/C1/1", 1, OWNER) == ([], ["Two."])
+
     def test_neighbours_and_vectors_obey_the_filter(self, backend: Backend) -> None:
         (secret,) = put(backend, sample("a.md", "One.", "Two.", audience="dm-only"))
         ids = [c.id for c in backend.documents.passages(secret, OWNER)]
@@ -231,6 +257,51 @@ class DocumentsContract:
             hits = backend.signals.search(signal, probe("lamp"), where, ALL)
             chunks = backend.documents.chunks([hit.chunk_id for hit in hits], where)
             assert {c.document.uri for c in chunks} == expected
+
+    @pytest.mark.parametrize(
+        ("condition", "documents", "passages"),
+        [
+            (Compare("sheet", "eq", "übersicht"), {"a.xlsx"}, {"lamp one", "lamp two"}),
+            (Compare("row", "eq", "12"), {"a.xlsx", "b.xlsx"}, {"lamp two", "lamp four"}),
+            (Compare("row", "ge", 20), {"a.xlsx"}, {"lamp two"}),
+            (Compare("row", "lt", 10), {"a.xlsx", "b.xlsx"}, {"lamp one", "lamp three"}),
+            (Compare("row", "eq", "x"), set(), set()),
+            (Exists("sheet"), {"a.xlsx", "b.xlsx"}, {"lamp one", "lamp two", "lamp three"}),
+            (
+                AllOf((Compare("sheet", "eq", "Übersicht"), Compare("row", "le", 9))),
+                {"a.xlsx"},
+                {"lamp one"},
+            ),
+            (
+                Not(Compare("sheet", "eq", "Notes")),
+                {"a.xlsx", "c.md"},
+                {"lamp one", "lamp two", "lamp four", "lamp five"},
+            ),
+            (Not(Exists("row")), {"c.md"}, {"lamp five"}),
+        ],
+    )
+    def test_filters_by_sheet_and_row_find_passages(
+        self, backend: Backend, condition: Condition, documents: set[str], passages: set[str]
+    ) -> None:
+        """Of documents those that have such a passage."""
+        summary, notes = Place(sheet="Übersicht", rows=(1, 9)), Place(sheet="Notes", rows=(2, 9))
+        more = Place(sheet="Übersicht", rows=(10, 20))
+        put(
+            backend,
+            sample("a.xlsx", "lamp one", "lamp two", places=[summary, more]),
+            sample("b.xlsx", "lamp three", "lamp four", places=[notes, Place(rows=(10, 12))]),
+            sample("c.md", "lamp five"),
+        )
+        assert uris(backend, condition) == documents
+        where = Where(None, condition)
+        for signal in Signal:
+            hits = backend.signals.search(signal, probe("lamp"), where, ALL)
+            ids = [hit.chunk_id for hit in hits]
+            found = backend.documents.chunks(ids, where)
+            assert {c.chunk.text for c in found} == passages
+            assert backend.signals.vectors(ids, where).keys() == set(ids)
+            all_ids = backend.signals.sample(ALL, OWNER)[1]
+            assert {c.id for c in backend.documents.chunks(all_ids, where)} == set(ids)
 
     def test_no_caller_sees_beyond_their_audiences(self, backend: Backend) -> None:
         secret, _ = put(

@@ -19,6 +19,7 @@ from trivium.types import (
     Element,
     Extraction,
     Metadata,
+    Place,
     Probe,
     Processed,
     Signal,
@@ -74,17 +75,18 @@ def sample(
     fingerprint: str = "sample",
     original: str = "",
     sender: str = "",
+    places: Sequence[Place] = (),
 ) -> Processed:
     """A processed document with one chunk for each paragraph. With a reader it counts as read from
-    bytes, so that equal ones may be one document."""
+    bytes, so that equal ones may be one document. `places`: of its paragraphs, in their order."""
     text = "\n\n".join(paragraphs)
     chunks, elements, start = [], [], 0
     headings = (title,) if title else ()
     for index, paragraph in enumerate(paragraphs):
         end = start + len(paragraph)
-        place = index + 1
-        chunks.append(Chunk(index, start, end, paragraph, headings, paragraph=place))
-        elements.append(Element("paragraph", start, end, headings, paragraph=place))
+        number, place = index + 1, places[index] if places else Place()
+        chunks.append(Chunk(index, start, end, paragraph, headings, paragraph=number, place=place))
+        elements.append(Element("paragraph", start, end, headings, paragraph=number, place=place))
         start = end + 2
     texts = [chunk.embedded_text for chunk in chunks]
     return Processed(

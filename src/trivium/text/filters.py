@@ -5,9 +5,11 @@
     authors:"Le Guin" OR category:rules   either; OR binds less than standing side by side
     -language:de  NOT (a:1 OR b:2)       not
     isbn:*                               the document has a value
+    sheet:Budget row:10..20              passages of a table, by where they stand in it
 
-Fields are those every document has (`BUILT_IN`) and any of its metadata. Raises BadFilter, which
-names what it did not understand; knows nothing of which metadata a library holds.
+Fields are those every document has (`BUILT_IN`), those of passages of tables (`OF_PASSAGES`) and
+any of a document's metadata. Raises BadFilter, which names what it did not understand; knows
+nothing of which metadata a library holds.
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ from trivium.types import AllOf, AnyOf, Compare, Condition, Exists, MetaScalar, 
 # a metadata field that bears one of these names.
 BUILT_IN = ("collection", "category", "audience", "source", "type", "language", "added", "updated")
 DATES = ("added", "updated")
+# Where a passage stands in a workbook. A search finds the passages that have them; a list of
+# documents those with such a passage. `row` holds for every row between a passage's first and last.
+OF_PASSAGES = ("sheet", "row")
 _AFTER_ANY_TIME = "\uffff"  # sorts behind every time of a day: 2024-05-01T12:00 < 2024-05-01\uffff
 _DEEPEST = 50
 _FEWER = "Give the documents a label or a metadata field, and filter by that."
@@ -181,7 +186,7 @@ def _equal(field: str, value: _Value) -> Condition:
 
 
 def _ordered(field: str, op: Operator, value: _Value) -> Compare:
-    if field in BUILT_IN and field not in DATES:
+    if field == "sheet" or (field in BUILT_IN and field not in DATES):
         raise BadFilter(f"You can't compare `{field}` with < or >.", fix=f"Write `{field}:VALUE`.")
     if field in DATES:
         if not _DATE.fullmatch(value.text):
@@ -216,3 +221,7 @@ def _not_understood(token: re.Match[str]) -> BadFilter:
 def fields_of(condition: Condition) -> frozenset[str]:
     """Every field that a condition looks at."""
     return frozenset(leaf.field for leaf in _leaves(condition))
+
+
+def looks_at_passages(condition: Condition) -> bool:
+    return any(leaf.field in OF_PASSAGES for leaf in _leaves(condition))

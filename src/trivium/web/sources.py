@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from trivium.access import Caller
 from trivium.errors import TriviumError
 from trivium.http.asked import Here, Owner, Server
-from trivium.http.routes.sync import told
-from trivium.library import Verified, seconds_of
+from trivium.http.routes.sync import LONGEST_WAIT, told
+from trivium.library import Verified, period_of, seconds_of
 from trivium.pace import time_left
 from trivium.sources import kinds
 from trivium.web.pages import PageRoute, page
@@ -71,7 +71,7 @@ async def steer(
 ) -> Response:
     sync = server.library.sync
     if act == "verify":
-        found = await server.read(partial(sync.verify, source))
+        found = await server.read(partial(sync.verify, source, longest_wait=LONGEST_WAIT))
         return await _page(request, server, caller, found)
     acts: dict[str, Callable[[], object]] = {
         "run": partial(sync.ask, source),
@@ -95,6 +95,7 @@ async def _page(
                 "told": told(library, one),
                 "failures": library.sync.failures(one.name)[:SHOWN],
                 "left": time_left(one.run.seconds_left),
+                "every": period_of(one.every),
             }
             for one in library.sync.all()
         ]

@@ -26,6 +26,7 @@ from trivium.sources import kinds as known
 from trivium.work import KeptSource
 
 router = APIRouter(prefix="/v1", tags=["sync"])
+LONGEST_WAIT = 10.0  # seconds that a request waits for a service; a terminal has more time
 Name = Annotated[str, Path(min_length=1, max_length=64)]
 
 
@@ -112,7 +113,8 @@ async def verify(
     ids: Annotated[bool, Query(description="Compare only which items exist.")] = False,
 ) -> Answered:
     """Compare the source with the library item by item. Changes nothing."""
-    found = await server.read(partial(server.library.sync.verify, name, ids_only=ids))
+    act = partial(server.library.sync.verify, name, ids_only=ids, longest_wait=LONGEST_WAIT)
+    found = await server.read(act)
     rows = [DifferenceAnswer(one.item, one.kind, one.reason) for one in found.differences]
     return Answered(VerifiedAnswer(name, found.compared, rows))
 

@@ -6,7 +6,7 @@
 """
 
 from trivium.library.sync.items import uri_prefix
-from trivium.library.sync.kept import Sync, seconds_of
+from trivium.library.sync.kept import Sync, period_of, seconds_of
 from trivium.library.sync.running import SyncEvent, SyncOptions
 from trivium.library.sync.verifying import Difference, Verified
 
@@ -16,6 +16,7 @@ __all__ = [
     "SyncEvent",
     "SyncOptions",
     "Verified",
+    "period_of",
     "seconds_of",
     "uri_prefix",
 ]

@@ -11,14 +11,21 @@ from pathlib import Path
 from threading import Event
 
 from trivium import config
-from trivium.errors import BadSetting, LibraryBusy, SourceExists, SourceNotFound, SourcePaused
+from trivium.errors import (
+    BadSetting,
+    LibraryBusy,
+    SourceExists,
+    SourceNotFound,
+    SourcePaused,
+    SourceUnreachable,
+)
 from trivium.library.current import CurrentModel
 from trivium.library.sync.items import age, held, slices
 from trivium.library.sync.putting import Putting
 from trivium.library.sync.running import INCREMENTAL, WAITED, Run, SyncEvent, SyncOptions
 from trivium.library.sync.segments import SEGMENT
 from trivium.library.sync.verifying import Verified, Verifying
-from trivium.ports import Backend, SourceAsked, SyncSource, Waiting
+from trivium.ports import Backend, SourceAsked, SyncSource, Wait, Waiting
 from trivium.sources import kinds
 from trivium.store.clock import now
 from trivium.text.values import check_labels, check_text
@@ -27,7 +34,7 @@ from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _EVERY = re.compile(r"(\d+)\s*(s|m|h|d)?")
-_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, None: 1}
+_SECONDS: dict[str | None, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, None: 1}
 
 
 def seconds_of(every: str) -> int:
@@ -36,6 +43,12 @@ def seconds_of(every: str) -> int:
     if found is None:
         raise BadSetting(f"{every!r} isn't a period.", fix="Write 90s, 10m, 1h or 1d.")
     return int(found[1]) * _SECONDS[found[2]]
+
+
+def period_of(seconds: int) -> str:
+    """As `seconds_of` reads it: 10m, 1h."""
+    unit = next(name for name in "dhms" if seconds % _SECONDS[name] == 0)
+    return f"{seconds // _SECONDS[unit]}{unit}" if seconds else ""
 
 
 class Sync:
@@ -150,8 +163,9 @@ class Sync:
         opened = self._make(source)
         if options.dry:
             verifying = Verifying(self._backend, source, opened)
-            counts = verifying.would_do("" if options.full else source.cursor)
-            return SyncRun(started_at=now(), ended_at=now(), full=options.full, counts=dict(counts))
+            counts, rest = verifying.would_do("" if options.full else source.cursor)
+            at = now()
+            return SyncRun(at, at, full=options.full, counts=dict(counts), message=rest)
         with ExitStack() as stack:
             try:
                 lease = self._backend.leases.hold(_lease(name), f"syncing {name}", patience=0)
@@ -178,18 +192,26 @@ class Sync:
         name: str,
         *,
         ids_only: bool = False,
-        wait: Callable[[float], object] | None = None,
+        longest_wait: float | None = None,
         on_event: Callable[[SyncEvent], None] = lambda event: None,
     ) -> Verified:
         """Compare the source and the library item by item; nothing is changed. `ids_only`: only
-        which items are there, not what they say."""
+        which items are there, not what they say. `longest_wait`: seconds; where the service asks
+        for a longer pause, raises SourceUnreachable."""
         source = self.get(name)
+
+        def wait(asked: Wait) -> None:
+            if longest_wait is not None and asked.seconds > longest_wait:
+                raise SourceUnreachable(
+                    f"Couldn't verify {name}: {asked.reason}",
+                    fix=f"Run `trivium sync verify {name}`, which waits as long as it takes.",
+                    on_page="Try again later, or verify it in a terminal, where Trivium waits.",
+                )
+            on_event(SyncEvent(WAITED, message=asked.reason))
+            Event().wait(asked.seconds)
+
         verifying = Verifying(self._backend, source, self._make(source))
-        return verifying.verify(
-            wait or Event().wait,
-            lambda reason: on_event(SyncEvent(WAITED, message=reason)),
-            ids_only=ids_only,
-        )
+        return verifying.verify(wait, ids_only=ids_only)
 
 
 def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
@@ -199,7 +221,11 @@ def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
         if name not in kind.secrets:
             known = ", ".join(kind.secrets) or "none"
             raise BadSetting(f"{kind.name} has no secret `{name}`.", fix=f"Choose from {known}.")
-    secrets = {name: config.secret(name, place) for name, place in source.secrets.items()}
+    usual = {
+        name: config.usual_secret(kinds.usual_variable(kind.name, name)) for name in kind.secrets
+    }
+    named = {name: config.secret(name, place) for name, place in source.secrets.items()}
+    secrets = {name: value for name, value in (usual | named).items() if value}
     return kinds.make(kind, SourceAsked(source.options, secrets, own))
 
 

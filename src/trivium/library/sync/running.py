@@ -99,6 +99,7 @@ class Run:
         self._ends = ""  # why the run ends before the source has told everything
         self._not_before = ""
         self._was_cut_short = False  # the run before this one
+        self._added_beside_cursor = False  # by a comparison of ids
         self._started, self._steps = monotonic(), (0, 0)
         self.record = SyncRun()
 
@@ -118,7 +119,7 @@ class Run:
         )
         self._save()
 
-    def _finish(self, *, code: str = "", message: str = "", listed_at: str = "") -> None:
+    def _finish(self, *, code: str = "", message: str = "", listed_at: str) -> None:
         self.record = replace(
             self.record,
             ended_at=now(),
@@ -127,7 +128,7 @@ class Run:
             code=code,
             message=message or self._ends,
             not_before=self._not_before,
-            listed_at=listed_at or self.record.listed_at,
+            listed_at=listed_at,
         )
         self._save()
 
@@ -160,26 +161,28 @@ class Run:
             self._putting.embed_missing(self._on_wait)
             self._finish(listed_at=listed_at)
         except BaseException as error:
-            self._finish(**_told(error))
+            self._finish(**_told(error), listed_at=self.record.listed_at)
             raise
         return self.record
 
     def _work(self) -> str:
-        """When all ids were compared, if they were."""
+        """When all ids were last compared; empty: the next run has to."""
         failed = [one.item for one in self._backend.sources.failures(self._source.name)]
         if failed and isinstance(self._opened, RetryingSource) and not self._options.full:
             self._follow(self._opened.again(failed))
         cursor = "" if self._options.full else self._source.cursor
         seen = self._follow(self._opened.changes(cursor)) if not self._ends else set()
         if self._ends or self._opened.deletions == "kept":
-            return ""
+            return self.record.listed_at
         if not cursor and not self._options.compare:
             self._forget_others(seen)
         elif self._options.compare or self._is_to_compare():
             self._compare_ids()
         else:
-            return ""
-        return "" if self._ends else now()
+            return self.record.listed_at
+        if self._ends:
+            return self.record.listed_at
+        return "" if self._added_beside_cursor and self._opened.deletions == "told" else now()
 
     def _follow(self, changes: Iterator[Change]) -> set[str]:
         """The ids that were told of as being there."""
@@ -281,11 +284,11 @@ class Run:
     # --- what the source doesn't have any more
 
     def _is_to_compare(self) -> bool:
-        """Where a run was cut short, the library may hold items that its cursor doesn't know of:
-        nobody would tell that they are gone."""
+        """Where a run was cut short, or the last comparison added items, the library may hold some
+        that its cursor doesn't know of: nobody would tell that they are gone."""
         match self._opened.deletions:
             case "told":
-                return self._was_cut_short
+                return self._was_cut_short or not self.record.listed_at
             case "compared":
                 last = self.record.listed_at
                 return not last or age(last) > _LIST_HOURS * 3_600
@@ -305,6 +308,7 @@ class Run:
         missing = sorted(listed - here)
         if missing and isinstance(self._opened, RetryingSource):
             self._follow(self._opened.again(missing))
+            self._added_beside_cursor = True
 
     def _forget_others(self, listed: set[str]) -> None:
         prefix = uri_prefix(self._source)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from trivium.errors import ReadError
 from trivium.ingest.outcomes import Fate
 from trivium.library.sync.items import digest_of, held, item_of, uri_prefix, uris_of
-from trivium.ports import Backend, Failed, Gone, Only, Put, SyncSource, Wait
+from trivium.library.sync.segments import SEGMENT
+from trivium.ports import Backend, Change, Failed, Gone, Only, Put, SyncSource, Wait
 from trivium.types import OWNER, Document
 from trivium.work import KeptSource, SyncFailure
 
 REMOVED = "removed"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,30 @@ class Verified:
         return not self.differences
 
 
+class _Told(Generic[T]):
+    """By item: what was told last of it counts. A workspace tells of each thread what is there of
+    it, so what lies below an id is found without a look at all others."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, T] = {}
+        self._below: defaultdict[str, set[str]] = defaultdict(set)
+
+    def take(self, id_: str, value: T) -> None:
+        if id_ not in self.items:
+            for end in (at + 1 for at, letter in enumerate(id_) if letter == "/"):
+                self._below[id_[:end]].add(id_)
+        self.items[id_] = value
+
+    def drop(self, change: Gone | Only) -> None:
+        above = f"{change.id}/" if isinstance(change, Gone) else change.prefix
+        near = self._below.get(above, set()) if above.endswith("/") else self.items
+        if isinstance(change, Gone):
+            near = {change.id, *near}
+        for id_ in [one for one in near if change.drops(one)]:
+            self.items.pop(id_, None)
+            self._below[above].discard(id_)
+
+
 class Verifying:
     """One source beside the library."""
 
@@ -46,24 +73,22 @@ class Verifying:
         self._source = source
         self._opened = opened
 
-    def verify(
-        self, pause: Callable[[float], object], on_wait: Callable[[str], None], *, ids_only: bool
-    ) -> Verified:
+    def verify(self, wait: Callable[[Wait], None], *, ids_only: bool) -> Verified:
         source, opened = self._source, self._opened
         failed = {one.item: one for one in self._backend.sources.failures(source.name)}
         hidden: tuple[str, ...] = ()
-        found: dict[str, list[Difference]] = {}  # by item: what is told last of it counts
-        for item in _listing(opened) if ids_only else opened.changes(""):
+        told: _Told[list[Difference]] = _Told()
+        listed = _listing(opened) if ids_only else opened.changes("")
+        for item, document in self._looked_up(listed):
             if isinstance(item, Wait):
-                on_wait(item.reason)
-                pause(item.seconds)
+                wait(item)
             elif isinstance(item, Put | Failed):
-                found[item.id] = list(self._compared(item, failed, ids_only))
+                told.take(item.id, list(self._compared(item, document, failed, ids_only)))
                 if isinstance(item, Failed) and item.hides:
                     hidden += (item.hides,)
             elif isinstance(item, Gone | Only):
-                for id_ in [one for one in found if item.drops(one)]:
-                    del found[id_]
+                told.drop(item)
+        found = told.items
         compared = len(found)
         prefix = uri_prefix(source)
         for uri in held(self._backend, source) if opened.deletions != "kept" else ():
@@ -73,42 +98,51 @@ class Verifying:
         every = tuple(one for id_ in sorted(found) for one in found[id_])
         return Verified(source.name, compared, every)
 
-    def would_do(self, cursor: str) -> Counter[str]:
-        """What a run from this cursor would count, as far as the source tells at once."""
+    def would_do(self, cursor: str) -> tuple[Counter[str], str]:
+        """What a run from this cursor would count; and where the service asks for a pause, why that
+        isn't all."""
         source, prefix = self._source, uri_prefix(self._source)
-        last: dict[str, str] = {}
-        for change in self._opened.changes(cursor):
+        told: _Told[str] = _Told()
+        for change, document in self._looked_up(self._opened.changes(cursor)):
             if isinstance(change, Put):
-                document = self._document(change.id)
                 fate = Fate.ADDED if document is None else Fate.UPDATED
                 if document and not list(self._differences(change, document)):
                     fate = Fate.UNCHANGED
-                last[change.id] = fate.value
+                told.take(change.id, fate.value)
             elif isinstance(change, Failed):
-                last[change.id] = Fate.FAILED.value
+                told.take(change.id, Fate.FAILED.value)
             elif isinstance(change, Gone | Only):
-                last = {id_: fate for id_, fate in last.items() if not change.drops(id_)}
-                uris = uris_of(self._backend, source, [change])
-                last |= {uri.removeprefix(prefix): REMOVED for uri in uris}
+                told.drop(change)
+                for uri in uris_of(self._backend, source, [change]):
+                    told.take(uri.removeprefix(prefix), REMOVED)
             elif isinstance(change, Wait):
-                return Counter(last.values())
+                return Counter(told.items.values()), f"That isn't all: {change.reason}"
         if not cursor and self._opened.deletions != "kept":
             ids = (uri.removeprefix(prefix) for uri in held(self._backend, source))
-            last |= {id_: REMOVED for id_ in ids if id_ not in last}
-        return Counter(last.values())
+            told.items.update({id_: REMOVED for id_ in ids if id_ not in told.items})
+        return Counter(told.items.values()), ""
 
-    def _document(self, id_: str) -> Document | None:
-        uri = uri_prefix(self._source) + id_
-        return self._backend.documents.find(uri, self._source.collection)
+    def _looked_up(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Document | None]]:
+        """With the documents of what is there, asked for some at a time: one by one takes 1 ms."""
+        prefix = uri_prefix(self._source)
+        for some in _batches(changes):
+            uris = [prefix + one.id for one in some if isinstance(one, Put)]
+            known = self._backend.documents.find_all(uris, self._source.collection) if uris else {}
+            for one in some:
+                yield one, known.get(prefix + one.id) if isinstance(one, Put) else None
 
     def _compared(
-        self, item: Put | Failed, failed: Mapping[str, SyncFailure], ids_only: bool
+        self,
+        item: Put | Failed,
+        document: Document | None,
+        failed: Mapping[str, SyncFailure],
+        ids_only: bool,
     ) -> Iterator[Difference]:
         if isinstance(item, Failed):
             yield Difference(item.id, "unreadable", item.message)
             return
-        document, run = self._document(item.id), self._source.run
         if document is None:
+            run = self._source.run
             if item.id in failed:
                 why = f"Couldn't add it: {failed[item.id].message}"
             elif not run.ended_at:
@@ -142,6 +176,17 @@ class Verifying:
         if label != document.audience:
             why = f"The source shows it to `{label}`, the library to `{document.audience}`."
             yield Difference(put.id, "audience", why)
+
+
+def _batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
+    """A pause that a service asks for ends one, so that nobody waits for it before it is due."""
+    some: list[Change] = []
+    for change in changes:
+        some.append(change)
+        if isinstance(change, Wait) or len(some) >= SEGMENT:
+            yield some
+            some = []
+    yield some
 
 
 def _listing(source: SyncSource) -> Iterator[Put | Wait]:

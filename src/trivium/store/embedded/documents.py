@@ -17,6 +17,7 @@ from sqlalchemy import Dialect, Engine
 from trivium.store.embedded.database import read_rows, sequence_of
 from trivium.store.sql.documents import SqlDocuments, chunks_by_id
 from trivium.store.sql.rows import chunk_of, document_of
+from trivium.text.filters import looks_at_passages
 from trivium.types import OWNER, ChunkId, Document, Label, StoredChunk, Where
 
 Row: TypeAlias = tuple[Any, ...]
@@ -50,7 +51,7 @@ class FolderDocuments(SqlDocuments):
         return dict(known)
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
-        if not 0 < len(ids) <= _MOST:
+        if not 0 < len(ids) <= _MOST or looks_at_passages(where.condition):
             return super().chunks(ids, where)
         number = len(ids) + -len(ids) % _STEP
         statement = self._statement(where, number)

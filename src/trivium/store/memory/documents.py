@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from trivium.history import Interpretation
 from trivium.ports import Summarised
@@ -20,6 +21,7 @@ from trivium.types import (
     DocumentId,
     Label,
     Neighbours,
+    Place,
     StoredChunk,
     Where,
 )
@@ -33,7 +35,9 @@ class MemoryDocuments:
         self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
         passing = [
-            d for i, d in sorted(self._held.documents.items()) if i > after and matches(d, where)
+            d
+            for i, d in sorted(self._held.documents.items())
+            if i > after and matches(d, where, partial(self._places, i))
         ]
         return passing[:limit]
 
@@ -129,6 +133,9 @@ class MemoryDocuments:
             if found
         ]
 
+    def _places(self, document: DocumentId) -> Iterator[Place]:
+        return (e.chunk.place for e in self._held.entries.values() if e.document == document)
+
     def _one(self, document: DocumentId, where: Where, number: int | None) -> Kept | None:
         past = self._visible_past(document, where)
         wanted = [k for k in past if k.about.number == number or (k.about.active and not number)]
@@ -136,7 +143,7 @@ class MemoryDocuments:
 
     def _visible_past(self, document: DocumentId, where: Where) -> list[Kept]:
         known = self._held.documents.get(document)
-        if known is None or not matches(known, where):
+        if known is None or not matches(known, where, partial(self._places, document)):
             return []
         return [one for one in self._held.past[document] if holds_label(one.about.audience, where)]
 
@@ -144,7 +151,7 @@ class MemoryDocuments:
         found = []
         for chunk_id in ids:
             entry = self._held.entries.get(chunk_id)
-            if entry and matches(self._held.documents[entry.document], where):
+            if entry and self._held.passes(entry, where):
                 found.append(
                     StoredChunk(chunk_id, self._held.documents[entry.document], entry.chunk)
                 )
@@ -154,3 +161,19 @@ class MemoryDocuments:
         self, ids: Sequence[ChunkId], before: int, after: int, where: Where
     ) -> dict[ChunkId, Neighbours]:
         return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
+
+    def beside(self, document: Document, prefix: str, most: int, where: Where) -> Neighbours:
+        near = [
+            d
+            for d in self._in(document.collection)
+            if d.uri.startswith(prefix) and d.media_type == document.media_type
+        ]
+        ids = {d.id: [i for i, e in self._held.entries.items() if e.document == d.id] for d in near}
+        before, after = (
+            self.chunks([i for d in some for i in sorted(ids[d.id])], where)
+            for some in (
+                sorted((d for d in near if d.uri < document.uri), key=lambda d: d.uri),
+                sorted((d for d in near if d.uri > document.uri), key=lambda d: d.uri),
+            )
+        )
+        return Neighbours(tuple(before[-most:] if most else ()), tuple(after[:most]))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from trivium.answers import KeptTurn
 from trivium.errors import ModelChanged
 from trivium.history import Interpretation
+from trivium.store.where import matches
 from trivium.text.trigrams import Vocabulary
-from trivium.types import Chunk, ChunkId, Document, DocumentId, TokenVectors
+from trivium.types import Chunk, ChunkId, Document, DocumentId, TokenVectors, Where
 from trivium.work import KeptSource, SyncFailure, SyncPoint
 
 if TYPE_CHECKING:
@@ -63,6 +64,10 @@ class Held:
     next: tuple[str, Mapping[str, str]] = ("", {})
     sources: dict[str, KeptSource] = field(default_factory=dict)  # kept in step, by name
     failures: dict[str, dict[str, SyncFailure]] = field(default_factory=dict)  # by source and item
+
+    def passes(self, entry: Entry, where: Where) -> bool:
+        """Whether a caller may see this passage and asks for it."""
+        return matches(self.documents[entry.document], where, lambda: (entry.chunk.place,))
 
     def advance(self, point: SyncPoint) -> None:
         if point.source in self.sources:

@@ -13,7 +13,6 @@ from trivium.store.bm25 import K1, idf, saturation
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Entry, Held
 from trivium.store.signals import PlannedSignals, spread
-from trivium.store.where import matches
 from trivium.text.keywords import KeywordPlan, Run
 from trivium.text.spelling import PlannedWord
 from trivium.text.trigrams import Vocabulary
@@ -58,9 +57,7 @@ class MemorySignals(PlannedSignals):
         if where.access != OWNER:
             vocabulary = Vocabulary()
             vocabulary.add(word for entry in entries.values() for word in entry.spellings)
-        passing = {
-            i: e for i, e in entries.items() if matches(self._held.documents[e.document], where)
-        }
+        passing = {i: e for i, e in entries.items() if self._held.passes(e, where)}
         languages = sorted({document.language for document in held})
         return _MemoryPostings(self._held, entries, passing, vocabulary, languages)
 

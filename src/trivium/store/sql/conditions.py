@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from operator import eq, ge, gt, le, lt
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Select, and_, false, not_, or_, select, true
+from sqlalchemy import ColumnElement, FromClause, Select, and_, false, func, not_, or_, select, true
 
-from trivium.store.sql.tables import documents, fields, interpretations, names
+from trivium.store.sql.tables import (
+    FOLDED_SHEET,
+    chunks,
+    documents,
+    fields,
+    interpretations,
+    names,
+)
 from trivium.store.where import as_number, comparable_text, metadata_name
+from trivium.text.filters import OF_PASSAGES
 from trivium.types import EVERYONE, AllOf, AnyOf, Compare, Condition, Exists, Not, Where
+
+_OfPassages: TypeAlias = Callable[[Compare | Exists], ColumnElement[bool]]
 
 _OPERATORS: dict[str, Any] = {"eq": eq, "lt": lt, "le": le, "gt": gt, "ge": ge}
 _LONGEST_ID = 19  # characters: what fits into 64 bits, and no database is asked for more
@@ -27,7 +39,16 @@ _COLUMNS = {
 
 def visible(where: Where) -> ColumnElement[bool]:
     """True for the documents that `where` lets pass; only those with an active interpretation."""
-    clause = and_(documents.c.interpretation > 0, _clause(where.condition))
+    return _visible(where, _of_documents)
+
+
+def visible_passages(where: Where) -> ColumnElement[bool]:
+    """True for the passages that `where` lets pass, in a query of `chunks` with their documents."""
+    return _visible(where, partial(_stands, chunks))
+
+
+def _visible(where: Where, of_passages: _OfPassages) -> ColumnElement[bool]:
+    clause = and_(documents.c.interpretation > 0, _clause(where.condition, of_passages))
     if where.audiences is not None:
         clause = and_(label_held(documents.c.audience, where), clause)
     if where.collections is not None:
@@ -49,14 +70,22 @@ def label_held(label: ColumnElement[Any], where: Where) -> ColumnElement[bool]:
     return label.in_(sorted(where.audiences | {EVERYONE}))
 
 
-def _clause(condition: Condition) -> ColumnElement[bool]:
+def _clause(condition: Condition, of_passages: _OfPassages) -> ColumnElement[bool]:
     match condition:
         case AllOf(of):
-            return and_(true(), *map(_clause, of))
+            return and_(true(), *(_clause(one, of_passages) for one in of))
         case AnyOf(of):
-            return or_(false(), *map(_clause, of))
+            return or_(false(), *(_clause(one, of_passages) for one in of))
         case Not(of):
-            return not_(_clause(of))
+            return not_(_clause(of, of_passages))
+        case Exists(field) | Compare(field) if field in OF_PASSAGES:
+            return of_passages(condition)
+        case _:
+            return _holds(condition)
+
+
+def _holds(condition: Compare | Exists) -> ColumnElement[bool]:
+    match condition:
         case Exists(field):
             if field in _COLUMNS:
                 return _COLUMNS[field][0] != ""
@@ -93,3 +122,36 @@ def _by_number(value: str) -> ColumnElement[bool]:
 def _held(field: str, test: ColumnElement[bool]) -> ColumnElement[bool]:
     name = metadata_name(field)
     return documents.c.id.in_(select(fields.c.document).where(fields.c.name == name, test))
+
+
+def _of_documents(condition: Compare | Exists) -> ColumnElement[bool]:
+    """The document has a passage that stands there."""
+    passages, read = chunks.alias("standing"), interpretations.alias("read")
+    of = (passages.c.interpretation == read.c.id) & (passages.c.document == read.c.document)
+    having = select(passages.c.document).join(read, of)
+    return documents.c.id.in_(having.where(read.c.state == "active", _stands(passages, condition)))
+
+
+def _stands(passages: FromClause, condition: Compare | Exists) -> ColumnElement[bool]:
+    """Whether a passage stands in such a sheet, or in such rows. Where a place lacks what is asked
+    for, a database answers neither yes nor no: that is no."""
+    place = passages.c.place
+    sheet = func.coalesce(place[FOLDED_SHEET].as_string(), func.lower(place["sheet"].as_string()))
+    first, last = (place[("rows", end)].as_float() for end in (0, 1))
+    test: ColumnElement[bool]
+    match condition:
+        case Exists("sheet"):
+            test = sheet != ""
+        case Exists():
+            test = first.is_not(None)
+        case Compare("sheet", op, value):
+            test = _OPERATORS[op](sheet, comparable_text(value))
+        case Compare(_, op, value):
+            number = as_number(value)
+            if number is None:
+                return false()
+            if op == "eq":
+                test = and_(first <= number, last >= number)
+            else:
+                test = _OPERATORS[op](first if op in ("lt", "le") else last, number)
+    return func.coalesce(test, false())

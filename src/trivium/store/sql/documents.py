@@ -24,7 +24,7 @@ from sqlalchemy import (
 from trivium.history import Interpretation
 from trivium.ports import Summarised
 from trivium.store.neighbours import neighbours
-from trivium.store.sql.conditions import visible, visible_then
+from trivium.store.sql.conditions import visible, visible_passages, visible_then
 from trivium.store.sql.names import all_names, named, seen_with, within
 from trivium.store.sql.rows import chunk_of, document_of, interpretation_of
 from trivium.store.sql.statements import KEPT, active, one_state, one_statement, slices
@@ -82,7 +82,7 @@ class SqlDocuments:
         self, prefix: str, collection: str, *, since: str = "", before: str = ""
     ) -> list[str]:
         first_uri = max(prefix, since)
-        behind = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        behind = _behind(prefix)
         behind = min(behind, before or behind)
         first, others = (
             select(table.c.uri).where(
@@ -236,6 +236,21 @@ class SqlDocuments:
     ) -> Mapping[ChunkId, Neighbours]:
         return neighbours(ids, before, after, lambda wanted: self.chunks(wanted, where))
 
+    def beside(self, document: Document, prefix: str, most: int, where: Where) -> Neighbours:
+        uri, id_ = documents.c.uri, chunks.c.id
+        near = (
+            _visible_chunks(where)
+            .where(
+                documents.c.collection == document.collection,
+                documents.c.media_type == document.media_type,
+            )
+            .limit(most)
+            .order_by(None)
+        )
+        before = near.where(uri >= prefix, uri < document.uri).order_by(uri.desc(), id_.desc())
+        after = near.where(uri > document.uri, uri < _behind(prefix)).order_by(uri, id_)
+        return Neighbours(tuple(reversed(self._chunks(before))), tuple(self._chunks(after)))
+
 
 @lru_cache(maxsize=256)  # building the query takes as long as running it
 def chunks_by_id(where: Where) -> Select[Any]:
@@ -244,13 +259,18 @@ def chunks_by_id(where: Where) -> Select[Any]:
 
 
 def _visible_chunks(where: Where) -> Select[Any]:
-    return _chunks_with_documents().where(active, visible(where))
+    return _chunks_with_documents().where(active, visible_passages(where))
 
 
 def _chunks_with_documents() -> Select[Any]:
     held = [c.label(f"document_{c.name}") for c in documents.c]
     joined = select(chunks, *held).join(documents, chunks.c.document == documents.c.id)
     return joined.order_by(chunks.c.id)
+
+
+def _behind(prefix: str) -> str:
+    """Sorts after every text that begins so."""
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
 def _numbered(number: int | None) -> ColumnElement[bool]:

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, bindparam, delete, select
 
 from trivium.store.indexed import IndexedChunk, searched_text
 from trivium.store.sql.checksums import is_sound
-from trivium.store.sql.conditions import visible
+from trivium.store.sql.conditions import visible, visible_passages
 from trivium.store.sql.rows import chunk_of
 from trivium.store.sql.statements import (
     EMBEDDED_UPTO,
@@ -96,6 +96,16 @@ class Feed:
     def passing(self, where: Where, since: int) -> list[DocumentId]:
         """The documents changed after `since` that pass `where`."""
         query = select(documents.c.id).where(documents.c.changed > since, visible(where))
+        with self.engine.connect() as connection:
+            return list(connection.scalars(query))
+
+    def passing_passages(self, where: Where) -> list[ChunkId]:
+        """The active chunks that pass a filter by where passages stand."""
+        query = (
+            select(chunks.c.id)
+            .join(documents, chunks.c.document == documents.c.id)
+            .where(active, visible_passages(where))
+        )
         with self.engine.connect() as connection:
             return list(connection.scalars(query))
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from trivium.history import Interpretation
+from trivium.store.sql.tables import FOLDED_SHEET
 from trivium.store.where import comparable_text, kind_of, name_of, texts_and_numbers
 from trivium.text.nearness import sketch
 from trivium.text.values import clean_metadata
@@ -146,7 +147,8 @@ def _place_values(place: Place) -> dict[str, Any]:
     """Only what is known: most places are empty or a page."""
     if place == _NOWHERE:
         return {}
-    return {name: value for name, value in asdict(place).items() if value}
+    told = {name: value for name, value in asdict(place).items() if value}
+    return {**told, FOLDED_SHEET: comparable_text(place.sheet)} if place.sheet else told
 
 
 def _place_of(held: Mapping[str, Any]) -> Place:

@@ -50,6 +50,8 @@ counters = Table(
 STAGED = text("state = 'staged'")
 UNBORN = text("interpretation = 0")
 
+FOLDED_SHEET = "folded_sheet"  # in a passage's place; those of before lack it
+
 documents = Table(
     "documents",
     metadata,
@@ -162,7 +164,8 @@ chunks = Table(
     Column("section", Bytewise, nullable=False),
     Column("header", Text, nullable=False),
     Column("paragraph", Integer),
-    Column("place", JSON, nullable=False),  # pages, boxes, sheet, rows, authors, time, link
+    # Pages, boxes, sheet (also as filters compare it), rows, authors, time, link.
+    Column("place", JSON, nullable=False),
     Column("tokens", Integer, nullable=False),
     Column("embedding", Bytewise, nullable=False),  # hash of what is embedded
     Column("checksum", _Id),  # see checksums; NULL in rows of older libraries

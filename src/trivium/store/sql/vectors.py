@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, Select, Table, bindparam, delete, sel
 
 from trivium.errors import ModelChanged
 from trivium.store.sql.checksums import CHECKSUM, checksum
-from trivium.store.sql.conditions import visible
+from trivium.store.sql.conditions import visible_passages
 from trivium.store.sql.statements import (
     active,
     insert_all,
@@ -144,7 +144,7 @@ def _hashes_by_id(where: Where) -> Select[Any]:
     return (
         select(chunks.c.id, chunks.c.embedding)
         .join(documents, chunks.c.document == documents.c.id)
-        .where(active, visible(where), chunks.c.id.in_(bindparam("ids", expanding=True)))
+        .where(active, visible_passages(where), chunks.c.id.in_(bindparam("ids", expanding=True)))
     )
 
 

@@ -140,6 +140,7 @@ class Results(Sequence[Result]):
     floor: float = 0.0  # results that match less are weak
     best: float = 0.0  # the highest match of any alone: one below a first that doesn't fit has less
     notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
+    mistyped: bool = False  # nothing was found because a filter names a value no document has
 
     @property
     def query(self) -> str:

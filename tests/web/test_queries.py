@@ -45,6 +45,19 @@ def test_what_is_typed_letter_by_letter_counts_once(owner: TestClient, library: 
     assert "No queries yet." in owner.get("/settings/queries").text
 
 
+def test_a_mistyped_filter_is_not_counted_as_nothing_found(
+    owner: TestClient, library: Library
+) -> None:
+    owner.get("/", params={"q": "crown", "collection": "rulse"})
+    owner.post("/v1/search", json={"query": "axe", "collection": "rulse"})
+    owner.post("/v1/search", json={"query": "xqzzyvw qqqq"})
+    assert {one.text: one.empty for one in library.queries.all()} == {
+        "crown": 0,
+        "axe": 0,
+        "xqzzyvw qqqq": 1,
+    }
+
+
 def test_an_alert_shows_what_is_new(owner: TestClient, library: Library) -> None:
     empty = owner.post("/settings/alerts", data={"q": "-", "webhook": "https://example.org/x"})
     assert empty.status_code == 422

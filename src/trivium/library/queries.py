@@ -69,11 +69,12 @@ class Queries:
         self._lock = Lock()
 
     def note(self, text: str, results: Results | None, took_ms: float, caller: str = "") -> None:
-        """Log a query. `results`: None if a question was answered."""
+        """Log a query. `results`: None if a question was answered. A search with a mistyped filter
+        doesn't count as one that found nothing: the library may well have the answer."""
         if self.mode is LogMode.OFF:
             return
         text = " ".join(text.split())[:_LONGEST]
-        empty = int(results is not None and results.weak)
+        empty = int(results is not None and results.weak and not results.mistyped)
         query = LoggedQuery(now(), text, 1, empty, round(took_ms, 1), caller)
         with self._lock:
             when, before = self._typed.get(caller, (0.0, None))

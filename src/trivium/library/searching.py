@@ -69,7 +69,8 @@ class Searching:
             request = request_for(self._model.settings, searcher.model, queries, seen, options)
             found = searcher.search(request)
             if not found:
-                found = replace(found, notes=(*found.notes, *self._scope.slips(seen, view)))
+                slips = self._scope.slips(seen, view)
+                found = replace(found, notes=(*found.notes, *slips), mistyped=bool(slips))
             if note and Signal.VECTOR in MODES[request.mode]:
                 return replace(found, notes=(*found.notes, note))
             return found

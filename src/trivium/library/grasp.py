@@ -1,5 +1,5 @@
 """Measures how well the model tells a library's passages apart, again as the library grows, and
-keeps that with the library."""
+stores the result in the library."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trivium.search.grasp import LEAST, PASSAGES, measure, usual_length
 from trivium.types import EVERYONE, OWNER
 
 GROWN = 1.5  # times as many passages as were there: time to look again
-# What everybody may see, and nothing else: no caller's ranking tells of what they may not.
+# Only public documents: no caller's ranking may reveal documents they can't see.
 _PUBLIC = OWNER.held_by(frozenset({EVERYONE}))
 
 
 @dataclass(frozen=True, slots=True)
 class Grasp:
-    """What was found, of which model, when the library had so many passages."""
+    """The measurement, its model, and the number of passages at the time."""
 
     grasp: float
     model: str
@@ -29,7 +29,7 @@ class Grasp:
 
 
 def kept(backend: Backend, model: str) -> Grasp | None:
-    """None where nothing was measured yet with this model, or what was kept can't be read."""
+    """None if nothing was measured yet with this model, or the stored value can't be read."""
     with suppress(ValueError, TypeError):
         found = Grasp(**json.loads(backend.models.grasp()))
         if found.model == model and -1 <= found.grasp <= 1 and -1 <= (found.length or 0) <= 1:
@@ -38,8 +38,8 @@ def kept(backend: Backend, model: str) -> Grasp | None:
 
 
 def renew(backend: Backend, embedder: Embedder) -> None:
-    """Measure where the library is new or has grown much. Only the model whose cosines were fitted
-    has a use for it, and a search does without where it can't be measured."""
+    """Measure if the library is new or has grown much. Only the model whose cosines were fitted
+    uses it, and a search works without it."""
     if not embedder.fingerprint.startswith(NAME):
         return
     count, ids = backend.signals.sample(PASSAGES, _PUBLIC)

@@ -33,9 +33,9 @@ from trivium.types import OWNER, Document
 
 log = logging.getLogger("trivium.alerts")
 
-SLOW_MS = 500.0  # what a person notices
-_SETTLED = 3.0  # seconds: what is typed on within them is one query, as it was typed in the end
-_MOST_PENDING = 10_000  # queries that wait to be written: 2 MB
+SLOW_MS = 500.0  # people notice this
+_SETTLED = 3.0  # seconds: typing that continues within them is one query, as it was in the end
+_MOST_PENDING = 10_000  # queries waiting to be written: 2 MB
 _LONGEST = 500  # characters of a query that the log keeps
 _AT_ONCE = 100  # new documents that one search looks through
 _WEBHOOK_SECONDS = 10.0
@@ -43,23 +43,23 @@ _WEBHOOK_SECONDS = 10.0
 
 class LogMode(StrEnum):
     OFF = "off"
-    COUNTS = "counts"  # each query once a day with how often it was asked, by nobody in particular
+    COUNTS = "counts"  # each query once a day with its count, without who asked
     FULL = "full"  # each time, with the token that asked
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One query over all the time that was looked at."""
+    """One query, over all the days looked at."""
 
     text: str
     asked: int
-    empty: int  # times that nothing fitted
+    empty: int  # times that nothing relevant was found
     took_ms: float  # the slowest
     last: str
 
 
 class Queries:
-    """The log. `mode`: whether it is kept; the same query typed letter by letter counts once."""
+    """The log. `mode`: what it keeps. A query typed letter by letter counts once."""
 
     def __init__(self, backend: Backend, mode: LogMode) -> None:
         self._backend = backend
@@ -85,7 +85,7 @@ class Queries:
             del self._pending[:-_MOST_PENDING]
 
     def flush(self, *, settled: bool = True) -> None:
-        """Write down what was asked; `settled`: but for what somebody may still be typing."""
+        """Write the log; `settled`: except queries that somebody may still be typing."""
         with self._lock:
             for caller, (when, query) in list(self._typed.items()):
                 if not settled or monotonic() - when >= _SETTLED:
@@ -123,7 +123,7 @@ class Queries:
 
 
 def _counted(queries: Sequence[LoggedQuery]) -> list[LoggedQuery]:
-    """Each text of a day once, asked by nobody in particular."""
+    """Each text once a day, without who asked."""
     found: dict[tuple[str, str], LoggedQuery] = {}
     for one in queries:
         key = one.at[:10], one.text
@@ -142,7 +142,7 @@ def _day(ago: timedelta) -> str:
 
 
 def _is_one(before: str, after: str) -> bool:
-    """Whether somebody typed on, or took letters back."""
+    """Whether somebody continued typing, or deleted letters."""
     return after.startswith(before) or before.startswith(after)
 
 

@@ -58,6 +58,22 @@ def test_a_mistyped_filter_is_not_counted_as_nothing_found(
     }
 
 
+def test_a_question_counts_when_it_is_answered_or_refused(
+    owner: TestClient, library: Library
+) -> None:
+    owner.post("/v1/query", json={"question": "which moons orbit jupiter?", "stream": False})
+    owner.post("/ask", data={"q": "who wore the crown?"})
+    counted = {one.text: (one.asked, one.empty) for one in library.queries.all()}
+    assert counted["which moons orbit jupiter?"] == (1, 1)
+    assert counted["who wore the crown?"][0] == 1
+    assert all(one.took_ms > 0 for one in library.queries.all())
+
+
+def test_the_log_links_to_several_queries(owner: TestClient) -> None:
+    owner.get("/", params={"q": ["axe", "shield"]})
+    assert 'href="/?q=axe&amp;q=shield"' in owner.get("/settings/queries").text
+
+
 def test_an_alert_shows_what_is_new(owner: TestClient, library: Library) -> None:
     empty = owner.post("/settings/alerts", data={"q": "-", "webhook": "https://example.org/x"})
     assert empty.status_code == 422

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from trivium.access import period
+from trivium.answers import AnswerEvent, Done
 from trivium.errors import AlertNotFound, BadSetting, DocumentNotFound
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
@@ -68,14 +69,30 @@ class Queries:
         self._pending: list[LoggedQuery] = []  # so that no search waits for the database
         self._lock = Lock()
 
-    def note(self, text: str, results: Results | None, took_ms: float, caller: str = "") -> None:
-        """Log a query. `results`: None if a question was answered. A search with a mistyped filter
-        doesn't count as one that found nothing: the library may well have the answer."""
+    def note(self, text: str, results: Results, caller: str = "") -> None:
+        """Log a search. One with a mistyped filter doesn't count as one that found nothing: the
+        library may well have the answer."""
+        self._note(text, results.weak and not results.mistyped, results.took_ms, caller)
+
+    def answering(
+        self, question: str, events: Generator[AnswerEvent, None, None], caller: str = ""
+    ) -> Generator[AnswerEvent, None, None]:
+        """The events of an answer; logs the question when they end. A refusal found nothing."""
+        refused, took_ms = False, 0.0
+        try:
+            for event in events:
+                if isinstance(event, Done):
+                    refused, took_ms = event.answer.refused, event.answer.took_ms
+                yield event
+        finally:
+            events.close()
+            self._note(question, refused, took_ms, caller)
+
+    def _note(self, text: str, empty: bool, took_ms: float, caller: str) -> None:
         if self.mode is LogMode.OFF:
             return
         text = " ".join(text.split())[:_LONGEST]
-        empty = int(results is not None and results.weak and not results.mistyped)
-        query = LoggedQuery(now(), text, 1, empty, round(took_ms, 1), caller)
+        query = LoggedQuery(now(), text, 1, int(empty), round(took_ms, 1), caller)
         with self._lock:
             when, before = self._typed.get(caller, (0.0, None))
             goes_on = before is not None and monotonic() - when < _SETTLED

@@ -19,6 +19,7 @@ from trivium.store.sql.tables import chunks, documents, embeddings, interpretati
 Row = Mapping[str, Any] | RowMapping
 CHECKSUM = "checksum"
 # Leaves out columns that change while the row stays the same, and the sketch, which is derived.
+# `contradictions` covers states, and SQLite's integrity check everything with an index.
 _LEFT_OUT = {
     documents: {"interpretation", "changed", CHECKSUM},
     interpretations: {"state", "retired_at", "sketch", CHECKSUM},

@@ -67,8 +67,9 @@ def _on_one_line(passage: str) -> str:
     for is_row, lines in groupby(passage.splitlines(), lambda line: _CELLS in line):
         run = [" ".join(line.split()) for line in lines]
         if is_row and len(run) > 1:
-            cells = ([cell.strip() for cell in _BAR.split(line)] for line in run)
-            parts.append("; ".join(" · ".join(filter(None, row)) for row in cells) + ";")
+            rows = ([cell.strip() for cell in _BAR.split(line)] for line in run)
+            filled = (" · ".join(filter(_WORD.search, row)) for row in rows)
+            parts.append("; ".join(filter(None, filled)) + ";")
         else:
             parts.append(" ".join(filter(None, run)))
     return " ".join(filter(None, parts)).removesuffix(";")

@@ -68,7 +68,7 @@ def test_printable_keeps_lines_and_tabs() -> None:
 
 
 def test_rows_of_a_table_read_as_a_list_without_bars() -> None:
-    table = "Prices:\nWeapon | Cost |  | Weight\nLongsword | 15 gp |  | 3 lb\nPaid in full."
+    table = "Prices:\nWeapon | Cost |  | Weight\nLongsword | 15 gp | - | 3 lb\nPaid in full."
     found = snip(table, ("longsword",), "en", 200)
     assert found.text == "Prices: Weapon · Cost · Weight; Longsword · 15 gp · 3 lb; Paid in full."
     assert marked(found) == ["Longsword"]

@@ -70,7 +70,7 @@ class Upkeep:
             raise BadSetting(
                 "A library in a folder stays on one machine.",
                 fix="Copy it into a database first: trivium copy FOLDER postgresql://HOST/DATABASE",
-                on_page="Whoever runs this server can do this in a terminal.",
+                on_page="Ask the person who runs this server to do this in a terminal.",
             )
         return nodes
 

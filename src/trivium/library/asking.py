@@ -43,6 +43,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 _LABELS: tuple[Label, ...] = ("collection", "category", "type", "language")
 MOST_NAMES = 5_000  # documents whose names are compared with a mistyped one: .1 s
 _MOST_MET = 10_000  # pairs of a caller and a field that are remembered: 2 MB
+_PROPOSED = 5  # near values that are looked at more closely
 
 
 def request_for(
@@ -207,10 +208,18 @@ def names_of(documents: Iterable[Document]) -> list[str]:
 
 
 def nearest(typed: str, known: Iterable[str]) -> str:
-    """The value that was probably meant; empty: none is near."""
+    """The value that was probably meant; empty: none is near. Without their endings two names must
+    be near as well: `nope.pdf` doesn't mean `skew.pdf`."""
     by_case = {value.lower(): value for value in known}
-    found = get_close_matches(typed.lower(), by_case, n=1)
-    return by_case[found[0]] if found else ""
+    stem = _without_ending(typed.lower())
+    for found in get_close_matches(typed.lower(), by_case, n=_PROPOSED):
+        if get_close_matches(stem, [_without_ending(found)]):
+            return by_case[found]
+    return ""
+
+
+def _without_ending(name: str) -> str:
+    return name.rpartition(".")[0] or name
 
 
 def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where, str]]) -> None:

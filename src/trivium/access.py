@@ -1,8 +1,8 @@
-"""Who asks, and what they may see: access tokens and the callers they make.
+"""Who asks, and what they may see: access tokens and callers.
 
-A token is `trv_ID_SECRET`: a public id to find it by and 256 random bits. Only the secret's SHA-256
-is kept. A slow hash such as bcrypt protects secrets that people choose; nobody searches through
-2^256 of them, and every request pays for the hash. Knows nothing of stores or of HTTP.
+A token is `trv_ID_SECRET`: a public id to find it by, and 256 random bits. Trivium keeps only the
+secret's SHA-256. A slow hash such as bcrypt protects secrets that people choose; nobody can try
+2^256 of them, and every request would pay for the hash. Knows nothing of stores or HTTP.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 class Right(StrEnum):
-    """What a token may be used for. None of them implies another."""
+    """What a token allows. No right includes another."""
 
     SEARCH = "search"  # search, read, suggest
     ADD = "add"  # add documents, and new versions and labels of its own
@@ -37,12 +37,12 @@ class Right(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """What is kept of a token: enough to recognise it, too little to use it."""
+    """The stored part of a token: enough to recognise it, too little to use it."""
 
     id: str
     name: str  # for people
     hash: str  # of the secret
-    audiences: frozenset[str] | None  # None: all of them, which has to be asked for by name
+    audiences: frozenset[str] | None  # None: all, which must be asked for by name
     collections: frozenset[str] | None  # None: every collection
     rights: frozenset[Right]
     created_at: str
@@ -51,7 +51,7 @@ class AccessToken:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Someone who asks. What they may see is decided here and nowhere else: `within`."""
+    """Someone who asks. Only `within` decides what they may see."""
 
     id: str  # the token's; empty: the owner at the local machine
     name: str
@@ -60,7 +60,7 @@ class Caller:
     rights: frozenset[Right]
 
     def within(self, condition: Condition | None = None) -> Where:
-        """The filter that everything done for this caller goes through."""
+        """The filter for everything done for this caller."""
         return Where(self.audiences, condition or AllOf(), self.collections)
 
     @property
@@ -72,12 +72,12 @@ class Caller:
             raise RightMissing(f"This token has no right to {right}.")
 
     def conversation(self, name: str) -> str:
-        """How the library calls a conversation of this caller. Each token has names of its own, so
-        nobody meets another's; who may see everything goes by what the library calls them."""
+        """The library's name for a conversation of this caller. Each token has its own names, so
+        nobody meets another's; callers who may see everything use the library's names."""
         return f"{self._own}{name}"
 
     def conversation_seen(self, called: str) -> str | None:
-        """What this caller calls a conversation of the library; None: it is not theirs."""
+        """This caller's name for a conversation of the library; None: it isn't theirs."""
         return called.removeprefix(self._own) if called.startswith(self._own) else None
 
     @property
@@ -85,9 +85,9 @@ class Caller:
         return "" if self.sees_all else f"{self.id}/"
 
     def audience_for(self, asked: str | None) -> str | None:
-        """The label of what this caller adds. Whoever holds labels adds under one of their own, so
-        that nothing becomes more public, or more private, than they are. The owner may leave it
-        to the document (None)."""
+        """The label for documents that this caller adds. Callers with labels add under one of their
+        own, so that nothing becomes more public, or more private, than they are. The owner may
+        leave it to the document (None)."""
         if self.audiences is None:
             return asked
         if asked is None:
@@ -128,10 +128,10 @@ def mint(
     expires: str = "",
     now: datetime | None = None,
 ) -> tuple[AccessToken, str]:
-    """A new token, and the text to hand to its holder: it cannot be had again.
+    """Create a token. Returns it with the text for its holder, which can't be shown again.
 
-    `audiences`: labels the holder has beside `all`; None is every one there is or will be.
-    `expires`: a period such as 12h, 30d or 8w; empty is never.
+    `audiences`: labels besides `all`; None: all labels, now and in future. `expires`: a period such
+    as 12h, 30d or 8w; empty: never.
     """
     moment = now or datetime.now(UTC)
     secret = secrets.token_urlsafe(_SECRET_BYTES)
@@ -151,7 +151,7 @@ def mint(
 
 
 def token_id(text: str) -> str:
-    """The public part of a token. Raises TokenRefused for what is none."""
+    """The public part of a token. Raises TokenRefused for anything else."""
     found = _TOKEN.fullmatch(text)
     if found is None:
         raise TokenRefused("This isn't a token for this library.")
@@ -159,10 +159,11 @@ def token_id(text: str) -> str:
 
 
 def caller_of(text: str, kept: AccessToken | None, now: datetime | None = None) -> Caller:
-    """Whoever holds this token. Unknown, revoked, expired and forged ones are refused alike, except
-    that an expired one says so to whoever holds its secret."""
+    """The caller with this token. Refuses unknown, revoked, expired and forged tokens alike, but
+    tells the holder of an expired one's secret that it expired."""
     found = _TOKEN.fullmatch(text)
-    # Compared also where there is nothing to compare with: the time tells nobody which ids exist.
+    # Compare even if there is nothing to compare with, so that timing doesn't reveal which ids
+    # exist.
     right = hmac.compare_digest(
         _hashed(found[2] if found else ""), kept.hash if kept else _hashed("no such token")
     )

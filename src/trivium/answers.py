@@ -1,7 +1,7 @@
-"""What `ask` answers, and what it tells on the way. Frozen dataclasses like `types`.
+"""Answers of `ask`, and its events on the way. Frozen dataclasses like `types`.
 
-An answer is text with marks such as `[2]`; each mark is a citation of a passage that the caller may
-see. Knows nothing of models and prompts.
+An answer is text with marks such as `[2]`; each mark cites a passage that the caller may see. Knows
+nothing of models and prompts.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Depth(StrEnum):
     """How far an answer looks."""
 
     ONCE = "once"  # one search
-    AUTO = "auto"  # one search, and more where it finds nothing that fits
+    AUTO = "auto"  # one search, and more if it finds nothing relevant
     DEEP = "deep"  # as many as it takes, within limits
 
 
 @dataclass(frozen=True, slots=True)
 class Turn(Told):
-    """A question that was asked before, and what was answered, without its marks."""
+    """An earlier question with its answer, without its marks."""
 
     question: str
     answer: str
@@ -39,8 +39,8 @@ class Turn(Told):
 
 @dataclass(frozen=True, slots=True)
 class KeptTurn:
-    """A turn of a conversation that a library keeps, and who may see it: whoever holds all of its
-    audiences and may see every document it was made from."""
+    """A saved turn of a conversation. Callers see it if they have all of its audiences and may see
+    every document it was made from."""
 
     turn: Turn
     audiences: frozenset[str] | None  # that the caller held; None: the owner, who held all
@@ -84,7 +84,7 @@ class Statement(Told):
     citations: tuple[int, ...]
     supported: bool = field(metadata=says("Whether its citations support it."))
     why: str  # in a few words
-    support: float = 0.0  # 0..1, of its words and its meaning in what it cites
+    support: float = 0.0  # 0..1: how much of its words and meaning is in the passages it cites
 
 
 _BEGINS = {
@@ -131,7 +131,7 @@ class Usage(Told):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Told):
-    """The whole answer: what the event `done` holds."""
+    """The whole answer, as in the event `done`."""
 
     question: str  # as asked
     asked: str = field(
@@ -144,8 +144,8 @@ class Answer(Told):
     statements: tuple[Statement, ...]
     steps: tuple[Step, ...] = ()
     usage: Usage = Usage()
-    notes: tuple[str, ...] = ()  # what a person should know: left out, cut off, unknown marks
-    complete: bool = True  # the model came to an end by itself
+    notes: tuple[str, ...] = ()  # what people should know: left out, cut off, unknown marks
+    complete: bool = True  # the model finished by itself
     model: str = field(default="", metadata=says("Model that wrote it; empty: none."))
     conversation: str = ""
     timings_ms: Mapping[str, float] = field(default_factory=dict)  # of the search
@@ -162,7 +162,7 @@ class Answer(Told):
 
     @property
     def unsupported(self) -> tuple[Statement, ...]:
-        """What a reader must not take for granted."""
+        """Statements that their sources don't support."""
         return tuple(one for one in self.statements if not one.supported)
 
 

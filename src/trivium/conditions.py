@@ -1,7 +1,5 @@
-"""Which documents: the conditions of a filter, and `Where`, which no reading goes without.
-
-Part of `types`, which gives them out; a file of its own because access is decided here.
-"""
+"""Conditions of a filter, and `Where`, which every read needs. Part of `types`, which exports them;
+in its own file because access is decided here."""
 
 from __future__ import annotations
 
@@ -56,7 +54,7 @@ class Where:
 
     @property
     def sees_all(self) -> bool:
-        """Whether the caller may see every document there is."""
+        """Whether the caller may see every document."""
         return self.audiences is None and self.collections is None
 
     @property
@@ -67,7 +65,7 @@ class Where:
         return Where(self.audiences, AllOf(), self.collections)
 
     def held_by(self, audiences: frozenset[str] | None) -> Where:
-        """The same for someone who holds no more than these labels; None: as it is."""
+        """The same for someone with only these labels; None: unchanged."""
         if audiences is None:
             return self
         held = audiences if self.audiences is None else self.audiences & audiences

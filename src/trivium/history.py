@@ -1,7 +1,5 @@
-"""The nouns of a document's past. Frozen dataclasses like `types`.
-
-Every processing of a document is kept as a numbered interpretation; exactly one is active.
-"""
+"""Nouns for a document's history. Frozen dataclasses like `types`. The library keeps every
+processing of a document as a numbered interpretation; exactly one is active."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from trivium.types import DocumentId, Metadata, Where
 
 @dataclass(frozen=True, slots=True)
 class Interpretation:
-    """One processing of a document, and what came of it. Its text is asked for by its number."""
+    """One processing of a document and its result. Get its text by its number."""
 
     document: DocumentId
     number: int  # from 1; the highest is the active one
@@ -38,18 +36,18 @@ class Interpretation:
     audience: str | None = None
 
     def seen_by(self, where: Where) -> Interpretation:
-        """What of it a caller is told. How long each step took depends on what the library holds
-        besides: bytes that are in the archive are not written again."""
+        """The part that callers get. How long each step took depends on other documents in the
+        library: bytes already in the archive aren't written again."""
         return self if where.sees_all else replace(self, timings={})
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What tells two interpretations of a document apart."""
+    """The differences between two interpretations of a document."""
 
     old: Interpretation
     new: Interpretation
-    # What is said of them, where it differs: title, size, fingerprint, metadata.year, ...
+    # Fields that differ: title, size, fingerprint, metadata.year, ...
     facts: Mapping[str, tuple[object, object]]
     lines: tuple[str, ...]  # of the text, unified: @@ places, - gone, + new, blank unchanged
 

@@ -39,7 +39,7 @@ class SearchOptions:
     rerank: bool | None = None  # let a reranker order the best results
     prefer: str | None = None  # `recent`: newer documents count more; empty: age doesn't count
     half_life: float | None = None  # days after which being recent adds half as much
-    # What scores are multiplied by where a filter holds, or `section:methods`: `{"type:pdf": 2}`.
+    # Factors for scores that match a filter, or `section:methods`: `{"type:pdf": 2}`.
     boosts: Mapping[str, float] | None = None
     # Search documents as they were: in the interpretation of this number (or their last before
     # it), or at a date or time. Filters look at what they were then. Callers find what they may

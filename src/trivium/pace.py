@@ -1,8 +1,8 @@
-"""How long work still takes, said so that the number falls steadily.
+"""How much time is left, as a number that falls steadily.
 
-Documents differ: a page of notes takes a blink, a scan minutes. What is left, extrapolated from
-what is done, therefore jumps. `TimeLeft` keeps the moment at which it expects the end, and moves it
-slowly towards each new estimate. Knows nothing of jobs.
+Documents differ: a page of notes takes an instant, a scan minutes. So an estimate from the work
+done so far jumps. `TimeLeft` keeps the moment at which it expects the end, and moves it slowly
+towards each new estimate. Knows nothing of jobs.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ _FIRST_SECONDS = 3.0  # before that an estimate is a guess
 # How fast the expected end follows a new estimate, in parts of the time left. Downwards quickly.
 # Upwards slowly, so that a reader sees the number rise only while the estimate is twice as high.
 _DOWN, _UP = 0.25, 1.0
-_FASTEST = 4.0  # seconds: near the end a quarter of what is left is nothing
+_FASTEST = 4.0  # seconds: near the end, a quarter of the time left is almost nothing
 
 
 class TimeLeft:
     """Fed with how much is done, by one observer who looks again and again."""
 
     def __init__(self) -> None:
-        self._began: tuple[float, float] | None = None  # when, and what was done then
+        self._began: tuple[float, float] | None = None  # time, and work done by then
         self._looked = (0.0, 0.0)
         self._end: float | None = None
 

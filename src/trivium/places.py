@@ -1,8 +1,5 @@
-"""Where a library is: a folder, or a schema of a database.
-
-An address may hold a password, so it never shows itself as it is: `str` and `repr` leave that out.
-Knows nothing of what lies there.
-"""
+"""Where a library is: a folder, or a schema of a database. An address may hold a password, so `str`
+and `repr` leave it out. Knows nothing of what is there."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ _PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*(?=@)|(?<=[?&]password=)[^&]*")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DatabaseAddress:
-    url: str  # with its password: for whoever connects, and nobody else
+    url: str  # with its password: only for connecting
 
     def __str__(self) -> str:
         return _PASSWORD.sub(lambda found: f"{found[1]}:***" if found[1] else "***", self.url)

@@ -1,4 +1,4 @@
-"""The settings of known systems, by name. Data; what a setting means is `config`'s."""
+"""The settings of known systems, by name. Data only; `config` says what a setting means."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 class LoggedQuery:
     """A query as the log has it: once each time, or all of one day together."""
 
-    at: str  # ISO 8601, UTC: an instant, or a day where all of it are counted together
+    at: str  # ISO 8601, UTC: a time, or a day if the queries of a day are counted together
     text: str
     asked: int = 1  # how often
     empty: int = 0  # how often nothing fitted
@@ -33,7 +33,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class AlertHit:
-    """A document that matched an alert when it was added. Holds none of its text."""
+    """A document that matched an alert when it was added. Has none of its text."""
 
     alert: str
     document: int

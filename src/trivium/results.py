@@ -47,7 +47,7 @@ class Correction(Told):
 class Suggestion(Told):
     """A suggestion for what you are typing."""
 
-    text: str  # all of it
+    text: str  # the whole of it
     kind: Literal["completion", "spelling"] = field(
         metadata=says("`completion` or another `spelling` of the last word.")
     )
@@ -66,7 +66,7 @@ class Analysis:
     boosts: tuple[Boost, ...] = ()  # how it came to that
     corrections: tuple[Correction, ...] = ()
     suggestion: str = ""  # the query as it was probably meant; empty if it is as typed
-    unknown: tuple[str, ...] = ()  # words that the library does not know, nor their like
+    unknown: tuple[str, ...] = ()  # words that the library has neither exactly nor nearly
     decided: str = ""  # what counts how much, and why, in one sentence; says what `weights` say
     by_answers: bool = False  # the signals' answers moved the weights: the query's lean is not all
     hypothesis: str = ""  # a passage that a language model wrote, embedded with the query
@@ -99,18 +99,18 @@ class RerankPart(Told):
 
 @dataclass(frozen=True, slots=True)
 class PreferencePart(Told):
-    """What a preference added to a score, or took from it."""
+    """What a preference added to a score, or subtracted."""
 
     name: str  # `recent (3 days)`, or the boost as it was given
-    factor: float  # what the score so far was multiplied by
+    factor: float  # factor for the score so far
     contribution: float
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     rank: int  # from 1
-    # What it is ordered by: the sum of its signals' contributions; reranked, the sum of the parts
-    # of that; of several queries, their combined match. In each case with what preferences added.
+    # Results are sorted by this: the sum of the signals' contributions; reranked, the sum of those
+    # parts; with several queries, their combined match. Each with what preferences added.
     score: float
     match: float  # 0..1, how likely it is to be relevant
     found: StoredChunk
@@ -139,7 +139,8 @@ class Results(Sequence[Result]):
     combine: Combine | None = None  # how several queries became one score
     floor: float = 0.0  # results that match less are weak
     best: float = 0.0  # the highest match of any alone: one below a first that doesn't fit has less
-    notes: tuple[str, ...] = ()  # what a person should know: a signal that could not run, and why
+    notes: tuple[str, ...] = ()  # what people should know: a signal that couldn't run, and why
+    mistyped: bool = False  # nothing was found because a filter names a value no document has
 
     @property
     def query(self) -> str:

@@ -1,7 +1,7 @@
 """The nouns of Trivium, as frozen dataclasses over the standard library and numpy's array type.
 
-Everything else speaks in these words. Nothing here reads, writes, computes or knows of a store,
-a model or a file format.
+All other code uses these words. Nothing here reads, writes, computes or knows of a store, a model
+or a file format.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Signal(StrEnum):
 
     @property
     def told(self) -> str:
-        """What people are told that it searches by; programs read the value."""
+        """Its name for people; programs read the value."""
         return {"vector": "meaning", "keyword": "words", "trigram": "spelling"}[self]
 
 
@@ -80,7 +80,7 @@ class Mode(StrEnum):
 
 
 class Granularity(StrEnum):
-    """What a result is."""
+    """What a result is: a passage or a document."""
 
     PASSAGE = "passage"  # every chunk on its own
     DOCUMENT = "document"  # a document once, with its best chunk
@@ -116,7 +116,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in its document, beyond the text. Everything may be unknown."""
+    """Where something is in its document, beyond the text. Everything may be unknown."""
 
     pages: tuple[int, ...] = ()  # from 1, rising
     boxes: tuple[Box, ...] = ()
@@ -172,7 +172,7 @@ class Chunk:
     end: int
     text: str
     headings: tuple[str, ...] = ()
-    section: str = ""  # kind of section where a chunker knows one: summary, methods, ...
+    section: str = ""  # kind of section, if the chunker knows it: summary, methods, ...
     header: str = ""  # table header row that belongs in front of the text
     paragraph: int | None = None  # number of the first paragraph it touches
     tokens: int = 0
@@ -184,7 +184,7 @@ class Chunk:
 
     @property
     def section_label(self) -> str:
-        """What people call the kind of section; empty where none is known."""
+        """Name of the kind of section; empty if unknown."""
         return SECTION_LABELS.get(self.section, self.section)
 
     @property
@@ -194,17 +194,18 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """What is given to the embedding model: context first, then the passage."""
+        """The text for the embedding model: context first, then the passage."""
         return f"{self.context}\n{self.text}" if self.context else self.text
 
     def embedded_under(self, summary: str) -> str:
-        """The same under a summary of its document. What is shown stays the passage alone."""
+        """The same after a summary of its document. People see only the passage."""
         return f"{summary}\n{self.embedded_text}" if summary else self.embedded_text
 
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """What the process that read a large file made of its elements, so that they needn't travel."""
+    """Chunks of a large file, made by the process that read it, so that its elements needn't be
+    sent."""
 
     chunks: tuple[Chunk, ...]
     fingerprint: str  # of the chunker
@@ -226,7 +227,7 @@ class Extraction:
     kind: Kind = Kind.TEXT
     enclosed: tuple[Enclosed, ...] = ()  # become documents of their own, linked to this one
     reader: str = ""  # which extractor made it, with its version
-    chunked: Chunked | None = None  # of a large file: made where it was read, in place of elements
+    chunked: Chunked | None = None  # of a large file: made by its reader, instead of elements
 
     @property
     def element_count(self) -> int:
@@ -238,8 +239,8 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What a person says about documents when adding them. None: what the document itself says,
-    else what it had before, else the default."""
+    """Labels that a person gives when adding documents. None: from the document itself, else as
+    before, else the default."""
 
     collection: str = "default"
     category: str | None = None
@@ -252,7 +253,7 @@ class Labels:
 class Processed:
     """One document, ready for a store to keep: read, labelled, chunked and (perhaps) embedded."""
 
-    uri: str  # where it came from; with the collection, what the registry knows it by
+    uri: str  # where it came from; with the collection, its key in the registry
     collection: str
     category: str
     audience: str
@@ -261,17 +262,17 @@ class Processed:
     size: int
     extraction: Extraction
     chunks: tuple[Chunk, ...]
-    hashes: tuple[str, ...]  # of what is embedded for each chunk
+    hashes: tuple[str, ...]  # of the embedded text of each chunk
     vectors: Vectors | None  # None when no embedding model is at hand
     fingerprint: str  # of the pipeline that made it: extractor, chunker and their settings
     summary: str = ""  # in front of every chunk when it is embedded; kept, but never shown
     summarised_by: str = ""  # fingerprint of the summariser; empty: none was asked
-    # By the hash of what was embedded; what the store has from before is not in it.
+    # By the hash of the embedded text; without those that the store already has.
     tokens: Mapping[str, TokenVectors] = field(default_factory=dict)
     original: str = ""  # address of its bytes in the archive
     timings: Mapping[str, float] = field(default_factory=dict)  # seconds of each step
-    task: TaskEnd | None = None  # what ends with it, where a store keeps jobs
-    point: SyncPoint | None = None  # how far its source is synced once it is there
+    task: TaskEnd | None = None  # the task that ends with it, if the store keeps jobs
+    point: SyncPoint | None = None  # how far its source is synced once it is stored
     sender: str = ""  # id of the token that sends it; empty: the owner
     # Labels (category, audience) that nobody gave: a store takes those that its document has by
     # then, for another process may have changed them since it was read.
@@ -336,7 +337,7 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The chunks that stand around one in its document or its conversation, in order."""
+    """The chunks around one in its document or its conversation, in order."""
 
     before: tuple[StoredChunk, ...] = ()
     after: tuple[StoredChunk, ...] = ()
@@ -344,13 +345,13 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a library was made with."""
+    """The model and format of a library."""
 
     schema: int
     model: str  # fingerprint of the embedding model, empty before the first vector
     dimensions: int  # 0 before the first vector
     settings: Mapping[str, str] = field(default_factory=dict)  # how to load it; no secrets
-    next_model: str = ""  # whose vectors are being made beside those that serve
+    next_model: str = ""  # model that the library is changing to
     next_settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -366,7 +367,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that must stand next to each other, in this order."""
+    """Words that must be next to each other, in this order."""
 
     words: tuple[str, ...]
 
@@ -383,7 +384,7 @@ class Query:
 
     @property
     def meaning(self) -> str:
-        """What to embed: the text as typed, but without what it excludes and without signs."""
+        """The text to embed: as typed, but without excluded words and signs."""
         return " ".join(self.words) if self.excluded or self.required else self.text
 
     @property
@@ -401,7 +402,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A word that stands in chunks a caller may see, or two words next to each other."""
+    """A word in chunks that a caller may see, or two words next to each other."""
 
     words: tuple[str, ...]
     chunks: int  # that hold it, counted up to a bound
@@ -410,7 +411,7 @@ class Spelled:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a store needs to answer any one signal."""
+    """Everything a store needs to answer a signal."""
 
     query: Query
     vector: Vector | None = None

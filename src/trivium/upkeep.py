@@ -1,4 +1,4 @@
-"""What is told of a library's state and of what was done about it."""
+"""Nouns for a library's state and repairs."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-# What is being copied, bytes done, of how many.
+# Called with what is being copied, bytes done and total.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at in a library, and what a repair would do about it."""
+    """One check of a library, and what a repair would do."""
 
     name: str
     ok: bool
     message: str
-    repair: str = ""  # empty where nothing is wrong, or nothing here can mend it
+    repair: str = ""  # empty if nothing is wrong, or nothing here can repair it
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Where the rows of a library in a database lie."""
+    """Where the rows of a library in a database are."""
 
     nodes: tuple[str, ...]  # that can hold some; none: the database is one server
     shards: int  # of each large table; 0: all rows are on one server
@@ -41,7 +41,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds."""
+    """The contents of a backup."""
 
     documents: int
     interpretations: int
@@ -52,7 +52,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True)
 class LostDocument:
-    """A document with rows that are lost, and what is still known of it."""
+    """A document with lost rows, and what is still known of it."""
 
     id: int
     uri: str = ""

@@ -1,8 +1,8 @@
-"""The nouns of work that outlives a process: jobs, the documents they are made of, watched folders
-and sources that are kept in step.
+"""Nouns for work that outlives a process: jobs, their documents, watched folders and synced
+sources.
 
 A job is what a person asked for, a task is one document of it. Frozen dataclasses, standard library
-only. Knows nothing of where they are kept or of who works them off.
+only. Knows nothing of where they are stored or which process runs them.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ TaskId: TypeAlias = int
 
 
 class Priority(IntEnum):
-    """Who goes first: the smaller number. Equal ones go by age."""
+    """Smaller numbers run first; equal ones by age."""
 
-    INTERACTIVE = 0  # a person waits for these few
+    INTERACTIVE = 0  # a person is waiting for these few
     BULK = 10
 
 
 class JobState(StrEnum):
-    QUEUED = "queued"  # nobody is at it
-    RUNNING = "running"  # a process is at it, unless that died
+    QUEUED = "queued"  # no process works on it
+    RUNNING = "running"  # a process works on it, unless it died
     DONE = "done"
-    FAILED = "failed"  # at its end, with at least one task that failed
+    FAILED = "failed"  # ended, with at least one failed task
     CANCELLED = "cancelled"
 
     @property
@@ -37,14 +37,14 @@ class JobState(StrEnum):
 
 class TaskState(StrEnum):
     WAITING = "waiting"
-    WORKING = "working"  # in the hands of a process, which may have died
+    WORKING = "working"  # a process has it, and may have died
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
 
 class Step(StrEnum):
-    """The way of a document, in order."""
+    """The steps of a document, in order."""
 
     EXTRACT = "extract"
     CHUNK = "chunk"
@@ -55,26 +55,26 @@ class Step(StrEnum):
     STORE = "store"
 
 
-ADD = "add"  # the kind of a job that adds documents from where they are
-UPLOAD = "upload"  # of one that adds a file which was sent in and is kept until it is done
-# Ended jobs that are kept with their documents, for people: beyond that a folder that is added
-# every hour would fill the database with its own diary. Those with failures stay until cleared.
-# 1,000: files dropped on the page are a job each, and the page counts them together.
+ADD = "add"  # kind of a job that adds documents from their source
+UPLOAD = "upload"  # kind of a job that adds an upload, which is kept until it is done
+# Ended jobs that stay listed with their documents: without a limit, a folder that you add every
+# hour would fill the database. Those with failures stay until cleared. 1,000: files dropped on the
+# page are a job each, and the page counts them together.
 KEPT_JOBS = 1000
-REEMBED = "reembed"  # the kind of a job that changes the embedding model: it counts passages
-# What becomes of a document is for those who work on it to say (`ingest.outcomes`), but for this:
-# a store finds out when it keeps it.
+REEMBED = "reembed"  # kind of a job that changes the embedding model: it counts passages
+# `ingest.outcomes` has the other outcomes of a document. This one is here because only the store
+# finds it out.
 DUPLICATE = "duplicate"
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A document that a job is to work on, as its source offers it."""
+    """A document for a job to add, as its source offers it."""
 
     uri: str
     name: str
     size: int = 0
-    key: bytes = b""  # how its source finds it again in another process; empty: it cannot
+    key: bytes = b""  # how its source finds it again in another process; empty: it can't
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,23 +87,23 @@ class Task:
     name: str
     size: int
     state: TaskState
-    parent: TaskId = 0  # the task whose document holds this one within; 0: none
+    parent: TaskId = 0  # the task of the document that contains this one; 0: none
     step: str = ""  # where it is, or where it failed
-    fate: str = ""  # what became of it
+    fate: str = ""  # its outcome
     attempts: int = 0
-    anew: bool = False  # what it holds within is looked at, though its bytes are known
+    anew: bool = False  # look at the files inside it, though its bytes are known
     code: str = ""  # of the error it failed with
     message: str = ""
     document: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)  # by step
     key: bytes = b""
-    lost: int = 0  # how often a worker ended, without saying why, while it had this
-    worker: str = ""  # who has it, or had it last
+    lost: int = 0  # how often a worker died while it had this task
+    worker: str = ""  # the worker that has it, or had it last
 
 
 @dataclass(frozen=True, slots=True)
 class TaskEnd:
-    """How a task ended. A store writes it in the instant in which the document is there."""
+    """How a task ended. The store writes it in the transaction that shows the document."""
 
     task: TaskId
     state: TaskState
@@ -111,14 +111,14 @@ class TaskEnd:
     step: str = ""  # where it failed
     code: str = ""
     message: str = ""
-    document: int | None = None  # a store fills in the one it keeps
+    document: int | None = None  # the store fills in the stored one
     seconds: Mapping[str, float] = field(default_factory=dict)
-    worker: str = ""  # who has it: what another has by now, only that one ends; empty: anybody
+    worker: str = ""  # the worker that has it: only that one can end it; empty: any
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What was asked for and how far it is, at one instant."""
+    """A job and its progress, at one moment."""
 
     id: JobId
     kind: str  # add, upload, reembed
@@ -133,11 +133,11 @@ class Job:
     ended: int = 0  # tasks that are done, failed or cancelled
     ended_size: int = 0
     failed: int = 0
-    rate: float = 0.0  # tasks a second, since a process last took it up
+    rate: float = 0.0  # tasks per second, since a process last took it
     seconds_left: float | None = None  # None: nobody can say
     notes: tuple[str, ...] = ()
-    lasting: bool = True  # another process can go on with it
-    worker: str = ""  # who was last at it
+    lasting: bool = True  # another process can resume it
+    worker: str = ""  # the last worker that had it
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -166,8 +166,8 @@ class WatchedFolder:
 
 @dataclass(frozen=True, slots=True)
 class SyncPoint:
-    """How far a source is synced. A store writes it in the instant in which the last document it
-    covers is there."""
+    """How far a source is synced. The store writes it in the transaction that shows the last
+    document it covers."""
 
     source: str  # its name
     cursor: str  # as the source gave it
@@ -190,9 +190,9 @@ class SyncRun:
     started_at: str = ""  # ISO 8601, UTC; empty: it never ran
     ended_at: str = ""  # empty: it is running, or was killed
     full: bool = False  # it read everything, not only what changed
-    counts: Mapping[str, int] = field(default_factory=dict)  # items by what became of them
+    counts: Mapping[str, int] = field(default_factory=dict)  # items by outcome
     done: int = 0  # steps of the source, such as channels
-    steps: int = 0  # of how many; 0: nobody can say
+    steps: int = 0  # total; 0: unknown
     seconds_left: float | None = None  # None: nobody can say
     code: str = ""  # of the error that ended it
     message: str = ""  # that error, or what it waits for
@@ -202,7 +202,7 @@ class SyncRun:
 
 @dataclass(frozen=True, slots=True)
 class KeptSource:
-    """A source whose documents a library keeps in step."""
+    """A source that a library keeps in step with."""
 
     name: str
     kind: str  # slack, notes, feed, ...
@@ -211,9 +211,9 @@ class KeptSource:
     secrets: Mapping[str, str] = field(default_factory=dict)
     collection: str = "default"
     category: str | None = None
-    audience: str | None = None  # of items whose readers the source doesn't know
+    audience: str | None = None  # for items if the source doesn't say who may read them
     every: int = 0  # seconds between runs of a server; 0: only when asked
     added_at: str = ""  # ISO 8601, UTC
     paused: bool = False
     cursor: str = ""  # empty: nothing is synced yet
-    run: SyncRun = SyncRun()  # the last one, or the one under way
+    run: SyncRun = SyncRun()  # the last run, or the current one

@@ -98,6 +98,7 @@ def test_a_question_that_fails_is_still_there(owner: TestClient) -> None:
             "No document has the type `txet`. Did you mean `text`?",
         ),
         (Filters(collection="zzz"), "No document has the collection `zzz`."),
+        (Filters(source="spear.md"), "No document has the source `spear.md`."),
     ],
 )
 def test_a_mistyped_value_names_the_nearest(library: Library, filters: Filters, told: str) -> None:

@@ -45,6 +45,35 @@ def test_what_is_typed_letter_by_letter_counts_once(owner: TestClient, library: 
     assert "No queries yet." in owner.get("/settings/queries").text
 
 
+def test_a_mistyped_filter_is_not_counted_as_nothing_found(
+    owner: TestClient, library: Library
+) -> None:
+    owner.get("/", params={"q": "crown", "collection": "rulse"})
+    owner.post("/v1/search", json={"query": "axe", "collection": "rulse"})
+    owner.post("/v1/search", json={"query": "xqzzyvw qqqq"})
+    assert {one.text: one.empty for one in library.queries.all()} == {
+        "crown": 0,
+        "axe": 0,
+        "xqzzyvw qqqq": 1,
+    }
+
+
+def test_a_question_counts_when_it_is_answered_or_refused(
+    owner: TestClient, library: Library
+) -> None:
+    owner.post("/v1/query", json={"question": "which moons orbit jupiter?", "stream": False})
+    owner.post("/ask", data={"q": "who wore the crown?"})
+    counted = {one.text: (one.asked, one.empty) for one in library.queries.all()}
+    assert counted["which moons orbit jupiter?"] == (1, 1)
+    assert counted["who wore the crown?"][0] == 1
+    assert all(one.took_ms > 0 for one in library.queries.all())
+
+
+def test_the_log_links_to_several_queries(owner: TestClient) -> None:
+    owner.get("/", params={"q": ["axe", "shield"]})
+    assert 'href="/?q=axe&amp;q=shield"' in owner.get("/settings/queries").text
+
+
 def test_an_alert_shows_what_is_new(owner: TestClient, library: Library) -> None:
     empty = owner.post("/settings/alerts", data={"q": "-", "webhook": "https://example.org/x"})
     assert empty.status_code == 422

@@ -62,3 +62,12 @@ def test_what_fits_badly_is_set_apart(owner: TestClient) -> None:
     assert nothing.count("No good match. The closest results:") == 1
     found = owner.get("/", params={"q": "weapons axe"}).text
     assert "No good match" not in found
+
+
+def test_several_queries_say_what_is_shown_and_offer_any_of_them(owner: TestClient) -> None:
+    every = owner.get("/", params={"q": ["crown", "harbour"]}).text
+    assert "Only results that match every query." in every
+    assert 'combine=maximum" data-follow>Match any of them</a>' in every
+    either = owner.get("/", params={"q": ["crown", "harbour"], "combine": "maximum"}).text
+    assert "Results that match any of your queries." in either
+    assert "match every query" not in owner.get("/", params={"q": "crown"}).text

@@ -1,4 +1,2 @@
-"""Cuts an extraction into passages. One file per way of cutting.
-
-Knows nothing of file formats, embedding models or stores.
-"""
+"""Splits an extraction into passages. One file for each way of splitting. Knows nothing of file
+formats, embedding models or stores."""

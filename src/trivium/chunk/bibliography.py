@@ -1,7 +1,7 @@
-"""Finds the list of references of a paper: what it cites, which is not what it says.
+"""Finds a paper's list of references: what it cites, not what it says.
 
-By its heading; where no heading says so, by several entries in a row that look like citations, in
-the second half of the text. Knows nothing of chunks.
+By its heading; without such a heading, by several entries in a row that look like citations, in the
+second half of the text. Knows nothing of chunks.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _is_entry(text: str) -> bool:
 
 
 def _paragraphs(extraction: Extraction) -> Iterable[_Paragraph]:
-    """Elements, and what stands between blank lines inside them: covering the text."""
+    """Elements, split at blank lines; together they cover the text."""
     text = extraction.text
     outline = Outline(extraction)
     for start, end, heading in outline.blocks(0, len(text)):

@@ -66,7 +66,7 @@ class AutoChunker:
         return self._chosen(extraction).chunk(extraction)
 
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
-        """What a person must know about this chunking of the extraction: a sentence, or nothing."""
+        """What people should know about this chunking: a sentence, or nothing."""
         return self._chosen(extraction).note(extraction, chunks)
 
     def _chosen(self, extraction: Extraction) -> Chunker:

@@ -30,7 +30,7 @@ class Block:
 
 @dataclass(slots=True)
 class Run:
-    """Neighbouring blocks on their way into one chunk."""
+    """Neighbouring blocks for one chunk."""
 
     room: int  # tokens that its text may have
     header: str = ""  # of its table
@@ -43,11 +43,11 @@ class Run:
 
 
 class GroupingChunker(ABC):
-    """Elements of one kind, whole and together while they fit and belong together.
+    """Groups whole elements of one kind while they fit and belong together.
 
-    Headings go with what follows them. One that is longer than `size`, and whatever is of another
-    kind, is cut by the recursive chunker with its `overlap` and `minimum`. Where a header is
-    repeated in front of a chunk, it counts, up to half of the size.
+    Headings go with what follows them. The recursive chunker, with its `overlap` and `minimum`,
+    splits elements longer than `size` and those of other kinds. A header repeated in front of a
+    chunk counts, up to half of the size.
     """
 
     kind: ElementKind
@@ -67,11 +67,11 @@ class GroupingChunker(ABC):
 
     @abstractmethod
     def belongs(self, element: Element, run: Run) -> bool:
-        """Whether it goes on with what the run's last element began."""
+        """Whether it continues what the run's last element began."""
 
     @abstractmethod
     def header(self, run: Run, text: str) -> str:
-        """What is repeated in front of a chunk of this run."""
+        """The header repeated in front of a chunk of this run."""
 
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
         """Nothing: every character is in a chunk."""
@@ -158,7 +158,7 @@ class MessagesChunker(GroupingChunker):
     kind = "message"
 
     def belongs(self, element: Element, run: Run) -> bool:
-        """One conversation stands under one path of headings."""
+        """One conversation has one path of headings."""
         return element.headings == run.blocks[-1].element.headings
 
     def header(self, run: Run, text: str) -> str:

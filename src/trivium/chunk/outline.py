@@ -1,7 +1,5 @@
-"""Answers where in a document's structure a range of its text lies.
-
-Knows nothing of sizes or tokens: every chunker may ask it.
-"""
+"""Says where in a document's structure a range of its text is. Knows nothing of sizes or tokens:
+every chunker may ask it."""
 
 from __future__ import annotations
 
@@ -88,7 +86,7 @@ class Outline:
         return next((number for number in numbers if number), None)
 
     def place(self, start: int, end: int) -> Place:
-        """Everywhere the range lies: all its pages, boxes and authors, its rows from first to last,
+        """Every place of the range: all its pages, boxes and authors, its rows from first to last,
         and the sheet, time and link it begins with."""
         places = [element.place for element in self.touched(start, end)]
         rows = [place.rows for place in places if place.rows]

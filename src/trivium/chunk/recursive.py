@@ -1,7 +1,7 @@
-"""Cuts text at the largest boundaries that keep every passage within a number of tokens.
+"""Splits text at the largest boundaries that keep every passage within a number of tokens.
 
-Paragraphs are taken whole while they fit; one that does not is cut at lines, then sentences, then
-words, then anywhere between two characters. Knows nothing of formats: it sees text and elements.
+Takes whole paragraphs while they fit. Splits a longer one at lines, then sentences, then words,
+then anywhere between two characters. Knows nothing of formats: it sees text and elements.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHARS_PER_TOKEN = 4
 MAX_CHARS_PER_TOKEN = 16
 OVERLAP_CHARS_PER_TOKEN = 6  # how far back a start of the overlap is looked for
 WINDOW = 100_000  # characters that are searched for boundaries at once: 15 to 29 ms
-# An overlap of less than this share of what was asked for is a few words without sense.
+# An overlap smaller than this share of the requested one is only a few words without meaning.
 LEAST_OVERLAP = 0.25
 
 
@@ -49,7 +49,7 @@ class _Piece:
 
 @dataclass(slots=True)
 class _Draft:
-    """What a chunk holds of its own, before the overlap."""
+    """A chunk's own text, before the overlap."""
 
     pieces: list[_Piece] = field(default_factory=list)
     tokens: int = 0  # the sum over the pieces: near the truth, which is counted for the chunk
@@ -86,7 +86,7 @@ class RecursiveChunker:
         *,
         apart: bool = False,
     ) -> None:
-        """`apart`: a paragraph that must be cut starts in a chunk of its own."""
+        """`apart`: a paragraph that must be split starts in a new chunk."""
         if size < MIN_SIZE:
             raise BadSetting(
                 f"A chunk size of {size} is too small.", fix=f"Use {MIN_SIZE} or more."
@@ -214,7 +214,7 @@ class RecursiveChunker:
         self, text: str, drafts: deque[_Draft], outline: Outline, index: int
     ) -> Iterator[Chunk]:
         """Chunks of one section's drafts, each with the overlap that it has room for."""
-        before: tuple[int, int] | None = None  # where the previous chunk lies
+        before: tuple[int, int] | None = None  # range of the previous chunk
         while drafts:
             draft = drafts.popleft()
             own, end = _trim(text, draft.pieces[0].start, draft.pieces[-1].end)
@@ -257,8 +257,8 @@ class RecursiveChunker:
         return halves
 
     def _start(self, text: str, before: tuple[int, int] | None, own: int, own_tokens: int) -> int:
-        """Where a chunk starts that takes the end of the one before it along: at a line, else at a
-        sentence, else at a word. Never takes that whole chunk; `own` when nothing is taken."""
+        """Where a chunk starts if it includes the end of the previous one: at a line, else at a
+        sentence, else at a word. Never includes that whole chunk; `own` if nothing is included."""
         if before is None:
             return own
         start, end = before

@@ -1,7 +1,5 @@
-"""Cuts tables: consecutive rows of one sheet together up to a size, their header repeated.
-
-Knows nothing of spreadsheets: it sees rows with a header and a place.
-"""
+"""Splits tables: consecutive rows of one sheet together, up to a size, with their header repeated.
+Knows nothing of spreadsheets: it sees rows with a header and a place."""
 
 from __future__ import annotations
 

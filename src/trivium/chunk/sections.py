@@ -1,7 +1,7 @@
-"""Cuts papers: whole paragraphs, along their sections, each passage labelled by what it is about.
+"""Splits papers: whole paragraphs, by section, each passage labelled with its kind of section.
 
-Paragraphs are put together up to a ceiling and never cut unless one alone is above it; nothing
-overlaps; the list of references is left out. Knows nothing of file formats.
+Joins paragraphs up to a ceiling, and splits a paragraph only if it alone exceeds it. Nothing
+overlaps, and the list of references is left out. Knows nothing of file formats.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class SectionsChunker:
         return self._all(extraction)[: self._most]
 
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
-        """What a person must know about this chunking of the extraction: a sentence, or nothing."""
+        """What people should know about this chunking: a sentence, or nothing."""
         notes = []
         if self._wanted > self._ceiling and len(chunks) > 1:
             notes.append(
@@ -141,7 +141,7 @@ def _numbered_within_pages(chunks: Sequence[Chunk], extraction: Extraction) -> I
 
 
 def section_kind(heading: str) -> str:
-    """What a heading announces; empty when it does not say."""
+    """The kind of section that a heading announces; empty if it doesn't say."""
     for spelling in spellings(heading):
         found = _KINDS.search(spelling)
         if found and len(spelling.split()) <= MAX_HEADING_WORDS:
@@ -170,7 +170,7 @@ def chunk_part(
 
 
 def _kept(extraction: Extraction) -> list[tuple[int, int]]:
-    """The text without its list of references. What is nothing else stays whole."""
+    """The text without its list of references. A text that is only a list stays whole."""
     left_out = find_bibliography(extraction)
     edges = [0, *(edge for pair in left_out for edge in pair), len(extraction.text)]
     kept = [(a, b) for a, b in list(pairwise(edges))[::2] if extraction.text[a:b].strip()]
@@ -187,11 +187,11 @@ def _titles(extraction: Extraction) -> frozenset[str]:
 
 
 def _labelled(chunks: Sequence[Chunk], titles: frozenset[str]) -> Iterator[Chunk]:
-    """With their kind of section, from the outermost heading that says one.
+    """Paragraphs with their kind of section, from the outermost heading that names one.
 
-    Before the first section stands what the paper says of itself, if it has recognisable sections
-    at all. A section in between whose name says nothing ("3 Our Network") goes on with what the one
-    before it was about, as long as a recognisable one follows.
+    Text before the first section is the summary, if the paper has recognisable sections at all. A
+    section whose name says nothing ("3 Our Network") counts as the one before it, as long as a
+    recognisable one follows.
     """
     paths = [[h for h in chunk.headings if h not in titles] for chunk in chunks]
     said = [next(filter(None, map(section_kind, path)), "") for path in paths]

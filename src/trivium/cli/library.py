@@ -1,4 +1,4 @@
-"""`trivium library`: where the rows of a library lie."""
+"""`trivium library`: shows where the rows of a library are."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def library_command(ctx: click.Context) -> None:
 def distribute_command(shell: Shell, shards: int | None, back: bool) -> None:
     """Spread texts, passages and vectors over the nodes of a Citus database.
 
-    Searches go on meanwhile and rank as before; changes of documents wait until it is done. If it
-    is interrupted, run it again: it continues where it stopped.
+    Searches continue meanwhile and rank as before; changes of documents wait until it is done. If
+    you interrupt it, run it again: it continues where it stopped.
 
     \b
     trivium library distribute --library postgresql://me@coordinator/team

@@ -245,7 +245,7 @@ def search_command(
     )
     with shell.library() as library:
         results = library.search(queries, options=options, filters=filters)
-        library.queries.note(results.query, results, results.took_ms)
+        library.queries.note(results.query, results)
     if shell.json:
         from trivium.shapes import ResultsAnswer
 

@@ -1,7 +1,7 @@
-"""Charts as SVG that stands in a page by itself: no script, no font, no address of anyone.
+"""Charts as SVG for a page: no script, no font, no outside address.
 
 Colours are classes (`c0`, `c1`, ... and `win`, `loss`), which the page defines for light and dark.
-Whatever comes from data is escaped. Knows numbers and names, nothing of searching.
+Escapes whatever comes from data. Knows numbers and names, nothing of searching.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def bars(title: str, rows: Sequence[Bar], most: float, width: int = 440) -> str:
 
 
 def profile(title: str, series: Sequence[Series], width: int = 560, height: int = 260) -> str:
-    """For each share of the queries, worst first, the value that its last one reaches: a line that
-    lies higher is better, and where it leaves the ground is the share that found nothing."""
+    """For each share of the queries, worst first, the value of its last one: a higher line is
+    better, and the share at zero found nothing."""
     frame = _Frame(width, height, "share of queries", title)
     parts = frame.parts()
     for line in series:
@@ -173,7 +173,7 @@ def _text(x: float, y: float, text: str, kind: str) -> str:
 
 
 def _tip(text: str) -> str:
-    """What a pointer or a screen reader is told."""
+    """The text for a pointer or a screen reader."""
     return f"<title>{escape(text)}</title>"
 
 

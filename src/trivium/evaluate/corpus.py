@@ -130,7 +130,7 @@ def _columns(path: Path) -> Iterator[CorpusDocument]:
 
 
 def _trec(path: Path) -> Iterator[CorpusDocument]:
-    """<DOC> and </DOC> stand on lines of their own, as in every collection that was ever sent."""
+    """<DOC> and </DOC> are on lines of their own, as in every known collection."""
     held: list[str] | None = None
     begun = last = 0
     for number, line in lines(path, any_encoding=True):

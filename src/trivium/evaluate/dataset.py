@@ -33,7 +33,7 @@ _QRELS = (QRELS, "qrels/test.tsv", "qrels", "qrels.*", "qrels*", "*.qrels", "*.q
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where a person says that the parts of a set are; None: found in the folder by name."""
+    """Paths that a person gives for the parts of a set; None: found in the folder by name."""
 
     folder: Path | None = None
     queries: Path | None = None
@@ -44,7 +44,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Queries with at least one relevant document, and what was judged."""
+    """Queries with at least one relevant document, and their judgments."""
 
     name: str
     queries: dict[str, str]  # by id
@@ -66,7 +66,7 @@ class Dataset:
 
 
 def load_dataset(files: Files | Path, *, own_library: bool = False) -> Dataset:
-    """`own_library`: without a corpus, a library of the caller's is what was judged."""
+    """`own_library`: without a corpus, the judgments are of the caller's library."""
     files = files if isinstance(files, Files) else Files(files)
     folder = files.folder
     if folder is not None and not folder.is_dir():
@@ -136,7 +136,7 @@ def _corpus(files: Files) -> Corpus | None:
 
 
 def _files(path: Path) -> tuple[Path, ...]:
-    """Itself, or all that lies in it, by name."""
+    """The file itself, or all files in the folder, by name."""
     if path.is_file():
         return (path,)
     inside = sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))

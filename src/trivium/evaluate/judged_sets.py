@@ -61,13 +61,13 @@ class JudgedSets:
         return found
 
     def check(self, name: str) -> None:
-        """Raises EvaluationNotFound where there is no such set."""
+        """Raises EvaluationNotFound if there is no such set."""
         with self.folder_of(name):
             pass
 
     @contextmanager
     def folder_of(self, name: str) -> Iterator[Path]:
-        """The files of a set that there is, to be read."""
+        """The files of an existing set, for reading."""
         with self._shelf.reading(_checked(name)) as folder:
             if not _is_set(folder):
                 raise EvaluationNotFound(f"No judged set {name} in this library.")
@@ -79,8 +79,8 @@ class JudgedSets:
             return Judgments(folder)
 
     def judge(self, name: str, query: str, document: str, grade: int | None) -> str:
-        """What someone says of one document for one query, which it is asked under from now on;
-        None: looked at and skipped. Begins the set where there is none. The query's id."""
+        """Store a judgment of one document for one query; None: seen and skipped. Creates the set
+        if needed. Returns the query's id."""
         with self._shelf.writing(_checked(name)) as folder:
             judgments = Judgments(folder)
             (known_as,) = judgments.ask([("", query)])

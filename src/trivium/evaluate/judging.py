@@ -91,7 +91,7 @@ class Judgments:
         return query, document
 
     def open(self, query: str, documents: Iterable[str]) -> list[str]:
-        """Those that nobody has looked at for this query."""
+        """Documents that nobody has judged for this query."""
         seen = self.grades.get(query, {})
         return [document for document in documents if document not in seen]
 
@@ -215,8 +215,8 @@ def named(document: Document) -> str:
 
 
 def pool(library: Library, text: str, depth: int = DEPTH) -> list[Result]:
-    """The best documents of every signal, of their fusion and reranked, each once, in an order that
-    tells nothing of where it came from, and the same each time."""
+    """The best documents of every signal, fused and reranked, each once, in an order that doesn't
+    reveal where it came from, and the same each time."""
     found: dict[str, Result] = {}
     by = Granularity.DOCUMENT
     ways = ((Mode.HYBRID, True), *((mode, False) for mode in Mode))

@@ -15,27 +15,27 @@ Judged: TypeAlias = Mapping[str, int]  # by document: how relevant; 0 or less: n
 
 
 def ndcg(found: Sequence[str], judged: Judged, depth: int) -> float:
-    """Discounted gain of the first so many, as a share of the greatest possible."""
+    """Discounted gain of the first k, as a share of the best possible."""
     gains = [max(0, judged.get(document, 0)) for document in found[:depth]]
     best = sorted((max(0, gain) for gain in judged.values()), reverse=True)[:depth]
     return _discounted(gains) / _discounted(best) if any(best) else 0.0
 
 
 def recall(found: Sequence[str], judged: Judged, depth: int) -> float:
-    """The share of the relevant that is among the first so many."""
+    """The share of relevant documents among the first k."""
     relevant = {document for document, gain in judged.items() if gain > 0}
     return len(relevant.intersection(found[:depth])) / len(relevant) if relevant else 0.0
 
 
 def reciprocal_rank(found: Sequence[str], judged: Judged, depth: int) -> float:
-    """One over the rank of the first relevant document; 0 if it is not among so many."""
+    """One over the rank of the first relevant document; 0 if it isn't among the first k."""
     ranks = (rank for rank, document in enumerate(found[:depth], 1) if judged.get(document, 0) > 0)
     first = next(ranks, 0)
     return 1 / first if first else 0.0
 
 
 def success(found: Sequence[str], judged: Judged, depth: int) -> float:
-    """1 if a relevant document is among the first so many, else 0."""
+    """1 if a relevant document is among the first k, else 0."""
     return float(any(judged.get(document, 0) > 0 for document in found[:depth]))
 
 

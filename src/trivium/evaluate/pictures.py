@@ -44,7 +44,7 @@ def by_query(found: Evaluation, width: int = 560, height: int = 260, title: str 
 
 
 def latency(found: Evaluation, width: int = 440) -> list[str]:
-    """One chart, or none where nothing was timed."""
+    """One chart, or none if nothing was timed."""
     timed = {name: run.latency_ms for name, run in found.runs.items() if run.latency_ms}
     if not timed:
         return []

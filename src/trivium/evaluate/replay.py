@@ -33,7 +33,7 @@ Judge: TypeAlias = Callable[[str, Sequence[ChunkId]], Mapping[ChunkId, float]]  
 
 
 class Replay:
-    """The queries of one set, heard."""
+    """The queries of one set, with the signals' answers."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class Replay:
         model: str = "",
         judge: Judge = lambda query, chunks: {},
     ) -> None:
-        """What was heard for each query, None where it could not be asked, and what was judged for
-        it. `model`: fingerprint of the embedder."""
+        """The signals' answers for each query, None if it failed, and its judgments. `model`:
+        fingerprint of the embedder."""
         self._heard = heard
         self._judgments = judgments
         self._model = model
@@ -75,7 +75,7 @@ class Replay:
         return tuple(dict.fromkeys(told))
 
     def values(self, settings: Settings, measure: str, *, rerank: bool = False) -> list[float]:
-        """What a page by these settings is worth, for each query."""
+        """The value of a page with these settings, for each query."""
         of = MEASURES[measure]
         pages = self.pages(settings, rerank=rerank)
         return [of(page, judged) for page, judged in zip(pages, self._judgments, strict=True)]

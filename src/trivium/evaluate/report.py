@@ -160,7 +160,7 @@ def _differences(differences: dict[str, Difference]) -> str:
 
 
 def _settings(settings: dict[str, str]) -> str:
-    """Those that are not as everyone has them."""
+    """Settings that differ from the defaults."""
     defaults = {name: default for name, default, _, _ in described_settings()}
     rows = [
         f"<td>{escape(name)}</td><td>{escape(value)}</td><td>{escape(defaults.get(name, ''))}</td>"

@@ -1,6 +1,5 @@
-"""Asks the queries of a judged set by every signal, by their fusion and reranked, and measures what
-each found. Documents count once, by their best chunk. Runs of other programs are measured beside.
-"""
+"""Runs the queries of a judged set by every signal, fused and reranked, and measures the results.
+Documents count once, by their best chunk. Also measures runs of other programs."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ class Evaluation:
     runs: dict[str, Run]  # by signal, fusion or reranked, or the name of another program's run
     settings: dict[str, str]  # those that move a ranking
     version: str = __version__
-    notes: tuple[str, ...] = ()  # what kept a search from doing what it was asked to
+    notes: tuple[str, ...] = ()  # reasons why a search couldn't do what it should
 
 
 def told(run: str) -> str:
@@ -80,7 +79,7 @@ def evaluate(
     on_progress: Progress = lambda stage, done, total: None,
 ) -> Evaluation:
     """`only`: which of `EVERY` to run. `foreign`: TREC run files of other programs. `library`: the
-    one that was judged, where it is open already."""
+    judged one, if it is open already."""
     dataset = load_dataset(files, own_library=own_library or library is not None)
     wanted = [name for name in EVERY if name in set(only)]
     with opened(dataset, settings, on_progress, library) as subject:
@@ -124,7 +123,7 @@ def described(settings: Settings) -> dict[str, str]:
 
 
 class _Asker:
-    """Asks one library the queries of one set, and keeps what it said beside the answers."""
+    """Runs the queries of one set in one library, and keeps its notes."""
 
     def __init__(self, library: Library, dataset: Dataset, on_progress: Progress) -> None:
         self._library = library
@@ -209,6 +208,6 @@ def _ranks(results: Results | None) -> dict[str, float]:
 
 
 def _behind(ranking: dict[str, float], first: dict[str, float]) -> dict[str, float]:
-    """The rest of a ranking, in its order, behind those that come first."""
+    """The rest of a ranking, in order, after the first ones."""
     rest = [uri for uri in ranking if uri not in first]
     return {uri: 1.0 / rank for rank, uri in enumerate(rest, start=len(first) + 1)}

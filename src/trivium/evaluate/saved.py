@@ -1,7 +1,7 @@
-"""Keeps an evaluation as JSON, with the values of every query, and compares another with it.
+"""Saves an evaluation as JSON, with the values of every query, and compares another with it.
 
-What is kept holds queries and figures, never the text of a document. Knows nothing of how runs are
-made or shown.
+It holds queries and figures, never the text of a document. Knows nothing of how runs are made or
+shown.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _payload(path: Path) -> dict[str, Any]:
 
 
 def compared(found: Evaluation, before: Saved) -> Comparison:
-    """Runs of the same name, on the queries that both asked. Raises RunInvalid where there are
+    """Compare runs of the same name on their common queries. Raises RunInvalid if there are
     none."""
     common = [query for query, text in found.queries.items() if before.queries.get(query) == text]
     names = [name for name in found.runs if name in before.each]
@@ -249,7 +249,7 @@ class ChangeAnswer(Shape):
 
 
 class ComparisonAnswer(Shape, kw_only=True):
-    """What a run gained over an earlier one, on the queries that both asked."""
+    """A run's gain over an earlier one, on their common queries."""
 
     dataset: str
     queries: int

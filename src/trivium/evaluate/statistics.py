@@ -85,7 +85,7 @@ def intervals(values: Mapping[str, Sequence[float]], seed: int = 0) -> dict[str,
 
 
 def compare(ours: Sequence[float], theirs: Sequence[float], seed: int = 0) -> Difference:
-    """Two runs by one measure; the values of a query stand at the same place in both."""
+    """Two runs by one measure; the values of a query are at the same index in both."""
     import numpy as np
 
     gains = np.subtract(ours, theirs, dtype=np.float64)

@@ -19,7 +19,7 @@ from trivium.ingest.outcomes import Fate
 from trivium.library import Library
 from trivium.types import Document, Labels
 
-Progress = Callable[[str, int, int], None]  # what is being done, how far, of how many
+Progress = Callable[[str, int, int], None]  # what is being done, done so far, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Subject:
 def opened(
     dataset: Dataset, settings: Settings, on_progress: Progress, library: Library | None = None
 ) -> Iterator[Subject]:
-    """`library`: the one that was judged, where it is open already; it stays so."""
+    """`library`: the judged one, if it is open already; it stays open."""
     if library is not None:
         yield _own(library, dataset)
         return

@@ -46,14 +46,14 @@ class Synthetic:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A document and what of it queries are made from."""
+    """A document, and its parts that queries are made from."""
 
     document: Document
     chunks: tuple[StoredChunk, ...]
 
 
 def synthesise(library: Library, count: int, seed: int = 0) -> list[Synthetic]:
-    """Up to so many queries; fewer where the library gives no more. The same for a seed."""
+    """Up to this many queries; fewer if the library yields no more. The same for a seed."""
     chance = random.Random(seed)
     documents = sorted(library.documents.all(), key=lambda d: d.uri)
     chance.shuffle(documents)
@@ -117,7 +117,7 @@ class _Maker:
             self._headed.update({fold(h) for c in one.chunks for h in c.chunk.headings})
 
     def make(self, one: _Read, kind: str) -> str:
-        """A query, or nothing where the document gives none of this kind."""
+        """A query, or nothing if the document yields none of this kind."""
         if kind == "heading":
             return self._heading(one)
         if kind == "sentence":
@@ -126,7 +126,7 @@ class _Maker:
         return self._misspelled(right)
 
     def _heading(self, one: _Read) -> str:
-        """One that no other document has; a short one with the title before it."""
+        """A heading that no other document has; a short one with the title before it."""
         title = one.document.title
         headings = dict.fromkeys(h for c in one.chunks for h in c.chunk.headings)
         own = [h for h in headings if self._headed[fold(h)] == 1 and _WORD.search(h)]

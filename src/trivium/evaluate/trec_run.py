@@ -28,7 +28,7 @@ def write_run(path: Path, ranking: Ranking, name: str) -> None:
 
 
 def read_run(path: Path, judgments: Mapping[str, Judged]) -> tuple[str, Ranking]:
-    """The run's own name, and what it found for the queries that were judged."""
+    """The run's own name, and its results for the judged queries."""
     documents = {one_column(name): name for of_query in judgments.values() for name in of_query}
     queries = {one_column(query): query for query in judgments}
     ranking: Ranking = {}

@@ -1,4 +1,2 @@
-"""Turns the bytes of a document into text with structure, one file per family of formats.
-
-`detect.read` is the way in. Knows nothing of chunks, models or stores.
-"""
+"""Turns the bytes of a document into text with structure, one file for each family of formats.
+Start at `detect.read`. Knows nothing of chunks, models or stores."""

@@ -1,7 +1,7 @@
 """Lists the letters beyond ASCII that each language uses, most frequent first.
 
-Only `charsets` asks: bytes decoded by the wrong table give letters that their language lacks, or
-seldom uses. Knows nothing of bytes.
+Only `charsets` uses it: bytes decoded with the wrong table give letters that their language lacks,
+or seldom uses. Knows nothing of bytes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Turns what a layout service found on pages into text with headings, paragraphs and tables.
+"""Turns a layout service's result into text with headings, paragraphs and tables.
 
-The form is that of Azure Document Intelligence (`analyzeResult`); `docling` puts a DoclingDocument
-into it. It comes from a network: whatever
-is missing or odd is left out, and an answer without any text is refused. Knows no address.
+The format is Azure Document Intelligence's `analyzeResult`; `docling` converts a DoclingDocument to
+it. It comes from a network: missing or odd parts are left out, and an answer without any text is
+refused. Knows no address.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POINTS = {"inch": 72.0, "pixel": 72.0 / USUAL_DPI, "point": 1.0}
 
 
 def extraction_of(result: Mapping[str, Any], blob: Blob) -> Extraction:
-    """Raises FileEmpty where there is no text in it."""
+    """Raises FileEmpty if there is no text in it."""
     if result.get("schema_name") == docling.SCHEMA:
         result = docling.analysed(result)
     out = Composer(blob.name)

@@ -1,7 +1,7 @@
 """Unpacks zip and tar archives and single compressed files; each member becomes a document.
 
-Counts, sizes and names are checked before and while unpacking. What is left out is said in the
-metadata. How deep archives may hold archives is for whoever reads the members to decide.
+Checks counts, sizes and names before and while unpacking, and lists skipped members in the
+metadata. The reader of the members decides how deep archives may be nested.
 """
 
 from __future__ import annotations

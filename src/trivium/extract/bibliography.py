@@ -1,8 +1,8 @@
-"""Reads libraries of references: BibTeX, BibLaTeX and CSL-JSON.
+"""Reads reference libraries: BibTeX, BibLaTeX and CSL-JSON.
 
-A file with several entries becomes a short overview that encloses each entry as `KEY.csl.json`; a
-file with one entry is that entry's document, with title, authors and year. The paths of attached
-files are in its metadata as `file`, to be resolved by whoever knows where the library lies.
+A file with several entries becomes a short overview that contains each entry as `KEY.csl.json`; a
+file with one entry becomes that entry's document, with title, authors and year. Its metadata has
+the paths of attached files as `file`, for a caller that knows where the library is.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _people(item: Item, role: str) -> list[str]:
 
 
 def _date(item: Item) -> str:
-    """When it was published, as far as it is known: 2016, 2016-02, 2016-02-19."""
+    """Date of publication, as far as known: 2016, 2016-02, 2016-02-19."""
     issued = item.get("issued")
     if not isinstance(issued, Mapping):
         return ""

@@ -1,7 +1,7 @@
-"""Parses BibTeX and BibLaTeX files into CSL items, the form that citation programs exchange.
+"""Parses BibTeX and BibLaTeX files into CSL items, the format that citation programs exchange.
 
-Forgiving: an entry that cannot be parsed is skipped and the next one begins at its `@`. Attached
-files keep their paths in `file`. Knows nothing of documents.
+Forgiving: skips an entry that can't be parsed, and continues at the next `@`. Attached files keep
+their paths in `file`. Knows nothing of documents.
 """
 
 from __future__ import annotations

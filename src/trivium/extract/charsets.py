@@ -1,8 +1,8 @@
-"""Finds out by which table the characters of a text were written as bytes.
+"""Detects the encoding of a text.
 
-UTF-8 and ASCII, which nearly all files are, are decided at once. For the rest charset-normalizer
-proposes tables and their order; which of them gives a text in a language is decided here, because
-on a line or two its own order is right three times in four. Knows nothing of formats.
+UTF-8 and ASCII, nearly all files, are decided at once. For the rest charset-normalizer proposes
+encodings and an order; this file decides which of them gives a text in a language, because for a
+line or two its own order is right only three times in four. Knows nothing of formats.
 """
 
 from __future__ import annotations
@@ -97,13 +97,13 @@ def encoding_of(data: bytes) -> str:
 
 
 def named(charset: str) -> str:
-    """The table to decode by where a file names one: its wider form, as browsers do."""
+    """The encoding to use if a file names one: its wider form, as in browsers."""
     name = charset.strip().strip("\"'").lower()
     return _WIDER.get(name, name)
 
 
 def utf16_without_mark(data: bytes) -> str:
-    """`utf-16-le` or `utf-16-be` where the bytes are such a text without its mark, else nothing."""
+    """`utf-16-le` or `utf-16-be` if the bytes are such a text without its mark, else empty."""
     sample = data[: SAMPLE_BYTES - SAMPLE_BYTES % 2]
     if len(sample) < 4 or len(data) % 2 or not (_has_controls(sample) or not sample.isascii()):
         return ""
@@ -134,8 +134,8 @@ def _has_controls(sample: bytes) -> bool:
 
 
 def _as_text(sample: bytes, encoding: str) -> float:
-    """The share of letters and blanks that some language uses; 0 where there is anything that
-    stands in no text."""
+    """The share of letters and spaces that some language uses; 0 if it has characters that no text
+    has."""
     text = sample[: len(sample) - len(sample) % 2].decode(encoding, "surrogatepass")
     if len(sample) == SAMPLE_BYTES and "\ud800" <= text[-1] <= "\udbff":
         text = text[:-1]  # half a pair at the end of the sample is no error
@@ -170,15 +170,15 @@ def _piece(line: bytes) -> bytes:
 
 
 def _guess(sample: bytes) -> str:
-    """The proposed table whose text goes best with a language; nothing where none is proposed."""
+    """The proposed encoding whose text fits a language best; none if none is proposed."""
     from charset_normalizer import from_bytes
 
     proposed = from_bytes(sample, cp_isolation=list(_TABLES), threshold=_PROPOSED)
     # Of one letter beyond ASCII nearly every table makes one that some language has.
     doubt = _DOUBT / sum(code > 127 for code in sample)
-    best, found = 0.0, ""  # what fits nothing at all is for the table that most files have
+    best, found = 0.0, ""  # if nothing fits, use the most common encoding
     for place, match in enumerate(proposed):
-        # Tables that give the same text stand together.
+        # Encodings that give the same text count together.
         names = [name for name in _TABLES if name in match.could_be_from_charset]
         if not names:
             continue

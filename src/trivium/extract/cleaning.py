@@ -1,7 +1,7 @@
-"""What leaves a reader, as every store can keep it. The one place where extractions are cleaned.
+"""Makes extractions fit for every store: the only place where they are cleaned.
 
-Texts lose NUL and halves of surrogate pairs, boxes that are not finite go, metadata is bounded;
-the elements' offsets follow the text. Knows nothing of formats.
+Removes NUL, halves of surrogate pairs and boxes that aren't finite, limits metadata, and adjusts
+the elements' offsets. Knows nothing of formats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOWHERE = Place()
 
 
 def cleaned(extraction: Extraction) -> Extraction:
-    """The same extraction where nothing is wrong with it, which is nearly always."""
+    """Returns the same extraction if nothing is wrong with it, which is nearly always."""
     text = clean_text(extraction.text)
     chunked = extraction.chunked
     if chunked is not None and not (
@@ -80,7 +80,7 @@ def _element(gone: Sequence[int], element: Element) -> Element:
 
 
 def _is_kept(element: Element | Chunk) -> bool:
-    """Whether there is nothing to clean. Asked for every element, so it asks little."""
+    """Whether there is nothing to clean. Runs for every element, so it is cheap."""
     place = element.place
     if not (is_clean(element.header) and all(map(is_clean, element.headings))):
         return False

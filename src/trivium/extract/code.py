@@ -1,6 +1,6 @@
-"""Reads source code as it stands, parted where a top-level definition begins.
+"""Reads source code unchanged, split where a top-level definition begins.
 
-The language is known by the name of the file or its first line. Knows no grammar.
+Detects the language from the file's name or first line. Knows no grammar.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NAMES = {"makefile": "make", "dockerfile": "docker", "cmakelists.txt": "cmake", 
 
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/env\s+(?:-S\s+)?|\S*/)([a-z]+)")
 _SHELLS = frozenset({"sh", "bash", "zsh", "ksh", "dash", "fish"})
-# A line at the margin after a blank one begins something, unless it only closes what was open.
+# A line at the margin after a blank one begins something, unless it only closes an open block.
 _BLOCK = re.compile(r"\n[ \t]*\n+(?=[^\s}\])])")
 
 

@@ -1,4 +1,4 @@
-"""Collects what a reader finds, in order, into the text and elements of an extraction.
+"""Collects a reader's pieces, in order, into the text and elements of an extraction.
 
 Knows how pieces are joined, numbered and placed under headings; knows no file format.
 """
@@ -70,12 +70,12 @@ class Composer:
             self.first_heading = self.first_heading or text
 
     def leave(self, level: int = 0) -> None:
-        """What follows stands no longer under headings of this level or below."""
+        """What follows is no longer under headings of this level or below."""
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
 
     def part(self) -> None:
-        """What follows stands apart from what came before: a second list, a second table."""
+        """What follows is separate: a second list, a second table."""
         self._last = None
 
     def add(
@@ -87,8 +87,8 @@ class Composer:
         header: str = "",
         place: Place = NOWHERE,
     ) -> bool:
-        """Append a piece; whether there was anything in it. Items of a list and rows of a table
-        stand on lines of their own, everything else is a paragraph apart."""
+        """Append a piece; returns whether it had any text. Items of a list and rows of a table are
+        lines; everything else is a paragraph."""
         text = clean(text).strip("\n").rstrip()
         text = text if kind == "code" else text.lstrip()
         if not text:
@@ -144,8 +144,8 @@ class Composer:
         kind: Kind = Kind.TEXT,
         enclosed: Sequence[Enclosed] = (),
     ) -> Extraction:
-        """The extraction. Without a title the first heading is one, unless it could stand on a
-        thousand documents; else the file's name."""
+        """The extraction. Without a title, uses the first heading, unless it could be on a thousand
+        documents; else the file's name."""
         if not self._elements:
             raise FileEmpty(f"{blob.name} has no text.")
         text = self.text
@@ -168,18 +168,18 @@ class Composer:
 
 
 def naming(title: str) -> str:
-    """A title as it is; empty where it names a part or a form and no document."""
+    """The title; empty if it only names a part or a form."""
     return "" if _NAMES_NO_DOCUMENT.fullmatch(title) else title
 
 
 def clean(text: str) -> str:
-    """Without characters that nothing downstream can keep."""
+    """The text without characters that no store can keep."""
     return _UNPRINTABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def line_of(cells: Sequence[str]) -> str:
-    """A row of a table as one line; empty cells at its end are left out. An empty first cell is
-    shown as a dash: blanks at a line's start get lost, and every name would shift by one."""
+    """A row of a table as one line, without empty cells at its end. An empty first cell becomes a
+    dash: spaces at a line's start get lost, and every name would shift by one."""
     flat = [" ".join(cell.split()) for cell in cells]
     while flat and not flat[-1]:
         flat.pop()

@@ -1,7 +1,7 @@
 """Finds the extractor for a file by its bytes, then by its name, and runs it.
 
-Knows the formats only as a list of extractors: a later format is one more entry. Knows nothing of
-sandboxes; whoever distrusts a file calls this inside one.
+Knows formats only as a list of extractors: a new format is one more entry. Knows nothing of
+sandboxes; call it inside one if you don't trust the file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads Word documents (DOCX): headings by style, lists with their numbers, tables, notes, pages.
 
-Page numbers are those of the last time Word laid the document out. Running heads, deleted text
-and tables of contents are left out. Knows nothing of old DOC files.
+Page numbers come from the last time Word laid out the document. Leaves out running heads, deleted
+text and tables of contents. Knows nothing of old DOC files.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class DocxExtractor:
 
 
 def _is_laid_out(body: Element, pages: object) -> bool:
-    """Whether page numbers can be known: Word left its breaks, or there is one page only."""
+    """Whether page numbers are known: Word left its breaks, or there is only one page."""
     if pages == 1:
         return True
     return any(
@@ -82,7 +82,7 @@ def _is_laid_out(body: Element, pages: object) -> bool:
 class _Reader:
     def __init__(self, name: str, package: Package, main: str, *, paged: bool) -> None:
         self.out = Composer(name)
-        self.chunks: list[Enclosed] = []  # whole documents that stand in for a part of this one
+        self.chunks: list[Enclosed] = []  # whole documents in place of a part of this one
         self._package = package
         self._relations = package.relations(main)
         self.page = 1
@@ -132,7 +132,7 @@ class _Reader:
         self._hanging(self._place(self.page))
 
     def _foreign(self, block: Element) -> None:
-        """A part in another format: pages are read in place, documents as what lies within."""
+        """A part in another format: HTML is read in place, documents as enclosed files."""
         target = self._relations.get(block.get("r:id", ""), ("", ""))[1]
         data = self._package.read(target)
         if not data:
@@ -165,7 +165,7 @@ class _Reader:
             self.out.add("quote" if style.is_quote else "paragraph", text, place=place)
 
     def _marker(self, style: Style, properties: Element | None) -> str | None:
-        """What stands before a list item: empty for a bullet, None outside lists."""
+        """The marker of a list item: empty for a bullet, None outside lists."""
         list_id = value(properties, "numPr/numId") or style.list_id
         if not list_id or list_id == "0":
             return None
@@ -199,7 +199,7 @@ class _Reader:
         return ""
 
     def _hang(self, part: Element) -> None:
-        """What stands beside the text, to follow its paragraph."""
+        """Notes and boxes beside the text, to follow its paragraph."""
         if part.tag == "txbxContent":
             self._boxes.append(part)
         elif part.tag == "commentReference":

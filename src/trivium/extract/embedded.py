@@ -1,7 +1,7 @@
-"""Finds the files that an Office document holds, and the words in its drawings.
+"""Finds the files inside an Office document, and the words in its drawings.
 
-A file is handed on as it is, to be read as a document of its own. Knows the folders of Office
-packages and the wrappers of old programs, nothing of what the files say.
+Passes files on unchanged, to be read as separate documents. Knows the folders of Office packages
+and the wrappers of old programs, nothing of what the files say.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _PROGRAMS = (
 
 
 def embedded(package: Package, *, charted: bool) -> list[Enclosed]:
-    """The files in a document, by the names they had. `charted`: the reader tells what charts show,
-    so the workbooks behind them would say it twice."""
+    """The files inside a document, by name. `charted`: the reader describes charts itself, so their
+    workbooks would repeat them."""
     behind = _behind_charts(package) if charted else frozenset()
     found: list[Enclosed] = []
     size = 0
@@ -85,8 +85,8 @@ def _behind_charts(package: Package) -> frozenset[str]:
 
 
 def _unwrapped(name: str, data: bytes) -> Enclosed | None:
-    """The file itself: old programs put it into a compound file, as they do with equations and
-    other objects that are no files."""
+    """The file itself: old programs wrap it in a compound file, as they do with equations and other
+    objects that aren't files."""
     if not is_ole(data):
         return Enclosed(name, data) if data.strip() else None
     try:
@@ -151,7 +151,7 @@ def _distinct(inner: Enclosed, others: list[Enclosed]) -> Enclosed:
 
 
 def drawn_texts(package: Package, drawing: str) -> Iterator[str]:
-    """The words of text boxes, shapes and diagrams that lie over a sheet."""
+    """The words of text boxes, shapes and diagrams on a sheet."""
     root = package.xml(drawing)
     if root is None:
         return

@@ -62,7 +62,7 @@ def _chapter(out: Composer, package: Package, name: str, title: str) -> None:
     body = root.find("body")
     body = root if body is None else body
     if title and next(body.iter("h1", "h2", "h3"), None) is None:
-        out.heading(1, title)  # the table of contents names what the chapter itself does not
+        out.heading(1, title)  # the table of contents names a chapter that doesn't name itself
     TreeReader(out).read(body)
 
 
@@ -80,7 +80,7 @@ def _spine(book: Element, folder: str) -> list[str]:
 
 
 def _titles(package: Package, book: Element, folder: str) -> dict[str, str]:
-    """What the table of contents calls each chapter."""
+    """Each chapter's name in the table of contents."""
     titles: dict[str, str] = {}
     for item in book.iter("item"):
         if item.get("media-type") != "application/x-dtbncx+xml":

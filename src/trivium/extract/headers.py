@@ -1,4 +1,4 @@
-"""Tells the names of a table's columns from its data. Knows rows of strings, nothing of files."""
+"""Tells a table's column names from its data. Knows rows of strings, nothing of files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_year(cell: str) -> bool:
 
 
 def columns(row: Row) -> set[int]:
-    """Where something stands."""
+    """The positions of filled cells."""
     return {at for at, cell in enumerate(row) if cell.strip()}
 
 
@@ -57,7 +57,7 @@ def goes_on(above: Row, below: Row) -> bool:
 
 
 def joined(above: Row, below: Row) -> list[str]:
-    """The names of two rows as one: a name above stands over all columns up to the next."""
+    """Two header rows as one: a name above covers all columns up to the next."""
     names, over = [], ""
     for at in range(max(len(above), len(below))):
         upper = above[at].strip() if at < len(above) else ""

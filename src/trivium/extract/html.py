@@ -1,7 +1,7 @@
-"""Reads HTML pages into what a person came for: headings, paragraphs, lists, tables, code.
+"""Reads the main part of HTML pages: headings, paragraphs, lists, tables, code.
 
-Menus, footers, forms and hidden parts are left out, gently: a page without a main part is read
-whole. The walk over the tree is `html_tree`'s; this file knows bytes, charsets and meta tags.
+Leaves out menus, footers, forms and hidden parts; reads a page without a main part whole.
+`html_tree` walks the tree; this file knows bytes, encodings and meta tags.
 """
 
 from __future__ import annotations

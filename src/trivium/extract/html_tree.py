@@ -1,7 +1,5 @@
-"""Walks a tree of HTML and tells a composer what a reader sees.
-
-Used for pages, chapters of books and bodies of e-mail. Knows nothing of files or charsets.
-"""
+"""Walks a tree of HTML and gives a composer what a reader sees. For pages, chapters of books and
+bodies of e-mail. Knows nothing of files or encodings."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from lxml.etree import XPath, _Element
 
 MAX_DEPTH = 150  # three calls a level; libxml2 itself stops at 256
-# A main part with less than this share of a page's text is not what it claims to be.
+# A main part with less than this share of a page's text isn't one.
 MIN_MAIN_SHARE = 0.3
 MIN_MENU_ITEMS = 15  # fewer links may well be the content: see also
 MAX_SPAN = 50  # columns or rows that a cell may fill
@@ -40,7 +38,7 @@ _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 
 
 def parse_html(source: str) -> _Element | None:
-    """The tree of a page, however broken; None if there is nothing in it."""
+    """The tree of a page, however broken; None if it is empty."""
     from lxml import etree
 
     parser = etree.HTMLParser(

@@ -1,7 +1,7 @@
 """Reads pictures of text, such as scans and screenshots, by OCR. Knows no OCR program.
 
-A picture is a page: what was recognised goes the way of a PDF's page. Boxes are in points; the
-metadata's `dpi` says how many pixels make 72 of them.
+A picture counts as a page: its recognised words are handled like those of a PDF page. Boxes are in
+points; the metadata's `dpi` says how many pixels make 72 of them.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class ImageExtractor:
     def __init__(
         self, recognise: Recognise | None = None, *, ocr: OcrMode = "auto", vision: str = ""
     ) -> None:
-        """`vision` names a model that describes what is read here: another one, and pictures are
-        worth reading again."""
+        """`vision` names the model that describes pictures: with another one, they are worth
+        reading again."""
         self._recognise = None if ocr == "off" else recognise
         self.version = "image/2"
         if self._recognise is not None:

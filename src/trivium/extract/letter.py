@@ -158,8 +158,8 @@ def _name(part: Message) -> str:
 
 
 def _parameters(part: Message, header: str) -> list[tuple[str, _Value]]:
-    """What stands behind the semicolons of a header. Parsed from its raw text: the library turns
-    bytes beyond ASCII into question marks before it looks."""
+    """The parameters after the semicolons of a header. Parsed from its raw text: the library turns
+    bytes beyond ASCII into question marks first."""
     probe = Message()
     try:
         probe[header] = _readable(_raw(part, header)).replace("\n", " ").replace("\r", " ")
@@ -231,7 +231,7 @@ def _addresses(message: Message, field: str) -> list[tuple[str, str]]:
 
 
 def _people(message: Message, *fields: str) -> list[tuple[str, str]]:
-    """Who stands in the first of these fields that names anybody."""
+    """The people in the first of these fields that has any."""
     for field in fields:
         people = [(name.strip("'\" "), mail) for name, mail in _addresses(message, field)]
         if named_ones := [(name, mail) for name, mail in people if name or mail]:

@@ -1,7 +1,7 @@
 """Reads Markdown into the text a person sees, with headings, lists, quotes, tables and code.
 
-Markup goes, structure stays as elements. Knows nothing of chunks; the YAML block at the top is
-`frontmatter`'s business.
+Removes markup and keeps structure as elements. Knows nothing of chunks; `frontmatter` reads the
+YAML block at the top.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _inline(state: StateCore) -> None:
 
 
 class _Reader:
-    """Walks the parser's tokens once and hands on what a person reads."""
+    """Walks the parser's tokens once and passes on what a person reads."""
 
     def __init__(self, name: str) -> None:
         self.out = Composer(name)
@@ -177,7 +177,7 @@ def _without_blank_lines(table: re.Match[str]) -> str:
 
 
 def visible_text(inline: Token) -> str:
-    """What a person reads of an inline token: link texts, image descriptions, no markup."""
+    """The readable part of an inline token: link texts, image descriptions, no markup."""
     parts: list[str] = []
     for child in inline.children or ():
         if child.type == "image":
@@ -201,7 +201,7 @@ def _strip_html(source: str) -> str:
 
 
 def _looks_like_markdown(blob: Blob) -> bool:
-    """Front matter, or two headings that stand alone: comments of scripts seldom do."""
+    """Front matter, or two separate headings: comments of scripts seldom have those."""
     if not blob.data.strip():
         return False
     try:

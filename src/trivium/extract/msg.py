@@ -1,7 +1,7 @@
-"""Reads Outlook's message files (MSG): a compound file of numbered properties.
+"""Reads Outlook's message files (MSG): compound files of numbered properties.
 
-Makes the same document of it as of an EML file. Knows the handful of properties that hold who,
-when, what and the attachments.
+Makes the same document as from an EML file. Knows the few properties for sender, recipients, dates,
+text and attachments.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class MsgExtractor:
 
 
 class _Message:
-    """A message in a folder of the compound file; the outermost lies at its root."""
+    """A message in a folder of the compound file; the outermost is at its root."""
 
     def __init__(self, ole: OleFileIO, folder: list[str]) -> None:
         self._ole = ole
@@ -133,7 +133,7 @@ class _Message:
 
 
 def _as_eml(letter: Letter, number: int) -> Enclosed:
-    """A message inside a message, in a form that can stand alone."""
+    """A message inside a message, as a file of its own."""
     message = EmailMessage()
     one_line = {
         "Subject": letter.subject,

@@ -1,7 +1,5 @@
-"""Reads Jupyter notebooks: prose as Markdown, cells as code, what they printed below them.
-
-Pictures and interactive output are left out. Knows nothing of kernels.
-"""
+"""Reads Jupyter notebooks: prose as Markdown, cells as code, each with its printed output below.
+Leaves out pictures and interactive output. Knows nothing of kernels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Counts Word's lists: says which marker stands before a paragraph, as in "2.1" or "(b)".
-
-Knows numbering.xml; knows nothing of the text that is numbered.
-"""
+"""Counts Word's lists: gives the marker before a paragraph, as in "2.1" or "(b)". Knows
+numbering.xml, nothing of the numbered text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Reads OpenDocument files: texts (ODT), sheets (ODS) and presentations (ODP).
-
-Pages of texts are known where the program marked its soft page breaks. Knows nothing of styles.
-"""
+"""Reads OpenDocument files: texts (ODT), sheets (ODS) and presentations (ODP). Knows the pages of a
+text if the program marked its soft page breaks. Knows nothing of styles."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Opens documents that are zip archives of XML (Office, OpenDocument, EPUB) without trusting them.
 
-Sizes are checked before anything is unpacked, XML with entities of its own is refused. Knows
-nothing of what the members mean.
+Checks sizes before unpacking, and refuses XML with its own entities. Knows nothing of what the
+members mean.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def open_zip(blob: Blob) -> zipfile.ZipFile:
 
 @lru_cache(maxsize=1)  # six readers ask the same of one file; 10,000 members take 60 ms
 def member_names(blob: Blob) -> frozenset[str]:
-    """What a zip archive holds; nothing if it is none."""
+    """The members of a zip archive; nothing if it isn't one."""
     if not is_zip(blob.data):
         return frozenset()
     try:
@@ -91,7 +91,7 @@ class Package:
         )
 
     def read(self, name: str, limit: int = MAX_XML) -> bytes | None:
-        """The bytes of a member, None when there is none of that name."""
+        """The bytes of a member; None if there is none with that name."""
         with_limit = self._info(name, limit)
         if with_limit is None:
             return None
@@ -123,7 +123,7 @@ class Package:
             raise FileDamaged(f"{self._name} is damaged: {name} can't be unpacked.") from reason
 
     def relations(self, name: str) -> dict[str, tuple[str, str]]:
-        """Where a part's references lead: id to (last word of the type, member name)."""
+        """The targets of a part's references: id to (last word of the type, member name)."""
         folder, base = posixpath.split(name)
         root = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
         found: dict[str, tuple[str, str]] = {}

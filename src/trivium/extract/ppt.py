@@ -1,7 +1,7 @@
 """Reads old PowerPoint presentations: the text of every slide, in order, with its notes.
 
-Follows [MS-PPT]: the chain of edits tells where each slide lies now. Where that chain is broken
-all text is taken as it comes. Knows nothing of shapes or layout.
+Follows [MS-PPT]: the chain of edits says where each slide is now. If that chain is broken, takes
+all text in the order of the file. Knows nothing of shapes or layout.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _persisted(data: bytes, start: int, end: int) -> list[tuple[int, int, list[T
 
 
 def _directory(data: bytes, edit: int) -> tuple[dict[int, int], int]:
-    """Where each object lies: newer edits win. And the object that is the document."""
+    """The position of each object (newer edits win), and the object that is the document."""
     places: dict[int, int] = {}
     document = 0
     for _ in range(MAX_EDITS):

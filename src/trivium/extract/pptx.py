@@ -76,7 +76,7 @@ class _Reader:
         title = next((s for s in tree.iter("sp") if _role(s) in _TITLES), None)
         words = "" if title is None else " ".join(" ".join(_paragraphs(title)).split())
         self.first_title = self.first_title or words
-        # A slide without a title still begins something new: where it is cited by its number.
+        # A slide without a title still begins a new section: it is cited by its number.
         self.out.heading(SLIDE_LEVEL, words or f"Slide {number}", self._place)
         self._shapes(tree, title)
         for kind, part in self._relations.values():
@@ -143,7 +143,7 @@ class _Reader:
 
 
 def _role(shape: Element) -> str:
-    """What a placeholder is for; empty for a free shape."""
+    """The purpose of a placeholder; empty for a free shape."""
     placeholder = shape.find("nvSpPr/nvPr/ph")
     return "" if placeholder is None else placeholder.get("type", "obj")
 

@@ -27,7 +27,7 @@ from trivium.ports import Blob
 # Not `python -m`: the module would exist twice, as __main__ and under its name.
 MAIN = "from trivium.extract.worker import main; main()"
 PIECE = 1 << 20  # bytes read at once
-MAX_NOTE = 4000  # bytes of what a dying parser printed
+MAX_NOTE = 4000  # bytes of a dying parser's output
 # Of the output, what may be structure: a list takes 20 times its JSON, text and files once.
 STRUCTURE_SHARE = 16
 Failure: TypeAlias = Literal["crash", "time", "memory", "output", "nonsense"]
@@ -63,7 +63,7 @@ class Worker:
     def __init__(self, order: Order, limits: Limits, folder: str) -> None:
         self._limits = limits
         self.documents = 0
-        self._ahead = bytearray()  # what was read beyond the answer that was waited for
+        self._ahead = bytearray()  # bytes read beyond the expected answer
         self.allowed = limits.seconds  # for the answer that is waited for
         self._lock = threading.Lock()
         self._is_reaped = False
@@ -112,7 +112,7 @@ class Worker:
             yield self._answer()
 
     def _answer(self) -> Answer:
-        """The next one, while its reader says in time that it goes on."""
+        """The next answer, while its reader reports progress in time."""
         now = monotonic()
         self.allowed = self._limits.seconds
         deadline, last = now + self._limits.seconds, now + self._limits.longest
@@ -156,7 +156,7 @@ class Worker:
         return not self._ahead and not self._readable.poll(0)
 
     def is_swollen(self, peak: int) -> bool:
-        """What it holds on to would be missing for the next document."""
+        """Memory that it keeps would be missing for the next document."""
         return peak > self._limits.memory // 2
 
     def kill(self) -> None:
@@ -167,7 +167,7 @@ class Worker:
                     os.killpg(self._process.pid, signal.SIGKILL)
 
     def end(self) -> str:
-        """Kills, waits and closes; returns the end of what it printed."""
+        """Kills, waits and closes; returns the end of its output."""
         self.kill()
         with self._lock:
             if self._is_reaped:

@@ -1,7 +1,5 @@
-"""Reads what Office and OpenDocument files say about themselves: title, authors, dates, pages.
-
-Knows nothing of their text.
-"""
+"""Reads the properties of Office and OpenDocument files: title, authors, dates, pages. Knows
+nothing of their text."""
 
 from __future__ import annotations
 

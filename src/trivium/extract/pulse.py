@@ -1,6 +1,5 @@
-"""Lets an extraction whose work is long but moves, page after page, say so. Knows nothing of who
-listens: in a sandbox's worker it is the clock, elsewhere nobody.
-"""
+"""Lets a long extraction report progress, page by page. Knows nothing of the listener: the clock in
+a sandbox's worker, elsewhere nobody."""
 
 from __future__ import annotations
 

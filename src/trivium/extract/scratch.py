@@ -1,7 +1,5 @@
-"""A temporary folder that goes with its process, or with the next one after a kill.
-
-Its owner holds a lock in it for as long as it lives; a folder whose lock is free has no owner.
-"""
+"""A temporary folder that is deleted with its process, or by the next one after a kill. Its owner
+holds a lock in it while it lives; a folder whose lock is free has no owner."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from time import time
 from filelock import FileLock, Timeout
 
 _LOCK = "owner.lock"
-_SETTLED = 60.0  # seconds: between making a folder and locking it lie microseconds
+_SETTLED = 60.0  # seconds: microseconds pass between making a folder and locking it
 
 
 class Scratch:

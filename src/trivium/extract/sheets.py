@@ -1,7 +1,5 @@
-"""Writes the rows of a sheet as elements, finding the header row of each block on the way.
-
-Every reader of tables (CSV, XLSX, XLS, ODS) brings rows of strings; knows nothing of files.
-"""
+"""Writes the rows of a sheet as elements, and finds the header row of each block. Every reader of
+tables (CSV, XLSX, XLS, ODS) provides rows of strings. Knows nothing of files."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ MAX_HEADER_CELL = 100  # longer ones are prose
 
 
 class SheetWriter:
-    """One sheet on its way into a composer, row by row."""
+    """Writes one sheet to a composer, row by row."""
 
     def __init__(self, out: Composer, name: str, sheet: str = "") -> None:
         self._out = out
@@ -63,9 +61,9 @@ class SheetWriter:
             if _could_head(cells, filled):
                 self._candidate = (number, cells)
                 return
-            if not columns(cells) <= self._columns:  # another table, without a header of its own
+            if not columns(cells) <= self._columns:  # another table without its own header
                 self._header = ""
-        elif self._fresh and len(filled) == 1:  # a title above the table, wherever it stands
+        elif self._fresh and len(filled) == 1:  # a title above the table, anywhere
             self._margin = 0
             self._add(number, cells if is_figure(filled[0]) else filled, "")
             return

@@ -121,7 +121,7 @@ def _people(package: Package) -> dict[str, str]:
 
 
 def _channels(package: Package) -> dict[str, Json]:
-    """What the lists say about each folder of messages: by name, for direct ones by id."""
+    """Details of each folder of messages from the lists: by name, or by id for direct ones."""
     found: dict[str, Json] = {}
     for name in _LISTS:
         for channel in _items(package, name):
@@ -151,7 +151,7 @@ def _messages(package: Package, name: str, people: Mapping[str, str]) -> Iterato
 
 
 def _texts(message: Json, people: Mapping[str, str]) -> Iterator[str]:
-    """The words of a message, of what it quotes, and the names of its files."""
+    """The words of a message and its quotes, and the names of its files."""
     yield readable(str(message.get("text") or ""), people)
     attachments = message.get("attachments")
     for part in attachments if isinstance(attachments, list) else ():

@@ -48,7 +48,7 @@ _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\b\x1b")
 
 
 def binary_kind(data: bytes) -> str:
-    """What the bytes are, as in "a PDF"; empty when they are text in some encoding."""
+    """The kind of file, as in "a PDF"; empty for text in some encoding."""
     head = data[: 8 * SAMPLE_BYTES].lstrip()[:SAMPLE_BYTES]
     for magic, kind in _MAGIC:
         if head.startswith(magic):

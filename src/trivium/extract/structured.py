@@ -66,7 +66,7 @@ class JsonExtractor:
 
 
 def flatten(value: object, path: str = "", depth: int = 0) -> Iterator[str]:
-    """A value as lines, each with the dotted name of where it stands."""
+    """A value as lines, each with its dotted name."""
     if isinstance(value, dict) and depth < MAX_DEPTH:
         for name, inner in value.items():
             yield from flatten(inner, f"{path}.{name}" if path else str(name), depth + 1)
@@ -111,7 +111,7 @@ def _paragraphs(out: Composer, lines: list[str]) -> None:
 def _table(out: Composer, blob: Blob, records: list[Record], media_type: str) -> Extraction:
     names = list(dict.fromkeys(name for record in records for name in record))
     rows = [names, *([_scalar(record.get(name)) for name in names] for record in records)]
-    # The header is a row of its own: records keep the numbers of their lines.
+    # The header is a separate row: records keep the numbers of their lines.
     SheetWriter(out, blob.name).write(enumerate(rows))
     return out.finish(
         blob,

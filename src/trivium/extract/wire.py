@@ -33,7 +33,7 @@ SMALL = 1 << 16  # bytes of a message that are copied together: what a pipe take
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a worker is told when it starts."""
+    """A worker's settings when it starts."""
 
     extractors: str  # "module:attribute": a sequence of extractors, or what makes one of settings
     settings: Mapping[str, str]
@@ -45,8 +45,8 @@ class Order:
 
 
 def frame(structure: object, attached: Sequence[bytes] = ()) -> list[bytes]:
-    """A message as pieces to write one after the other; a small one is a single piece, so that
-    whoever waits for it wakes up once."""
+    """A message as pieces to write one after the other; a small one is a single piece, so that the
+    receiver wakes up once."""
     head = json.dumps(structure, ensure_ascii=False, separators=(",", ":"))
     data = head.encode("utf-8", "surrogatepass")
     pieces = [HEAD.pack(len(data), sum(map(len, attached))), data, *attached]

@@ -32,7 +32,7 @@ class Style:
 
     @property
     def is_contents(self) -> bool:
-        """A line of the table of contents: repeats headings that stand elsewhere."""
+        """A line of the table of contents: repeats a heading."""
         return self.name.startswith("toc ") or self.name == "table of figures"
 
     @property
@@ -46,7 +46,7 @@ class Styles:
         self._known = {style.get("styleId", ""): _style(style) for style in styles}
 
     def __getitem__(self, style_id: str) -> Style:
-        """The style with what it inherits; an unknown one is judged by its id."""
+        """The style with its inherited values; an unknown one is judged by its id."""
         style = self._known.get(style_id)
         if style is None:
             match = _HEADING.fullmatch(style_id)

@@ -1,7 +1,7 @@
-"""The process that reads files nobody trusts.
+"""The process that reads untrusted files.
 
-Knows nothing of documents beyond those of one request; how long one may take, and what to do when
-it takes longer, is `sandbox`'s business, and the form of its answers is `wire`'s.
+Knows only the documents of one request. `sandbox` decides how long one may take and what happens
+then; `wire` defines the form of its answers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LARGE_TEXT = 200_000  # characters
 LARGE_ELEMENTS = 5_000
 OUT_OF_MEMORY = 71  # exit status of a worker that measures its own memory
 
-_Chunker: TypeAlias = Callable[[], LargeChunker] | None  # none: whoever asked chunks
+_Chunker: TypeAlias = Callable[[], LargeChunker] | None  # none: the caller chunks
 
 _outbox = -1  # in a worker, the pipe to its parent
 _cpu_seconds = 0.0  # in a worker, processor time for each document
@@ -59,7 +59,7 @@ _cpu_seconds = 0.0  # in a worker, processor time for each document
 def main() -> None:
     global _outbox, _cpu_seconds  # noqa: PLW0603 - this process is the worker
     order = Order(**json.loads(sys.argv[1]))
-    # What a parser prints must not stand among the answers.
+    # A parser's output must not get among the answers.
     inbox, _outbox = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -123,11 +123,11 @@ def _answer(
     except Exception as reason:
         what = f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
         return frame(["bug", _peak(), _cut(what), traceback.format_exc()[-2 * MAX_REASON :]])
-    return frame(["memory", _peak()])  # here what the parser held is free again
+    return frame(["memory", _peak()])  # here the parser's memory is free again
 
 
 def _packed(blob: Blob, extraction: Extraction, chunker: _Chunker, attached: list[bytes]) -> object:
-    """With its chunks, where it is large: its elements would take the parent seconds to decode."""
+    """With its chunks if it is large: the parent would take seconds to decode its elements."""
     is_large = len(extraction.text) > LARGE_TEXT or len(extraction.elements) > LARGE_ELEMENTS
     if chunker is None or not is_large:
         return pack(extraction, attached)
@@ -146,7 +146,7 @@ def _made(name: str, chunking: str) -> LargeChunker:
 
 
 def _cut(text: str) -> str:
-    """The beginning and the end: what happened stands after a name of any length."""
+    """The beginning and the end: the reason comes after a name of any length."""
     half = MAX_REASON // 2
     return text if len(text) <= MAX_REASON else f"{text[:half]}…{text[1 - half :]}"
 
@@ -211,7 +211,7 @@ def _peak() -> int:
 def _limit(memory_bytes: int) -> None:
     _set_limit(resource.RLIMIT_CORE, 0)
     _set_limit(resource.RLIMIT_FSIZE, MAX_FILE)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing more fails, and the parser goes on
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing more fails, and the parser continues
     # What is written to counts as data; address space is also reserved for threads and for mapped
     # files that cost nothing, so that its limit is only behind the other one.
     _set_limit(resource.RLIMIT_DATA, memory_bytes)

@@ -92,7 +92,7 @@ def write_sheet(
 
 
 class _Cells:
-    """Turns cells into what a person sees in them."""
+    """Turns cells into the text that a person sees in them."""
 
     def __init__(self, package: Package, since_1904: bool) -> None:
         self._package = package

@@ -67,7 +67,7 @@ class Gate:
         try:
             await asyncio.wait_for(self._places.acquire(), max(0.001, until - monotonic()))
         except TimeoutError:
-            raise ServerBusy("The server had no free place in time.") from None
+            raise ServerBusy("The server was too busy to start this in time.") from None
         finally:
             self._waiting -= 1
 

@@ -1,7 +1,7 @@
-"""Follows the files that an entry of a library of references names: its PDF, its snapshot.
+"""Follows the files that an entry of a reference library names: its PDF, its snapshot.
 
-Where such a file may lie is for the source to decide, which is asked through `SourceItem.beside`.
-Knows the entry's metadata, nothing of paths.
+The source decides where such a file may be (`SourceItem.beside`). Knows the entry's metadata,
+nothing of paths.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def attached(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
 
 
 def described(item: SourceItem, extraction: Extraction) -> Extraction:
-    """What was read, under the title and with the metadata that its source knows."""
+    """The file's text, with the title and metadata that its source knows."""
     if not item.title and not item.metadata:
         return extraction
     return replace(
@@ -47,7 +47,7 @@ def described(item: SourceItem, extraction: Extraction) -> Extraction:
 
 
 def is_library(extraction: Extraction) -> bool:
-    """Whether what it encloses are entries, whose files lie beside it."""
+    """Whether it contains entries, whose files are beside it."""
     return extraction.media_type in MEDIA_TYPES
 
 

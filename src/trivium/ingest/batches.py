@@ -1,7 +1,7 @@
-"""Documents that are read come together here, and leave in batches with their vectors.
+"""Collects documents that were read and hands them on in batches with their vectors.
 
-One thread runs the model: it takes what is there by priority, as much as one call does well with.
-Knows nothing of stores.
+One thread runs the model: it takes documents by priority, as many as one call handles well. Knows
+nothing of stores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trivium.work import Priority, Step
 BATCH_TOKENS = 16_384
 BATCH_DOCUMENTS = 256
 _LULL = 0.25  # seconds without a new document after which a batch is not waited for any longer
-_LEAVE = 10.0  # seconds that the thread has to end; a model that hangs has no say in it
+_LEAVE = 10.0  # seconds for the thread to end; a model that hangs can't delay it
 _HURRY, _STOP = int(Priority.BULK) + 1, -1  # after every document, and before
 
 
@@ -59,7 +59,7 @@ class Batches:
         self._ready.put((flight.offer.priority, next(self._order), flight))
 
     def hurry(self) -> None:
-        """Nothing more comes soon: embed what is there."""
+        """Nothing more comes soon: embed what is waiting."""
         if self.waiting and not self._hurried:
             self._hurried = True
             self._ready.put((_HURRY, next(self._order), None))
@@ -104,12 +104,13 @@ class Batches:
                 tokens += flight.tokens
             elif batch:
                 break
-        # As offered: of two equal files the first is the document, the other a name of it.
+        # In the order offered: of two equal files the first is the document, the other a name of
+        # it.
         return sorted(batch, key=lambda flight: flight.number)
 
 
 def _share(batch: list[InFlight], seconds: float) -> None:
-    """What the model took, by the length of each document."""
+    """The model's time, shared by the length of each document."""
     total = sum(flight.tokens for flight in batch) or 1
     for flight in batch:
         flight.steps.spend(Step.EMBED.value, seconds * flight.tokens / total)

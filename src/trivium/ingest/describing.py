@@ -1,8 +1,7 @@
-"""Adds to what was read off a picture what a model that sees says of it.
+"""Adds a vision model's description to the text read from a picture.
 
-Around the sandbox and not within: the worker that opens hostile files has no key and no network.
-The picture goes to the model as it is; nothing here opens it. Where the model fails, the picture is
-what its text says, as without it.
+Outside the sandbox: the worker that opens hostile files has no key and no network. The picture goes
+to the model unopened. If the model fails, only the picture's own text counts.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from trivium.text.values import clean_text
 from trivium.types import Element, Extraction, Place
 
 SEEN = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})  # by models that see
-MOST_BYTES = 10 << 20  # what servers take in one request is 20 MB, and base64 adds a third
+MOST_BYTES = 10 << 20  # servers accept 20 MB in one request, and base64 adds a third
 MOST_TOKENS = 300
 DESCRIBED = "described_by"  # metadata: which model
 RULES = (
@@ -33,7 +32,7 @@ class Describing:
     """Reads files as the reader it is given does, and pictures with a model's words too."""
 
     def __init__(self, read: Reader, generator: Generator, reader: str) -> None:
-        """`reader`: the name of the extractor of pictures, for one that it finds no text in."""
+        """`reader`: the name of the picture extractor, for pictures without text."""
         self._read = read
         self._generator = generator
         self._reader = reader

@@ -1,7 +1,7 @@
-"""Vectors for texts: those that are known, and of the rest as many as the model gives.
+"""Vectors for texts: known ones, and as many of the others as the model returns.
 
-A model that fails costs what it did not embed and nothing else: what one call gave is kept. Knows
-nothing of documents; which of them lack a vector then is the caller's to see.
+If the model fails, only the texts of that call lack vectors. Knows nothing of documents; the caller
+checks which of them lack a vector.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Made:
     faults: dict[str, BaseException] = field(default_factory=dict)  # of texts that broke the model
 
     def take(self, other: Made) -> None:
-        """And what came of other texts. One that has a vector after all lacks nothing."""
+        """Combine with the results for other texts. A text that has a vector after all lacks
+        nothing."""
         self.vectors |= other.vectors
         self.tokens |= other.tokens
         self.reasons |= other.reasons
@@ -69,14 +70,17 @@ class Embedding:
 
     @property
     def missing(self) -> ModelUnavailable | None:
-        """Why there is no model at all. One that fails for a while is another matter."""
+        """Why there is no model at all. Not used for a model that fails for a while."""
         failed = self.failed
         return failed if failed is not None and type(failed) is ModelUnavailable else None
 
     def embed(self, texts: Mapping[str, str], sender: str = "") -> Made:
-        """`texts` by the hash that their vectors are kept under. What a token sends is embedded
-        anew, unless that token sent it before: a vector that is there already would save time, and
-        so confirm that a hidden document holds the same passage. The owner sees every document."""
+        """Embed `texts`, given by hash.
+
+        Trivium embeds what a token sends again, unless that token sent it before: a known vector
+        would save time, and so confirm that a hidden document holds the same passage. The owner
+        sees every document.
+        """
         made = Made(dict(self._backend.models.known(self.model, list(texts), sender)))
         for of, recent in self._recent:
             if sender in ("", of):
@@ -107,7 +111,7 @@ class Embedding:
             return list(threads.map(lambda call: self._call(call, texts), calls))
 
     def _call(self, hashes: list[str], texts: Mapping[str, str]) -> Made:
-        """One call, and where a text in it may be what the model refuses, the halves of it."""
+        """One call; if the model may refuse one text in it, then each half of it."""
         if self._rests():
             return self._lost(hashes, self.failed)
         try:

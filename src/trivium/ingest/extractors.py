@@ -1,7 +1,7 @@
-"""Puts together who reads which file: extractors that others registered, then ours.
+"""Decides which extractor reads which file: registered ones of other packages first, then ours.
 
-An extractor is registered under the entry point group `trivium.extractors`: as one, a sequence of
-them, or a function that makes either of the settings. Ours is registered so too. Here and not in
+An extractor is registered under the entry point group `trivium.extractors`: as one, a sequence, or
+a function that makes either from the settings. Ours are registered the same way. Here and not in
 `extract`, which knows nothing of models. The sandbox imports it in its workers.
 """
 

@@ -1,7 +1,5 @@
-"""A fault met while one document was worked on: whose it is, and how it becomes that document's.
-
-Knows nothing of steps or stores; where the log goes is for the program to say.
-"""
+"""Faults while adding one document: whether they concern only that document, and how it reports
+them. Knows nothing of steps or stores; the program decides where the log goes."""
 
 from __future__ import annotations
 
@@ -13,20 +11,20 @@ from trivium.text.values import clean_text
 
 log = logging.getLogger("trivium.ingest")
 
-_LONGEST = 300  # characters of what a library says went wrong; the log has all of it
+_LONGEST = 300  # characters of a library's error message; the log has all of it
 
 
 def is_of_one_document(error: BaseException) -> bool:
-    """Whether the others can go on. Not where the store or a model says that it cannot be used
-    (every error of ours but those of reading), and not where somebody ends the program. All else is
-    a fault: also what is no `Exception`, such as a panic inside a library written in Rust."""
+    """Whether the other documents can continue. Not if the store or a model can't be used (every
+    error of ours but read errors), and not if someone ends the program. Everything else is a fault,
+    including what isn't an `Exception`, such as a panic in a Rust library."""
     if isinstance(error, TriviumError):
         return isinstance(error, ReadError)
     return not isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
 
 
 def failure(name: str, step: str, error: BaseException) -> ReadError:
-    """What to say of the document, with the entry of the log that shows where it happened."""
+    """The document's error, with the entry of the log that shows where it happened."""
     if isinstance(error, ReadError):
         return error
     entry = uuid4().hex[:8]

@@ -1,4 +1,4 @@
-"""What a text is known by: equal hashes mean equal texts."""
+"""Hashes of texts: equal hashes mean equal texts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def hash_of(text: str) -> str:
 
 
 def text_digest(read: Extraction, metadata: Metadata) -> str:
-    """What a text that needed no reading is known by, with what its source says about it. Not its
-    audience: that may change without a new interpretation."""
+    """The hash of a text that needed no extraction, with its source's metadata. Not its audience:
+    that may change without a new interpretation."""
     said = sorted((name, value) for name, value in metadata.items() if name != "audience")
     parts = (read.title, read.text, repr(said)) if said else (read.title, read.text)
     return hash_of("\n".join(parts))

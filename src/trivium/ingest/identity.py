@@ -1,7 +1,7 @@
-"""Bytes that are there already under another name: were they moved, or are they a copy?
+"""Known bytes under a new name: a moved file, or a copy?
 
-Only decides. What is to be done comes back and applies itself to a store when the writer's turn
-comes. Knows nothing of formats: the same bytes under a like name are read alike.
+Only decides, and returns a change that the writer applies to the store later. Knows nothing of
+formats: the same bytes under a similar name are read the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trivium.types import Document, Labels, Metadata
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """A document whose source has another name now, and what is said about it."""
+    """A document whose source was renamed, with its labels."""
 
     item: SourceItem
     document: Document
@@ -44,7 +44,7 @@ class Renaming:
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """A document whose bytes lie in one more place."""
+    """A document whose bytes are in one more place."""
 
     item: SourceItem
     document: Document
@@ -63,9 +63,8 @@ def recognise(
     labels: Labels,
     is_current: Callable[[str], bool],
 ) -> Renaming | Naming | None:
-    """What an unknown item is, if documents are `alike` in their bytes: one that moved here, else a
-    copy. None: a document of its own. `is_current` says whether a pipeline's fingerprint is
-    today's."""
+    """What an unknown item is, given documents with the same bytes: one that moved here, else a
+    copy. None: a new document. `is_current` says whether a pipeline's fingerprint is today's."""
     if item.title or item.metadata:  # its source knows it by more than its bytes
         return None
     copy = None

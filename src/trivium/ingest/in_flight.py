@@ -1,7 +1,5 @@
-"""One document under way: what was offered, who prepares it, what has become of it so far.
-
-Knows nothing of threads; the pipeline moves it along.
-"""
+"""One document being added: its offer, who prepares it, its progress. Knows nothing of threads; the
+pipeline moves it along."""
 
 from __future__ import annotations
 
@@ -30,12 +28,12 @@ class Offer:
     job: JobId = 0
     task: TaskId = 0
     priority: int = Priority.BULK
-    anew: bool = False  # look at what it holds within, though its bytes are known
+    anew: bool = False  # look at the files inside it, though its bytes are known
     alone: bool = False  # nothing else is worked on meanwhile: a process ended while it had this
 
 
 def clean_item(item: SourceItem) -> SourceItem:
-    """What a source offers, under a name that every store can keep."""
+    """A source's offer, under a name that every store can keep."""
     if is_clean(item.uri) and is_clean(item.name):
         return item
     return replace(item, uri=clean_text(item.uri), name=clean_text(item.name))
@@ -51,14 +49,14 @@ class InFlight:
     steps: Steps = field(default_factory=Steps)
     prepared: Prepared | None = None
     number: int = 0  # in the order offered
-    opened: bool = False  # what it holds within is under way, or done
-    within: int = 0  # documents in it that are not done
-    unread: list[str] = field(default_factory=list)  # what lies in it and cannot be read, and why
+    opened: bool = False  # the files inside it are being added, or done
+    within: int = 0  # documents inside it that aren't done
+    unread: list[str] = field(default_factory=list)  # files inside it that can't be read, and why
 
     @property
     def is_part(self) -> bool:
-        """It lies within a document, as an attachment does. The members of an archive are files
-        that somebody added, and so are those that a reference names."""
+        """It is inside a document, as an attachment is. Members of an archive are files that
+        somebody added, and so are files that a reference names."""
         if self.parent is None or not is_within(self.offer.item.uri, self.parent.offer.item.uri):
             return False
         holder = self.parent.ready.processed.extraction
@@ -80,7 +78,7 @@ class InFlight:
 
     @property
     def fate(self) -> Fate:
-        """What becomes of it once the store has it."""
+        """Its outcome once the store has it."""
         return Fate.UPDATED if self.ready.before else Fate.ADDED
 
     @property

@@ -6,8 +6,8 @@ from trivium.types import EVERYONE, Document, Labels, Metadata
 
 
 def labelled(labels: Labels, own: Metadata, before: Document | None) -> tuple[str, str, Metadata]:
-    """Category, audience and metadata: what the caller says, else the document itself, else what
-    it had. So adding a private file again without a label never makes it public."""
+    """Category, audience and metadata: from the caller, else from the document itself, else as
+    before. So adding a private file again without a label never makes it public."""
     category = labels.category if labels.category is not None else _own(own, "category")
     audience = labels.audience if labels.audience is not None else _own(own, "audience")
     kept = before.metadata if before else {}

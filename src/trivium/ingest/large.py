@@ -1,7 +1,7 @@
 """Chunks large documents in the process that read them, under its limits of time and memory.
 
-The process that asked may be a server, and other requests would wait for it. Here and not in
-`extract`, which knows nothing of chunks; the sandbox imports it in its workers.
+The process that asked may be a server, whose other requests would wait. Here and not in `extract`,
+which knows nothing of chunks; the sandbox imports it in its workers.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from trivium.text.tokens import Cl100kTokens, SlicedTokens, StricterTokens
 from trivium.types import Chunked, Extraction
 
 FACTORY = "trivium.ingest.large:made"
-_PULSE = 1.0  # seconds between two signs that chunking goes on
+_PULSE = 1.0  # seconds between two signs of progress
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How documents are chunked, in a form that other processes can be told."""
+    """How documents are chunked, in a form that can be sent to other processes."""
 
     size: int
     overlap: int

@@ -1,7 +1,7 @@
-"""Keeps the queue's books while documents are on their way, few entries at a time.
+"""Records the progress of tasks in the queue, several at a time.
 
-A thousand unchanged files are a thousand tasks that end within seconds: written one by one that
-would be a thousand commits of several milliseconds. Knows nothing of documents.
+A thousand unchanged files are a thousand tasks that end within seconds: written one by one, they
+would take a thousand commits of several milliseconds. Knows nothing of documents.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trivium.work import JobId, Offered, TaskEnd, TaskId
 # Seconds between two looks at what others want, and two entries about steps. A look is 10 ms of
 # processor time: four a second would be 4 % of what embedding has.
 OFTEN = 1.0
-MOST = 256  # ends that wait to be written: what a kill makes a worker look at once more
+MOST = 256  # ended tasks that wait to be written: after a kill, a worker looks at these again
 _NUMBERS = 64  # task numbers taken at a time
 
 
@@ -51,7 +51,7 @@ class Ledger:
             self._ends.append(self.signed(end))
 
     def settle(self, *, now: bool = False) -> None:
-        """Write what has come together, where there is enough of it or enough time has passed."""
+        """Write what is waiting, if it is enough or has waited long enough."""
         due = now or len(self._ends) >= MOST or monotonic() - self._written > OFTEN
         if self._queue is not None and due:
             met, self._met = self._met, []
@@ -78,7 +78,7 @@ class Ledger:
         return self._queue.cancelled(asked) if asked else set()
 
     def release(self, tasks: Iterable[TaskId], *, lost: bool = False) -> None:
-        """What was begun and will not be finished here. `lost`: nobody knows why."""
+        """Give up tasks that were started and won't be finished here. `lost`: nobody knows why."""
         if self._queue is not None:
             self.settle(now=True)
             self._queue.release([task for task in tasks if task], lost=lost)

@@ -19,7 +19,7 @@ class Fate(StrEnum):
     MOVED = "moved"  # it has another name now
     DUPLICATE = "duplicate"  # the same bytes are there: one more name of that document
     UNCHANGED = "unchanged"
-    UNREAD = "unread"  # it lies within a document, which was added and says so
+    UNREAD = "unread"  # it is inside a document, which was added and mentions it
     FAILED = "failed"
     CANCELLED = "cancelled"
 
@@ -32,5 +32,5 @@ class Outcome:
     # Why it failed; or, with a document, why that is found by words and spelling only.
     error: TriviumError | None = None
     size: int = 0
-    enclosed: bool = False  # it lies within another item
+    enclosed: bool = False  # it is inside another item
     job: JobId = 0

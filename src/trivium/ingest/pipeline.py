@@ -1,16 +1,16 @@
-"""The way of documents into a library: read by some threads, embedded by one, written by another.
+"""How documents get into a library: some threads read, one embeds, another writes.
 
     offers ─▶ prepare (pool) ─▶ embed (one thread) ─▶ put (the caller's thread) ─▶ outcomes
 
-`run` is the recipe; the steps follow below it in their order. `under_way` says which documents are
-where, and who waits for whom.
+`run` is the recipe; the steps follow below it in order. `under_way` says where each document is and
+which waits for which.
 
-What is under way is bounded by bytes and by number, so memory stays the same however much a source
-offers, and while one batch is written the next is embedded. Outcomes come in the order in which
-documents are done. A file that holds others is put after them: whoever finds it in the store has
-them all, even if a process died in between. Whatever goes wrong with one document, in any step, is
-that document's failure and the rest goes on; what concerns the store or a model ends it all
-(`faults`). Knows sources, models, stores and queues only through their ports.
+Documents in progress are limited by bytes and by number, so memory stays the same however much a
+source offers. While one batch is written, the next is embedded. Outcomes come in the order in which
+documents are done. A file that contains others is stored after them: if it is in the store, they
+are too, even if a process died in between. An error in any step of one document fails only that
+document; an error of the store or a model ends the run (`faults`). Knows sources, models, stores
+and queues only through their ports.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Pipeline:
             if self._point is not None:  # no document carried it
                 self._backend.sources.advance(self._point)
         except BaseException as error:
-            lost = is_of_one_document(error)  # and nobody could say of which
+            lost = is_of_one_document(error)  # and nobody could say which one
             raise
         finally:
             self._batches.stop()
@@ -212,7 +212,7 @@ class Pipeline:
             yield from self._proceed(flight)
 
     def _apply(self, flight: InFlight, found: Found) -> tuple[Outcome | None, list[SourceItem]]:
-        """Its outcome; or none, and what it holds within, where it is to be put."""
+        """Its outcome; or none, and the files inside it, if it must be stored."""
         if isinstance(found, Outcome):
             return found, []
         if isinstance(found, Renaming | Naming):
@@ -223,7 +223,7 @@ class Pipeline:
         return None, found.within() if flight.depth < DEEPEST and not flight.opened else []
 
     def _failed(self, flight: InFlight, error: BaseException) -> Outcome:
-        """Raises what is not this document's alone."""
+        """Raises errors that don't concern this document alone."""
         if not is_of_one_document(error):
             raise error
         item = flight.offer.item
@@ -236,7 +236,8 @@ class Pipeline:
         return InFlight(replace(of, item=item, task=task, anew=False), flight, flight.depth + 1)
 
     def _unread(self, flight: InFlight, failed: Outcome) -> Outcome:
-        """A remark on the document it lies in: a message is read, also where its logo is not."""
+        """A remark on the document that contains it: a message counts as read even if its logo
+        doesn't."""
         assert flight.parent is not None
         error = failed.error
         flight.parent.unread.append(clean_text(f"{flight.offer.item.name}: {error}"))
@@ -244,7 +245,7 @@ class Pipeline:
         return self._over(flight, replace(failed, fate=Fate.UNREAD, error=None))
 
     def _proceed(self, flight: InFlight) -> Iterator[Outcome]:
-        """What it holds is done: now itself."""
+        """The files inside it are done: now the document itself."""
         if flight.unread:
             flight.prepared = flight.ready.lacking(flight.unread)
         item, ready = flight.offer.item, flight.ready
@@ -330,7 +331,7 @@ class Pipeline:
         return replace(processed, timings=dict(flight.steps.seconds), task=end)
 
     def _reason(self, flight: InFlight, made: Made) -> ModelUnavailable | None:
-        """Why it has no vectors, where there is a model and it failed."""
+        """Why it has no vectors, if there is a model and it failed."""
         reason = next((made.reasons[h] for h in flight.hashes if h in made.reasons), None)
         if reason is not None and not self._noted:
             self._noted = True
@@ -370,7 +371,7 @@ class Pipeline:
         return flight.offer.job in self._cancelled
 
     def _look(self) -> bool:
-        """At what others want, where it is time to."""
+        """Look at what other processes ask for, if it is time to."""
         if not self._ledger.is_due():
             return False
         flights = list(self._under_way.all())
@@ -386,7 +387,7 @@ def _is_unread(flight: InFlight, found: Outcome) -> bool:
 
 
 def _go_together(group: list[InFlight], flight: InFlight) -> bool:
-    """Small ones of one job: whoever prepares the first can prepare them all."""
+    """Small documents of one job: one thread can prepare them together."""
     first, other = group[0].offer, flight.offer
     if first.alone or other.alone:
         return False

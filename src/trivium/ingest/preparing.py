@@ -1,9 +1,9 @@
-"""Items on their way to the store: read, compared with the registry, extracted, labelled, cut.
+"""Prepares items for the store: reads, compares with the registry, extracts, labels, chunks.
 
-A few go together, step by step: one question to the registry and one request to a reading process
-are then enough for all of them. One that fails drops out, the others go on. Reads the store and
-writes nothing but originals, into its archive: what is to be done comes back, so that several
-threads may prepare at once while one writes. Knows nothing of vectors or batches.
+A few items go together, step by step, so that they share one query to the registry and one request
+to a reading process. An item that fails drops out; the others continue. It reads the store and
+writes only originals, into its archive. It returns what to do, so that several threads can prepare
+while one writes. Knows nothing of vectors or batches.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from trivium.text.values import clean_text
 from trivium.types import Chunk, Document, Extraction, Kind, Labels, Metadata, Processed
 from trivium.work import Step
 
-CHUNKING = "chunking"  # metadata: what a person must know about how a document was cut
-UNREAD = "unread"  # metadata: what lies within a document and could not be read, and why
+CHUNKING = "chunking"  # metadata: what people should know about how a document was chunked
+UNREAD = "unread"  # metadata: files inside a document that couldn't be read, and why
 MOST_UNREAD = 20  # that a document names
 
 
@@ -49,7 +49,7 @@ class Prepared:
 
     @property
     def is_known(self) -> bool:
-        """The store has it just so: it was read for what it holds within."""
+        """The store already has it: it was read for the files inside it."""
         of, before = self.processed, self.before
         return before is not None and (of.content_hash, of.fingerprint) == (
             before.seen_hash,
@@ -62,14 +62,14 @@ class Prepared:
         return replace(self, processed=replace(self.processed, metadata=metadata))
 
     def within(self) -> list[SourceItem]:
-        """What it encloses and what it names: documents of their own."""
+        """The files it contains and names: each becomes a document."""
         extraction = self.processed.extraction
         return [*_enclosed(self.item, extraction), *attached(self.item, extraction)]
 
 
 @dataclass(frozen=True, slots=True)
 class Relabelling:
-    """A document whose bytes are known, and what is said about it now."""
+    """A document whose bytes are known, with its labels of today."""
 
     item: SourceItem
     document: Document
@@ -78,7 +78,7 @@ class Relabelling:
     metadata: Metadata
 
 
-# What is to be done about an item; an outcome, where nothing is left to do.
+# What to do with an item; an outcome if nothing is left to do.
 Found: TypeAlias = Prepared | Relabelling | Renaming | Naming | Outcome
 
 
@@ -130,7 +130,7 @@ class Preparer:
         self._summariser = summariser
 
     def prepare(self, asked: Sequence[Preparation], labels: Labels) -> list[Found]:
-        """What came of each. Raises what is no document's fault."""
+        """The outcome of each. Raises errors that aren't a document's fault."""
         self._each(asked, Step.EXTRACT, self._fetch)
         self._compare(asked, labels)
         self._extract([one for one in asked if one.found is None])
@@ -186,15 +186,16 @@ class Preparer:
     def _recall(
         self, one: Preparation, labels: Labels, alike: Mapping[str, Sequence[Document]]
     ) -> None:
-        """Settle what is to be done where these bytes were met before; else they must be read.
+        """Decide what to do if these bytes were seen before; otherwise they must be read.
 
-        Compared with what was last seen at the source, not with the active text: that may be an
-        older one which somebody restored, and which stays even where the bytes would be read in
-        another way by now, as after a change of the model. Vectors have no part in this: they are
-        kept by model and text, and change without a new interpretation."""
+        Compares with what the source last had, not with the active text: that may be an older
+        version which somebody restored. It stays even if the bytes would be read differently now.
+        Vectors don't matter here: they are stored by model and text, and change without a new
+        interpretation.
+        """
         item, digest, before = one.item, one.digest, one.before
         if before is None:
-            if one.blob is not None:  # without any, its source says what it is
+            if one.blob is not None:  # without bytes, its source says what it is
                 same = alike.get(digest, ())
                 one.found = recognise(self._backend, same, item, digest, labels, self._is_current)
         elif before.seen_hash == digest and (
@@ -235,7 +236,7 @@ class Preparer:
             raise FileEmpty(f"{one.item.name} has no text.")
 
     def _chunks(self, extraction: Extraction) -> tuple[Chunk, ...]:
-        """Of a large file, those that came with it."""
+        """For a large file, the chunks that came with it."""
         if extraction.chunked is None:
             return self._chunker.chunk(extraction)
         if extraction.chunked.fingerprint != self._chunker.fingerprint:
@@ -301,8 +302,8 @@ class Preparer:
     def _summarised(
         self, summariser: Summariser, extraction: Extraction, digest: str, sender: str
     ) -> tuple[str, str]:
-        """What was said of the same bytes of this sender before is not asked for again. Where a
-        language model is away, the document's own words serve."""
+        """Reuses the summary of the same bytes from the same sender. If the language model is
+        unavailable, uses the document's own words."""
         known = self._backend.documents.summary(digest, summariser.fingerprint, sender)
         if known is not None:
             return known, summariser.fingerprint
@@ -338,7 +339,7 @@ def _relabelled(item: SourceItem, before: Document, labels: Labels) -> Relabelli
 
 
 def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
-    """What a file holds within: documents of their own, known by where they lie in it."""
+    """The files inside a file: separate documents, named by their place in it."""
     return [
         SourceItem(
             f"{item.uri}{WITHIN}{inner.name}",
@@ -354,8 +355,8 @@ def _enclosed(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
 
 
 def _readers(extractors: Sequence[Extractor]) -> Mapping[str, str]:
-    """What stands in a fingerprint for each reader: its name and version, and which others there
-    were to choose from. A new format means reading again what another took until then."""
+    """The part of a fingerprint for each reader: its name and version, and the other readers there
+    were to choose from. A new format means reading again what another reader took before."""
     formats = hash_of(" ".join(type(extractor).__name__ for extractor in extractors))[:8]
     names = ["", *map(reader_name, extractors)]  # without a name: text that needed no reading
     return {name: f"{name}@{formats}" if name else "text" for name in names}

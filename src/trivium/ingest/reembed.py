@@ -1,8 +1,8 @@
-"""Embeds a library anew with another model while it serves, then switches to it at once.
+"""Embeds a library again with another model while it is in use, then switches to it at once.
 
-Everything done is kept: begun again, it goes on where it was. The writer's lock is held for the
-switch alone, so documents come and go all the while; what comes is embedded before the switch.
-Knows stores and models only through their ports.
+It keeps everything done so far: started again, it continues where it stopped. It holds the writer's
+lock only for the switch, so documents can change meanwhile; new ones are embedded before the
+switch. Knows stores and models only through their ports.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from time import perf_counter
 from trivium.ports import Backend, Embedder, TokenEmbedder, Unembedded, Waiting
 from trivium.types import ChunkId
 
-BATCH = 128  # passages embedded and kept at a time: 8 s on 2 cores, which is what a kill can cost
+BATCH = 128  # passages embedded and stored at a time: 8 s on 2 cores, the most that a kill can cost
 REEMBEDDING = "reembed"  # the lease
 _DOING = "embedding this library again"
 ROUNDS = 5  # after which what others still add is embedded while they wait
@@ -61,7 +61,8 @@ class Reembedder:
         self._started = perf_counter()
 
     def run(self, waiting: Waiting | None = None) -> Progress:
-        """Raises ModelUnavailable where the model fails, ReembedStopped where it was given up."""
+        """Raises ModelUnavailable if the model fails, ReembedStopped if the change was
+        cancelled."""
         model = self._embedder.fingerprint
         with self._backend.leases.hold(REEMBEDDING, _DOING, waiting=waiting):
             if self._backend.models.manifest().model == model:

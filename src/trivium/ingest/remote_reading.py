@@ -24,7 +24,7 @@ _TAKEN = frozenset({"image/png", "image/jpeg", "image/tiff"})
 
 
 class RemotelyRead:
-    """Stands among the extractors for what a service reads, so that its version counts."""
+    """Takes the place of a service among the extractors, so that its version counts."""
 
     def __init__(self, model: str) -> None:
         self.version = f"remote/1:{model}"

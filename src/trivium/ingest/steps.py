@@ -1,4 +1,4 @@
-"""Where a document is on its way, and how long it was in each step. Knows nothing of documents."""
+"""Which step a document is in, and how long each step took. Knows nothing of documents."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Steps:
     @classmethod
     @contextmanager
     def together(cls, some: Sequence[Steps], step: Step) -> Iterator[None]:
-        """What is done for several documents at once; each has its share of the time."""
+        """A step done for several documents at once; each gets its share of the time."""
         started = perf_counter()
         for one in some:
             one.now = step.value
@@ -40,6 +40,6 @@ class Steps:
             one.spend(step.value, seconds / len(some))
 
     def spend(self, step: str, seconds: float) -> None:
-        """A share of what was done for several documents at once."""
+        """A share of a step done for several documents at once."""
         self.now = step
         self.seconds[step] = round(self.seconds.get(step, 0.0) + seconds, 6)

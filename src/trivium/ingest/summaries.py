@@ -1,9 +1,8 @@
-"""Which summary a document's chunks are embedded under when its text has changed.
+"""Which summary to embed a document's chunks with after its text has changed.
 
-The summary stands in front of every chunk, so a new one means embedding all of them again: 523
-chunks instead of 1 where the first paragraph of a 200-page book was edited. It says what a document
-is about, which an edit hardly changes. So the one before stays while it saves at least half of the
-work, unless there was none.
+The summary is part of every chunk's embedding, so a new one means embedding all of them again: 523
+chunks instead of 1 after an edit of the first paragraph of a 200-page book. An edit hardly changes
+what a document is about. So the old summary stays while it saves at least half of the work.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A document's summary written by a language model, for the model that embeds its chunks.
+"""A document's summary, written by a language model, for embedding its chunks.
 
-What it writes is kept by the store with the document's bytes (`Store.summary`), so one text is
-summarised once. It raises where the model fails: whoever asked has another summariser for that.
+The store keeps it with the document's bytes (`Store.summary`), so each text is summarised once.
+Raises if the model fails: the caller has another summariser for that.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from trivium.text import boundaries
 from trivium.text.summary import LONGEST
 from trivium.types import Extraction, Kind
 
-READ = 6_000  # characters: what a document is about is said at its beginning
+READ = 6_000  # characters: a document's beginning says what it is about
 MOST_TOKENS = 80
 # Documents in a row without a summary, after which the model is not asked again by this summariser:
 # every attempt may take minutes, and a folder has thousands of files.
@@ -55,7 +55,7 @@ class ModelSummariser:
 
 
 def _shortened(text: str) -> str:
-    """To what stands in front of a chunk, at a sentence or else at a word."""
+    """Cut to the length that fits before a chunk, at a sentence or else at a word."""
     if len(text) <= LONGEST:
         return text
     whole = [end for end in boundaries.sentences(text) if end <= LONGEST]

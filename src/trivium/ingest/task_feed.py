@@ -34,7 +34,7 @@ class TaskFeed:
         offer: Callable[[Job, Task], Offer],
         halt: Event,
     ) -> None:
-        """`halt`: once set, what is not begun waits for another day."""
+        """`halt`: once set, tasks that haven't started wait for another time."""
         self._queue, self._known_jobs = backend.queue, backend.jobs
         self._worker = worker
         self._offer = offer
@@ -46,7 +46,7 @@ class TaskFeed:
 
     @property
     def left(self) -> list[TaskId]:
-        """What was claimed and nobody works on."""
+        """Claimed tasks that nobody works on."""
         return [*self._unoffered, *(task.id for task in self.unembedded)]
 
     def until(self, last: Job | None) -> Iterator[Offer]:
@@ -66,7 +66,7 @@ class TaskFeed:
     def stream(
         self, job: Job, ledger: Ledger, items: Iterator[SourceItem], offer: Callable[..., Offer]
     ) -> Iterator[Offer]:
-        """What a source offers here and now, and before it whatever is more urgent."""
+        """A source's offers, after anything more urgent."""
         for item in map(clean_item, items):
             yield from self._urgent(job)
             task = ledger.meet(job.id, 0, Offered(item.uri, item.name, item.size))
@@ -91,7 +91,8 @@ class TaskFeed:
                 yield offer
 
     def _offered(self, job: Job, task: Task) -> Offer | None:
-        """None: it has failed already, such as where it asks for what this process lacks."""
+        """None: it has failed already, for example because it needs something this process
+        lacks."""
         try:
             return replace(self._offer(job, task), alone=task.lost > 0)
         except TriviumError as error:
@@ -105,7 +106,7 @@ class TaskFeed:
         return None
 
     def _urgent(self, job: Job) -> Iterator[Offer]:
-        """What has come meanwhile and goes before this job, where it is time to look."""
+        """New tasks that go before this job, if it is time to look."""
         if monotonic() - self._looked >= OFTEN:
             yield from self.ahead_of(job)
 

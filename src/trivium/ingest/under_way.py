@@ -1,11 +1,11 @@
-"""Which documents are on their way, how much room they take, and who waits for whom.
+"""Which documents are being added, how much room they take, and which waits for which.
 
-    next      to be begun: what lies within others, what had to wait
+    next      to start: files inside others, files that had to wait
     here      being read, embedded or written
-    parked    read, and put after what they hold
-    waiting   offered while the same was on its way
+    parked    read, and stored after the files inside them
+    waiting   offered while the same document was being added
 
-Belongs to the thread that writes. Knows nothing of steps or stores.
+Only the thread that writes uses it. Knows nothing of steps or stores.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trivium.ingest.in_flight import InFlight
 
 # At once: one batch being written, one being embedded, one waiting, one being read.
 MOST_DOCUMENTS = 4 * BATCH_DOCUMENTS
-MOST_BYTES = 32 << 20  # of files; one that is larger goes alone
+MOST_BYTES = 32 << 20  # of files; a larger one is added alone
 READ_AHEAD = 64  # given to the readers before the writer looks again: it may be busy for .3 s
 
 
@@ -30,7 +30,7 @@ class UnderWay:
         self._waiting: dict[tuple[str, str], list[InFlight]] = {}
         self._numbers = count(1)
         self._bytes = 0
-        self._alone = 0  # documents beside which there must be no other
+        self._alone = 0  # documents that must be added alone
         self.reading = 0
 
     @property
@@ -57,7 +57,7 @@ class UnderWay:
         return few and self._bytes < MOST_BYTES
 
     def all(self) -> Iterator[InFlight]:
-        """Those that were begun."""
+        """Documents that were started."""
         yield from self._here.values()
         yield from self._parked.values()
 
@@ -78,7 +78,7 @@ class UnderWay:
         return self._next.pop() if self._next else None
 
     def begin(self, flight: InFlight) -> bool:
-        """False: the same is on its way, and this one waits for it."""
+        """False: the same document is being added, and this one waits for it."""
         if flight.key in self._here or flight.key in self._parked:
             self._waiting.setdefault(flight.key, []).append(flight)
             return False
@@ -87,7 +87,7 @@ class UnderWay:
         return True
 
     def park(self, flight: InFlight, inner: list[InFlight]) -> None:
-        """It is put after what it holds."""
+        """It is stored after the files inside it."""
         flight.opened, flight.within = True, len(inner)
         self._leave(flight)
         self._parked[flight.key] = flight
@@ -96,8 +96,8 @@ class UnderWay:
     # --- ending
 
     def end(self, flight: InFlight) -> InFlight | None:
-        """It takes up no room any more. Whoever waited for it is next; what held it comes back
-        where this was the last of what it holds."""
+        """It takes no more room. Documents that waited for it are next. Returns its container if
+        this was the last file inside it."""
         self._leave(flight)
         waiting = self._waiting.get(flight.key)
         if waiting:

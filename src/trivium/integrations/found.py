@@ -1,4 +1,4 @@
-"""What frameworks are told about a passage beside its text: plain values only."""
+"""What frameworks get besides a passage's text: plain values only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trivium.types import MetaScalar
 
 
 def details(result: Result) -> dict[str, MetaScalar | list[MetaScalar]]:
-    """The document's own metadata, under ours: where the passage stands and how it was found."""
+    """The document's own metadata, under ours: where the passage is and how it was found."""
     document, chunk = result.found.document, result.found.chunk
     place = chunk.place
     own = {

@@ -58,8 +58,8 @@ class Answering:
         conversation: str | None = None,
         depth: Depth | str | None = None,
     ) -> Answer:
-        """The answer to a question, from at most `limit` passages (None: as `ask.limit` says), each
-        statement with the passages it rests on. See `ask_stream`, which tells it as it comes."""
+        """Answer a question from at most `limit` passages (None: the setting `ask.limit`); each
+        statement cites its passages. `ask_stream` returns the same piece by piece."""
         for event in self.ask_stream(
             question,
             history=history,
@@ -86,21 +86,20 @@ class Answering:
     ) -> Generator[AnswerEvent, None, None]:
         """Steps, pieces of text and citations as they come; the last event is `Done`.
 
-        Searches with reranking, the text around each passage and, where a language model is set up
-        (`generate.url`), a guessed answer; `ask.rerank`, `ask.expand` and `ask.hyde` turn them off.
-        The model writes from the passages alone; without one, or if it fails, the best sentences of
-        the passages are the answer. It is refused where every match is weak (`search.floor`), or
-        where the model says that the passages do not hold it.
+        Searches with reranking, context and, if a language model is set up (`generate.url`), a
+        generated answer (HyDE); `ask.rerank`, `ask.expand` and `ask.hyde` turn them off. The model
+        writes from the passages alone; without one, or if it fails, the answer quotes the passages.
+        It refuses if every match is weak (`search.floor`), or if the model says that the passages
+        don't answer the question.
 
-        `depth`: `once` searches once, `deep` as often as it takes within `ask.steps`,
-        `ask.seconds` and `ask.tokens`, `auto` goes deeper only where the first search finds nothing
-        that fits; None: as `ask.depth` says. A model that can call tools does so; one that can't
-        plans its searches; without one rules take the question apart.
+        `depth`: `once` searches once; `deep` searches as often as needed within `ask.steps`,
+        `ask.seconds` and `ask.tokens`; `auto` goes deeper only if the first search finds nothing
+        relevant; None: the setting `ask.depth`. A model that can call tools does so; one that can't
+        plans its searches; without a model, rules split the question.
 
-        `history`: what was said before, for a question that refers to it. `conversation` names one
-        that the library keeps: its turns are the history, and this one is added. The filters hold
-        for citations too. What makes no sense raises here and not while events are read. Close
-        the iterator to stop early.
+        `history`: earlier turns, for a question that refers to them. `conversation` names a saved
+        one: its turns are the history, and this one is added. Filters apply to citations too.
+        Invalid options raise here, not while events are read. Close the iterator to stop early.
         """
         self._model.follow()
         within = self._scope.within(within, filters)
@@ -151,7 +150,8 @@ class Answering:
     def _keeping(
         self, conversation: str, within: Where, events: Generator[AnswerEvent, None, None]
     ) -> Generator[AnswerEvent, None, None]:
-        """The same events; what they end with becomes a turn. Whoever stops early keeps nothing."""
+        """The same events; the final answer becomes a turn. If the caller stops early, nothing is
+        saved."""
         with closing(events):
             for event in events:
                 if isinstance(event, Done):
@@ -166,13 +166,13 @@ class Answering:
 
 
 class Conversations:
-    """Those that the library keeps because it was asked to."""
+    """Saved conversations."""
 
     def __init__(self, kept: KeptConversations) -> None:
         self._kept = kept
 
     def all(self, within: Where = OWNER) -> list[Conversation]:
-        """Those that are kept, by name, as far as they may be seen."""
+        """Saved conversations, by name, that the caller may see."""
         return self._kept.all(within)
 
     def get(self, name: str, within: Where = OWNER) -> tuple[Turn, ...]:
@@ -184,7 +184,7 @@ class Conversations:
         return turns
 
     def forget(self, name: str, within: Where = OWNER) -> int:
-        """Remove what of it may be seen; how many turns that were comes back."""
+        """Delete the turns that the caller may see; returns how many."""
         self.get(name, within)
         return self._kept.forget(name, within)
 

@@ -1,4 +1,4 @@
-"""Turns what a caller asks for, and the settings behind it, into one typed request."""
+"""Turns a caller's options and the settings into one typed request."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 _LABELS: tuple[Label, ...] = ("collection", "category", "type", "language")
 MOST_NAMES = 5_000  # documents whose names are compared with a mistyped one: .1 s
 _MOST_MET = 10_000  # pairs of a caller and a field that are remembered: 2 MB
+_PROPOSED = 5  # near values that are looked at more closely
 
 
 def request_for(
@@ -68,7 +69,7 @@ def request_for(
         by=one_of(Granularity, "by", s.search_by if o.by is None else o.by),
         combine=one_of(Combine, "combine", o.combine or Combine.MINIMUM),
         weights=default if o.weights is None else o.weights,
-        # A rank constant makes sense for ranks only: whoever gives one asks for them.
+        # A rank constant only makes sense for ranks: giving one asks for rank fusion.
         fusion=method if o.k is None else Fusion.RANKS,
         # Weights that a caller gives, or that a signal alone has, are not moved.
         analysis=_strength(s, o) if o.weights is None and mode is Mode.HYBRID else 0.0,
@@ -101,7 +102,7 @@ def _preference(settings: Settings, options: SearchOptions) -> Preference | None
 
 
 def _refuse_wrong_types(queries: tuple[object, ...], options: SearchOptions) -> None:
-    """Python lets anything through; the field that is wrong is named here, not where it hurts."""
+    """Python accepts any value, so this names the wrong field here and not deep inside."""
     o = options
     for query in queries:
         _demand(isinstance(query, str), "query", query, "one text, or two to four")
@@ -162,7 +163,7 @@ class Scope:
         self._met: set[tuple[Where, str]] = set()  # fields that documents have, and who may know
 
     def within(self, allowed: Where, filters: Filters, view: Backend | None = None) -> Where:
-        """`view`: of the past, which has fields of its own. Raises BadFilter."""
+        """`view`: of the past, which has its own fields. Raises BadFilter."""
         asked = where(filters)
         within = allowed.held_by(asked.audiences).narrowed(asked.condition)
         met = self._met if view is None else set()
@@ -170,8 +171,8 @@ class Scope:
         return within
 
     def slips(self, within: Where, view: Backend | None = None) -> tuple[str, ...]:
-        """What a filter that left nothing asks for and no document has: each with the nearest
-        value that this caller's documents do have. For people who mistyped it."""
+        """For a filter that matches nothing: each value that no document has, with the nearest
+        value in this caller's documents. For people who mistyped it."""
         backend = view or self._backend
         told = []
         for asked in _wanted(within.condition):
@@ -185,7 +186,7 @@ class Scope:
 
 
 def _wanted(condition: Condition) -> list[Compare]:
-    """The labels that a filter asks for; what it excludes can't leave nothing by a slip."""
+    """The labels that a filter requires. An excluded value can't be why nothing matches."""
     match condition:
         case AllOf(of) | AnyOf(of):
             return [one for part in of for one in _wanted(part)]
@@ -207,10 +208,18 @@ def names_of(documents: Iterable[Document]) -> list[str]:
 
 
 def nearest(typed: str, known: Iterable[str]) -> str:
-    """The value that was probably meant; empty: none is near."""
+    """The value that was probably meant; empty: none is near. Without their endings two names must
+    be near as well: `nope.pdf` doesn't mean `skew.pdf`."""
     by_case = {value.lower(): value for value in known}
-    found = get_close_matches(typed.lower(), by_case, n=1)
-    return by_case[found[0]] if found else ""
+    stem = _without_ending(typed.lower())
+    for found in get_close_matches(typed.lower(), by_case, n=_PROPOSED):
+        if get_close_matches(stem, [_without_ending(found)]):
+            return by_case[found]
+    return ""
+
+
+def _without_ending(name: str) -> str:
+    return name.rpartition(".")[0] or name
 
 
 def _refuse_unknown_fields(within: Where, backend: Backend, met: set[tuple[Where, str]]) -> None:

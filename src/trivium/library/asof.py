@@ -32,8 +32,8 @@ class PastViews:
         self._views: OrderedDict[str, Backend] = OrderedDict()
 
     def open(self, when: When, where: Where) -> tuple[Backend, Searcher, str]:
-        """A store that holds the documents that pass `where` as they were, its searcher, and what
-        the vector signal cannot find in it."""
+        """A store with the documents that pass `where` as they were, its searcher, and a note on
+        what the vector signal can't find in it."""
         views = self._backend.views
         if views is None:
             raise BadSetting("You can't search this library as of an earlier day.", fix="")
@@ -50,8 +50,8 @@ class PastViews:
         return view, searcher, note
 
     def _embed_lacking(self, view: Backend) -> int:
-        """Embed passages of the past that the model of today has not met, where there are few: a
-        change of the model embeds active passages only. How many are left comes back."""
+        """Embed passages of the past that today's model has no vectors of, if there are few: a
+        change of the model embeds active passages only. Returns how many are left."""
         model = view.models.manifest().model
         if not model:
             return 0
@@ -69,7 +69,7 @@ class PastViews:
 
 def instant(when: When) -> int | str:
     """A number as it is; a date or time as the registry writes it. A day counts to its end, and
-    times are local unless they say otherwise."""
+    times are local unless they name a zone."""
     if isinstance(when, int) and not isinstance(when, bool):
         return _number(when)
     if isinstance(when, str):

@@ -119,7 +119,7 @@ def _client(
     seconds: float,
     patience: float,
 ) -> Client | BedrockClient:
-    """Whoever asks at this address. Bedrock's key is none of ours: boto3 finds it."""
+    """The client for this address. boto3 finds Bedrock's key, not we."""
     if is_bedrock(url):
         there = BedrockEndpoint(role, url, model, seconds=seconds, patience=patience)
         return BedrockClient(there)
@@ -127,7 +127,7 @@ def _client(
 
 
 def remote_reranker_for(settings: Settings) -> RemoteReranker | BedrockReranker | None:
-    """The reranker behind `rerank.url`; None where there is none."""
+    """The reranker at `rerank.url`; None if there is none."""
     s = settings
     if not s.rerank_url:
         return None
@@ -164,12 +164,12 @@ def reranker_for(settings: Settings, embedder: Embedder, store: Backend) -> Rera
 
 
 def token_embedder_for(settings: Settings, embedder: Embedder) -> TokenEmbedder | None:
-    """The embedder, where what it gives beside vectors is to be kept for reranking."""
+    """The embedder, if its token vectors are to be stored for reranking."""
     return embedder if settings.rerank_store and isinstance(embedder, LocalEmbedder) else None
 
 
 def generator_for(settings: Settings) -> Generator | None:
-    """The language model behind `generate.url`; None where there is none."""
+    """The language model at `generate.url`; None if there is none."""
     s = settings
     if not s.generate_url:
         return None
@@ -188,8 +188,8 @@ def generator_for(settings: Settings) -> Generator | None:
 
 
 def chunker_for(settings: Settings, embedder: Embedder, strategy: str = "") -> Chunker:
-    """Measures by cl100k, and by the model's own tokens where it runs here: what the model does
-    not read it does not find. `strategy` takes the place of the one in the settings."""
+    """Counts tokens by cl100k, and by a local model's own tokens: text that the model doesn't read
+    can't be found by it. `strategy` replaces the one in the settings."""
     tokens: Tokens = Cl100kTokens()
     if isinstance(embedder, LocalEmbedder):
         tokens = StricterTokens(tokens, embedder.tokens)
@@ -291,7 +291,7 @@ def sandbox_for(settings: Settings) -> Sandbox:
 
 
 def backend_options(settings: Settings, *, create: bool = True) -> BackendOptions:
-    """What a backend is told beside its address."""
+    """The settings that a backend needs besides its address."""
     return BackendOptions(
         create=create,
         archive=settings.archive_folder,
@@ -301,7 +301,7 @@ def backend_options(settings: Settings, *, create: bool = True) -> BackendOption
 
 
 def reading(settings: Settings) -> dict[str, str]:
-    """What the readers of files are told."""
+    """The settings that readers of files need."""
     vision = settings.generate_model if settings.generate_vision else ""
     return {
         "ocr": settings.read_ocr,

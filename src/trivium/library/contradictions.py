@@ -1,7 +1,7 @@
-"""Pairs of passages about the same thing that may disagree: hints for a person to look at.
+"""Pairs of passages about the same thing that may disagree: hints for a person to check.
 
-Neighbours by meaning are compared sentence by sentence with rules (`text.disagree`). Where a
-language model is set up, it judges each pair that the rules found, and what it rejects is left out.
+Rules (`text.disagree`) compare neighbours by meaning, sentence by sentence. If a language model is
+set up, it judges each pair that the rules found, and pairs it rejects are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trivium.ports import Message
 from trivium.text.disagree import Claim, claims, disagreement, says
 from trivium.types import OWNER, StoredChunk, Where
 
-NEIGHBOURS = 5  # passages like each one that it is compared with
+NEIGHBOURS = 5  # similar passages that each one is compared with
 _MOST_PASSAGES = 20_000  # of one run: each asks for its neighbours, some ms
 _JUDGING = (
     "Do these two statements contradict each other? Answer with one word, yes or no.\n\n"
@@ -27,7 +27,7 @@ _JUDGING = (
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """Two sentences that may disagree, and where they stand."""
+    """Two sentences that may disagree, and where they are."""
 
     one: StoredChunk
     first: str
@@ -87,13 +87,13 @@ class Contradictions:
             pairs += [
                 Contradiction(passage, one.text, other, two.text, why, judged=False)
                 for one, two, why in _disagreeing(mine, theirs)
-                # Whoever says both means two things: 7th-level and 8th-level slots, say.
+                # A sentence with both means two things: 7th-level and 8th-level slots, say.
                 if not says(theirs, one) and not says(mine, two)
             ]
         return pairs
 
     def _judged(self, pair: Contradiction) -> Contradiction | None:
-        """None: the language model says that they agree. One that fails leaves the hint."""
+        """None: the language model says that they agree. If it fails, the hint stays."""
         generator = self._model.generator
         if generator is None:
             return pair

@@ -1,7 +1,5 @@
-"""The model that a library's vectors are of, and what searches and answers with it.
-
-Another process may embed the library again at any time; whoever asks here follows.
-"""
+"""The model of a library's vectors, and the searcher and answerer that use it. Another process may
+embed the library again at any time; callers of this class follow."""
 
 from __future__ import annotations
 
@@ -70,7 +68,7 @@ class CurrentModel:
             self._use(embedder_or_missing(settings), settings)
 
     def following(self, search: Callable[[], T]) -> T:
-        """What a search gives, begun again with the new model where that changed on the way."""
+        """Run a search; if the model changed meanwhile, run it again with the new one."""
         for _ in range(_SWITCHES):
             try:
                 return search()

@@ -43,7 +43,7 @@ from trivium.types import (
 NEARLY_EQUAL = 0.8  # a word in thirty changed; drafts of one letter, yes; letters of one form, no
 _NAMED = 5  # in a note
 _SLICE = 500  # documents at a time, so that a large import needs no more memory than a small one
-_PAINTERS = 1  # a page takes 50 ms; whoever leafs through them waits for the one before
+_PAINTERS = 1  # a page takes 50 ms; readers turn pages one at a time
 
 
 @dataclass(frozen=True, slots=True)

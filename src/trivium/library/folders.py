@@ -1,7 +1,7 @@
-"""Folders that a library keeps up with: once, as long as someone lets it, or while it is served.
+"""Folders that a library follows: once, until someone stops it, or while it is served.
 
-What is gone from a folder is forgotten only when everything that is there was added: what is gone
-under one name and there under another has moved.
+A file that is gone is forgotten only after every existing file was added: a file that is gone under
+one name and new under another has moved.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from trivium.text.values import check_labels, check_text
 from trivium.types import Labels
 from trivium.work import WatchedFolder
 
-QUIET = 1.0  # seconds without a change, after which what was written is taken to be whole
+QUIET = 1.0  # seconds without a change, after which a file counts as completely written
 _AGAIN = 10.0  # seconds until what went wrong is tried again, unless something happens
 
 
@@ -86,7 +86,7 @@ class Folders:
     def source(
         self, paths: Sequence[str | os.PathLike[str]], ignore: Sequence[str] = ()
     ) -> FolderSource:
-        """What lies there, but for the library itself."""
+        """The folder's files, except the library itself."""
         return FolderSource(paths, ignore, self._own)
 
     def rules(self, root: Path, ignore: Sequence[str] = ()) -> Rules:
@@ -171,7 +171,7 @@ class Folders:
                 f"{root} is missing, or has no files except ignored ones,"
                 f" but the library has {len(held):,} documents from it."
             )
-        # A hidden file was named by someone: it stays for as long as it is there.
+        # Someone named a hidden file: it stays as long as it exists.
         return [uri for uri in held if not is_there(uri) or not rules.allow(uri, hidden=True)]
 
     def _forget(self, uris: list[str], collection: str, on_wait: Waiting | None) -> list[str]:
@@ -188,11 +188,11 @@ def _files(uris: Sequence[str]) -> list[str]:
 
 @dataclass
 class _Follower:
-    """What is still to be done about the changes.
+    """Changes that still have to be handled.
 
-    Everything that is there is added before anything that is gone goes, in all folders: what is
-    gone under one name and there under another has moved. And what is gone waits for the next
-    stir: the two halves of a move may come in two of them.
+    All existing files are added before any document is removed, in all folders: a file that is gone
+    under one name and new under another has moved. Removals wait for the next change, because the
+    two halves of a move may come in two events.
     """
 
     folders: Folders
@@ -206,7 +206,8 @@ class _Follower:
     changed: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)  # uris of documents
     not_before: float = 0.0
-    told: dict[tuple[str, str], str] = field(default_factory=dict)  # problems: each is told once
+    # problems: each is reported once
+    told: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def take(self, stir: Stir) -> None:
         for root in stir.gone:
@@ -220,7 +221,7 @@ class _Follower:
             self._act()
 
     def _act(self) -> None:
-        """What went wrong is tried again later, with the rest: what was done costs nothing then."""
+        """Retry failures later, with the rest: finished work costs nothing then."""
         waiting = frozenset(self.gone)
         went = [self._tried(uri_of(root), self._add_from, root) for root in self.roots]
         if not all(went):

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 GROWN = 1.5  # times as many passages as were there: time to look again
-# What everybody may see, and nothing else: no caller's ranking tells of what they may not.
+# Only public documents: no caller's ranking may reveal documents they can't see.
 _PUBLIC = OWNER.held_by(frozenset({EVERYONE}))
 
 
 @dataclass(frozen=True, slots=True)
 class Grasp:
-    """What was found, of which model, when the library had so many passages."""
+    """The measurement, its model, and the number of passages at the time."""
 
     grasp: float
     model: str
@@ -48,7 +48,7 @@ class Grasp:
 
 
 def kept(backend: Backend, model: str) -> Grasp | None:
-    """None where nothing was measured yet with this model, or what was kept can't be read."""
+    """None if nothing was measured yet with this model, or the stored value can't be read."""
     with suppress(ValueError, TypeError):
         found = Grasp(**json.loads(backend.models.grasp()))
         figures = (found.grasp, found.length or 0, found.alike or 0)
@@ -58,8 +58,8 @@ def kept(backend: Backend, model: str) -> Grasp | None:
 
 
 def renew(backend: Backend, embedder: Embedder) -> None:
-    """Measure where the library is new or has grown much. Only the model whose cosines were fitted
-    has a use for it, and a search does without where it can't be measured."""
+    """Measure if the library is new or has grown much. Only the model whose cosines were fitted
+    uses it, and a search works without it."""
     if not embedder.fingerprint.startswith(NAME):
         return
     count, ids = backend.signals.sample(PASSAGES, _PUBLIC)

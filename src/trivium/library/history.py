@@ -108,7 +108,7 @@ class History:
             self._model.follow()
             restored = self._backend.writer.restore(found.id, number)
             embedding = Embedding(self._backend, self._model.embedder)
-            # Where the model fails, the next `add` embeds what is missing.
+            # If the model fails, the next `add` embeds what is missing.
             self._backend.models.embed_missing(
                 embedding.model, lambda t: embedding.embed(t).vectors
             )

@@ -67,8 +67,8 @@ class Jobs:
         kind: str = ADD,
         by: str = "",
     ) -> Job:
-        """A job that adds what a source offers, for `work` in this process or another. Without a
-        priority, few documents go before many. `by`: the id of the token that asks for it."""
+        """Create a job that adds a source's documents, for `work` in this process or another.
+        Without a priority, small jobs go first. `by`: the id of the token that asks for it."""
         check(self._model.settings, self._model.embedder)
         labels = check_labels(labels)
         items = map(clean_item, source.items())
@@ -132,8 +132,8 @@ class Jobs:
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Task]:
-        """The documents of a job, in the order offered. Those that were found unchanged are no
-        longer listed once it has ended."""
+        """The documents of a job, in the order offered. Unchanged ones are no longer listed once it
+        has ended."""
         self.get(job)
         check_scalar("offset", offset)
         check_scalar("limit", limit or 0)
@@ -151,15 +151,15 @@ class Jobs:
         return sum(self._backend.jobs.fates(job.id).values())
 
     def cancel(self, job: JobId) -> Job:
-        """What it has done stays. Whoever works on it stops at the next document."""
+        """Finished documents stay. The worker stops at the next document."""
         found = self.get(job)
         self._backend.jobs.cancel(job)
         if found.kind == REEMBED and not found.state.has_ended:
-            self._backend.models.abandon()  # whoever works on it meets that at its next batch
+            self._backend.models.abandon()  # its worker notices at the next batch
         return self.get(job)
 
     def retry(self, job: JobId, task: TaskId | None = None) -> int:
-        """Let what failed in a job, or one task of it, wait to be worked on again; how many."""
+        """Queue the failed tasks of a job again, or one of them; returns how many."""
         self.get(job)
         check_scalar("task", task or 0)
         return self._backend.jobs.retry(job, task)
@@ -169,8 +169,8 @@ class Jobs:
         return self._backend.jobs.clear()
 
     def follow(self, job: JobId, seconds: float = _POLL) -> Iterator[Job]:
-        """The job as it is now, and again whenever it has moved, until it has ended, whoever works
-        on it. Looks every so many seconds."""
+        """The job now, and again whenever it has changed, until it ends, whichever process runs it.
+        Checks every `seconds`."""
         before: Job | None = None
         while before is None or not before.state.has_ended:
             now = self.get(job)
@@ -193,8 +193,8 @@ class Jobs:
         on_outcome: Callable[[Outcome], None] | None = None,
         on_wait: Waiting | None = None,
     ) -> Report:
-        """Work off the queue until this job has ended; None: until nothing is left. Where another
-        process works it off, wait for that, and go on if it dies."""
+        """Run the queue until this job has ended; None: until nothing is left. If another process
+        runs it, wait for that one, and take over if it dies."""
         started, spent = perf_counter(), 0.0
         tally = Tally(on_outcome)
         tell = _once(on_wait)
@@ -215,8 +215,8 @@ class Jobs:
         return self._report(job, tally, perf_counter() - started, spent)
 
     def work_next(self) -> bool:
-        """Work off the queue up to the end of the job that comes first, and drop what was sent in
-        for it. False: there is nothing to do now, or another thread or process is at it."""
+        """Run the queue to the end of the first job, and delete its uploads. False: there is
+        nothing to do now, or another thread or process does it."""
         sent = self._backend.jobs.keys(UPLOAD)
         worked = self._work_next()
         if worked:
@@ -237,13 +237,13 @@ class Jobs:
             return False
         try:
             self._report(first.id, tally, perf_counter() - started, spent)
-            return self.get(first.id).state.has_ended  # or whoever calls again would never pause
-        except JobNotFound:  # done, and one of so many that it is forgotten already
+            return self.get(first.id).state.has_ended  # or the caller would never pause
+        except JobNotFound:  # done, and already dropped from the list
             return True
 
     def stop(self) -> None:
-        """For good: whoever works on jobs here ends after the documents that were begun. What is
-        left waits for another process."""
+        """Stop for good: workers here end after the documents they have started. The rest waits for
+        another process."""
         self._halt.set()
 
     def _take_over(self, job: JobId | None, tally: Tally, tell: Waiting) -> float:
@@ -300,12 +300,12 @@ class Jobs:
         if tally.notes:
             self._backend.queue.note(job, tally.notes)
         ended = self.get(job)
-        if tally.counts.total() < ended.ended:  # another process did a part of it
+        if tally.counts.total() < ended.ended:  # another process did part of it
             tally = self._tally_of(ended)
         return tally.report(seconds, spent, ended)
 
     def _tally_of(self, job: Job) -> Tally:
-        """What the queue knows of a job that was worked off elsewhere."""
+        """The queue's record of a job that another process ran."""
         jobs = self._backend.jobs
         tally = Tally(notes=list(job.notes), chunks=jobs.chunks_of(job.id))
         tally.counts.update({Fate(fate): count for fate, count in jobs.fates(job.id).items()})
@@ -341,8 +341,8 @@ def _error(code: str, message: str) -> TriviumError:
 
 
 def told_of(paths: Sequence[str | os.PathLike[str]]) -> str:
-    """What is added, for people. Of several files only where they are: a document that is removed
-    later is not to be named here."""
+    """What is being added, for people. For several files only their folder: a document that is
+    removed later must not be named here."""
     files = [Path(path) for path in paths if Path(path).expanduser().is_file()]
     if len(files) == len(paths) == 1:
         return f"add {files[0]}"

@@ -103,7 +103,8 @@ class Library:
         ModelChanged, unless `as_made` tells it to ignore them.
         """
         settings = settings or load().settings
-        # Before there is a folder: it raises BadSetting. A model's identity is .1 s of reading.
+        # Before the folder is created, because it may raise BadSetting. Reading a model's identity
+        # takes .1 s.
         embedder = None if as_made else embedder_or_missing(settings)
         place = settings.library if path is None else place_of(path)
         backend = open_backend(place, backend_options(settings, create=create))

@@ -54,7 +54,7 @@ def with_model(settings: Settings, described: Mapping[str, str]) -> Settings:
 
 
 def settings_for(settings: Settings, manifest: Manifest) -> Settings:
-    """What the settings name counts; what they leave open is as the manifest describes it."""
+    """Settings that name a model win; the manifest fills in the rest."""
     given, described = _named(settings), manifest.settings
     elsewhere = any(
         name in given and description(settings)[name] != described.get(name) for name in _PLACES
@@ -93,8 +93,8 @@ def names_another(settings: Settings, manifest: Manifest) -> bool:
 
 
 def wanted_settings(settings: Settings, manifest: Manifest, model: str | None) -> Settings | None:
-    """The settings with the model that a library is to come to: the one that is named, else that of
-    the settings. None: the one that was begun and not finished."""
+    """The settings with the model to change to: the named one, else that of the settings. None: the
+    unfinished change."""
     if model is not None:
         return _naming(settings, model)
     if names_another(settings, manifest):
@@ -109,8 +109,8 @@ def wanted_settings(settings: Settings, manifest: Manifest, model: str | None) -
 
 
 def _naming(settings: Settings, model: str) -> Settings:
-    """The settings with the model that a person names: one of the catalogue, which is downloaded
-    where it is not here, a folder, a model behind `embed.url`, or the built-in one."""
+    """The settings with the model that a person names: one of the catalogue (downloaded if needed),
+    a folder, a model at `embed.url`, or the built-in one."""
     named = {name: text for name, text in description(settings).items() if name not in _PLACES}
     if model == NAME:
         return with_model(settings, {})

@@ -20,7 +20,7 @@ from trivium.work import REEMBED, Job, JobState
 
 @dataclass(frozen=True, slots=True)
 class Reembedded:
-    """What a `reembed` did."""
+    """The result of a `reembed`."""
 
     before: str  # fingerprints of the models
     model: str
@@ -78,7 +78,7 @@ class Models:
         return model
 
     def _begun(self, manifest: Manifest) -> Mapping[str, str]:
-        """How to load the model that the library is on its way to, or is to be once more."""
+        """How to load the model of an unfinished change."""
         if manifest.next_model:
             return manifest.next_settings
         for job in self._reembedding():

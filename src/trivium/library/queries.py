@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from trivium.access import period
+from trivium.answers import AnswerEvent, Done
 from trivium.errors import AlertNotFound, BadSetting, DocumentNotFound
 from trivium.library.documents import Documents
 from trivium.library.searching import Searching
@@ -33,9 +34,9 @@ from trivium.types import OWNER, Document
 
 log = logging.getLogger("trivium.alerts")
 
-SLOW_MS = 500.0  # what a person notices
-_SETTLED = 3.0  # seconds: what is typed on within them is one query, as it was typed in the end
-_MOST_PENDING = 10_000  # queries that wait to be written: 2 MB
+SLOW_MS = 500.0  # people notice this
+_SETTLED = 3.0  # seconds: typing that continues within them is one query, as it was in the end
+_MOST_PENDING = 10_000  # queries waiting to be written: 2 MB
 _LONGEST = 500  # characters of a query that the log keeps
 _AT_ONCE = 100  # new documents that one search looks through
 _WEBHOOK_SECONDS = 10.0
@@ -43,23 +44,23 @@ _WEBHOOK_SECONDS = 10.0
 
 class LogMode(StrEnum):
     OFF = "off"
-    COUNTS = "counts"  # each query once a day with how often it was asked, by nobody in particular
+    COUNTS = "counts"  # each query once a day with its count, without who asked
     FULL = "full"  # each time, with the token that asked
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One query over all the time that was looked at."""
+    """One query, over all the days looked at."""
 
     text: str
     asked: int
-    empty: int  # times that nothing fitted
+    empty: int  # times that nothing relevant was found
     took_ms: float  # the slowest
     last: str
 
 
 class Queries:
-    """The log. `mode`: whether it is kept; the same query typed letter by letter counts once."""
+    """The log. `mode`: what it keeps. A query typed letter by letter counts once."""
 
     def __init__(self, backend: Backend, mode: LogMode) -> None:
         self._backend = backend
@@ -68,13 +69,30 @@ class Queries:
         self._pending: list[LoggedQuery] = []  # so that no search waits for the database
         self._lock = Lock()
 
-    def note(self, text: str, results: Results | None, took_ms: float, caller: str = "") -> None:
-        """Log a query. `results`: None if a question was answered."""
+    def note(self, text: str, results: Results, caller: str = "") -> None:
+        """Log a search. One with a mistyped filter doesn't count as one that found nothing: the
+        library may well have the answer."""
+        self._note(text, results.weak and not results.mistyped, results.took_ms, caller)
+
+    def answering(
+        self, question: str, events: Generator[AnswerEvent, None, None], caller: str = ""
+    ) -> Generator[AnswerEvent, None, None]:
+        """The events of an answer; logs the question when they end. A refusal found nothing."""
+        refused, took_ms = False, 0.0
+        try:
+            for event in events:
+                if isinstance(event, Done):
+                    refused, took_ms = event.answer.refused, event.answer.took_ms
+                yield event
+        finally:
+            events.close()
+            self._note(question, refused, took_ms, caller)
+
+    def _note(self, text: str, empty: bool, took_ms: float, caller: str) -> None:
         if self.mode is LogMode.OFF:
             return
         text = " ".join(text.split())[:_LONGEST]
-        empty = int(results is not None and results.weak)
-        query = LoggedQuery(now(), text, 1, empty, round(took_ms, 1), caller)
+        query = LoggedQuery(now(), text, 1, int(empty), round(took_ms, 1), caller)
         with self._lock:
             when, before = self._typed.get(caller, (0.0, None))
             goes_on = before is not None and monotonic() - when < _SETTLED
@@ -84,7 +102,7 @@ class Queries:
             del self._pending[:-_MOST_PENDING]
 
     def flush(self, *, settled: bool = True) -> None:
-        """Write down what was asked; `settled`: but for what somebody may still be typing."""
+        """Write the log; `settled`: except queries that somebody may still be typing."""
         with self._lock:
             for caller, (when, query) in list(self._typed.items()):
                 if not settled or monotonic() - when >= _SETTLED:
@@ -122,7 +140,7 @@ class Queries:
 
 
 def _counted(queries: Sequence[LoggedQuery]) -> list[LoggedQuery]:
-    """Each text of a day once, asked by nobody in particular."""
+    """Each text once a day, without who asked."""
     found: dict[tuple[str, str], LoggedQuery] = {}
     for one in queries:
         key = one.at[:10], one.text
@@ -141,7 +159,7 @@ def _day(ago: timedelta) -> str:
 
 
 def _is_one(before: str, after: str) -> bool:
-    """Whether somebody typed on, or took letters back."""
+    """Whether somebody continued typing, or deleted letters."""
     return after.startswith(before) or before.startswith(after)
 
 

@@ -1,7 +1,7 @@
-"""What reads and cuts a job's documents, made as that job asks for it.
+"""The readers and chunkers for a job's documents, made as the job asks.
 
-A job may be worked off by another process than the one that was asked: what it was asked with
-(labels, and the settings that decide what comes out) is kept with it as JSON.
+Another process may run a job than the one that created it. So the job stores its labels, and the
+settings that affect the result, as JSON.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SOURCES: Mapping[str, Callable[[Mapping[str, Any], Spool], LastingSource]] = {
 def options_for(
     labels: Labels, settings: Settings, source: LastingSource | None, by: str = ""
 ) -> dict[str, Any]:
-    """What a job keeps of what it was asked with. `by`: the token that asked."""
+    """The options that a job stores. `by`: the token that asked."""
     default = Settings()
     changed = {
         f.metadata["name"]: getattr(settings, f.name)
@@ -57,7 +57,7 @@ def options_for(
 
 
 def check(settings: Settings, embedder: Embedder) -> None:
-    """Raise now what a worker would meet at the first document."""
+    """Raise errors now that a worker would meet at the first document."""
     extractors(reading(settings))
     chunker_for(settings, embedder)
     summariser_for(settings, generator_for(settings))
@@ -116,7 +116,7 @@ class Readers:
         return self._prepared[asked]
 
     def _reader(self, settings: Settings, chunker: str) -> Reader:
-        """`chunker`: the strategy of the collection, if it has one of its own."""
+        """`chunker`: the collection's own strategy, if it has one."""
         large = large_chunking(settings, self._embedder, chunker)
         return partial(self._sandbox(settings).read_all, chunking=large.as_text())
 
@@ -127,7 +127,7 @@ class Readers:
         return self._sandboxes[asked]
 
     def _recalled(self, kept: Mapping[str, Any]) -> Settings:
-        """This process's settings with those that the job was made with."""
+        """This process's settings, with those of the job."""
         default = Settings()
         values = {
             f.name: kept.get(f.metadata["name"], getattr(default, f.name))

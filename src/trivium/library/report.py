@@ -1,4 +1,4 @@
-"""What the library tells of its own work and of one document."""
+"""Reports on the library's work and on single documents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Report:
     seconds: float
     embedding_seconds: float
     notes: tuple[str, ...] = ()
-    job: Job | None = None  # as it is at the end; None where there were several
+    job: Job | None = None  # as it was at the end; None if there were several
 
     def count(self, fate: Fate) -> int:
         return self.counts.get(fate, 0)
@@ -59,7 +59,7 @@ class Tally:
 
     @property
     def fresh(self) -> list[DocumentId]:
-        """The documents that have a new interpretation, of those that are listed."""
+        """The listed documents that have a new interpretation."""
         new = (Fate.ADDED, Fate.UPDATED)
         return [o.document.id for o in self.outcomes if o.document and o.fate in new]
 
@@ -87,4 +87,4 @@ class Shown:
     document: Document
     text: str
     passages: tuple[StoredChunk, ...]
-    interpretation: Interpretation  # the one that text and passages are of
+    interpretation: Interpretation  # the interpretation of text and passages

@@ -1,4 +1,4 @@
-"""How a library is searched, as it is or as it was."""
+"""Searches a library, as it is or as it was."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Searching:
         def search() -> Results:
             view, searcher, note = None, self._model.searcher, ""
             if options.as_of is not None:
-                # With a source, only that: the view of one document is made in no time.
+                # With a source, only that one: the view of a single document takes no time.
                 asked = filtered(Filters(audiences=filters.audiences, source=filters.source))
                 seen_then = within.held_by(asked.audiences).access.narrowed(asked.condition)
                 view, searcher, note = self._views.open(options.as_of, seen_then)
@@ -69,7 +69,8 @@ class Searching:
             request = request_for(self._model.settings, searcher.model, queries, seen, options)
             found = searcher.search(request)
             if not found:
-                found = replace(found, notes=(*found.notes, *self._scope.slips(seen, view)))
+                slips = self._scope.slips(seen, view)
+                found = replace(found, notes=(*found.notes, *slips), mistyped=bool(slips))
             if note and Signal.VECTOR in MODES[request.mode]:
                 return replace(found, notes=(*found.notes, note))
             return found

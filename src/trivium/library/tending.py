@@ -1,8 +1,8 @@
-"""Keeps a library going while it is served: its queue is worked off, a change of the model is gone
-on with, watched folders are followed, sources are synced when they are due.
+"""Looks after a served library: runs its queue, resumes a change of the model, follows watched
+folders, and syncs sources when they are due.
 
-Threads of its own. Several processes may tend one library: leases see to it that one at a time does
-each. Knows nothing of who serves.
+Has its own threads. Several processes may do this for one library: leases make sure that only one
+does each at a time. Knows nothing of the server.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ class Tender:
         self._hearing.close()
 
     def wake(self) -> None:
-        """There is something to do: look now and not in a second."""
+        """There is something to do: check now instead of in a second."""
         self._woken.set()
 
     def state_of(self, folder: str) -> tuple[str, str]:
-        """What was last heard of a watched folder, if this process follows it: a kind and a line,
-        as in `Followed`."""
+        """The last event of a watched folder, if this process follows it: a kind and a line, as in
+        `Followed`."""
         follower = self._followers.get(folder)
         return (follower.state, follower.message) if follower else ("", "")
 
@@ -154,7 +154,7 @@ class Tender:
         return False
 
     def _compare(self) -> None:
-        """Follow what is to be followed, and nothing else."""
+        """Follow exactly the watched folders."""
         wanted = {folder.id: folder for folder in self._library.folders.all()}
         for id_ in self._followers.keys() - wanted.keys():
             self._followers.pop(id_).end()
@@ -164,8 +164,8 @@ class Tender:
     # --- sources
 
     def _sync(self) -> bool:
-        """Those whose time has come, one after the other. One that has to wait for its service is
-        left for later, so that the others have their turn."""
+        """Sync the sources that are due, one at a time. One that must wait for its service is left
+        for later, so that the others get their turn."""
         for source in self._library.sync.due():
             if self._stop.is_set():
                 return False
@@ -175,7 +175,7 @@ class Tender:
                 run = self._library.sync.run(source.name, options, stop=self._stop)
                 log.info("synced %s: %s %s", source.name, dict(run.counts), run.message)
             except LibraryBusy:
-                continue  # another process is at it
+                continue  # another process does it
             except TriviumError as error:
                 log.warning("syncing %s: %s", source.name, error)
             except Exception:
@@ -184,7 +184,7 @@ class Tender:
 
 
 class _Stopping(Exception):
-    """The server is told to stop in the middle of a change of the model."""
+    """The server stops during a change of the model."""
 
 
 @dataclass

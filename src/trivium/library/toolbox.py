@@ -48,7 +48,7 @@ def table_of(passages: Sequence[StoredChunk], index: int) -> list[StoredChunk]:
 
 
 class LibraryToolbox:
-    """A `Toolbox`. `within`: what the caller may see, and asked to look at: no tool widens it."""
+    """A `Toolbox`. `within`: what the caller may see and asked for; no tool widens it."""
 
     def __init__(
         self,

@@ -52,12 +52,12 @@ class Upkeep:
         return self._backend.upkeep.compact(on_wait)
 
     def spread(self) -> Spread:
-        """Where the rows of the library lie."""
+        """Where the library's rows are."""
         nodes = self._backend.nodes
         return nodes.spread() if nodes is not None else Spread((), 0)
 
     def distribute(self, shards: int | None = None) -> Spread:
-        """Spread the rows of a library in a database over its nodes. Searches go on meanwhile."""
+        """Spread a library's rows over the nodes of its database. Searches continue meanwhile."""
         return self._nodes().distribute(shards)
 
     def gather(self) -> Spread:
@@ -70,7 +70,7 @@ class Upkeep:
             raise BadSetting(
                 "A library in a folder stays on one machine.",
                 fix="Copy it into a database first: trivium copy FOLDER postgresql://HOST/DATABASE",
-                on_page="Whoever runs this server can do this in a terminal.",
+                on_page="Ask the person who runs this server to do this in a terminal.",
             )
         return nodes
 

@@ -37,7 +37,7 @@ _SETTLED = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How whoever sends a file wants it labelled; None: as their token says."""
+    """The labels that the sender gives; None: as their token says."""
 
     collection: str | None = None
     category: str | None = None
@@ -117,11 +117,11 @@ class Uploads:
     ) -> Report:
         job, kept = self._enqueued(caller, uri, name, file, wanted)
         report = self._jobs.work(job.id)  # raises LibraryBusy on closing: then it is kept
-        self._backend.spool.drop(kept)  # whoever sent it knows what became of it, and has it
+        self._backend.spool.drop(kept)  # the sender knows the outcome, and has the file
         place = job.options["labels"]["collection"]
         outcomes = tuple(self._with_document(one, place) for one in report.outcomes)
         report = replace(report, outcomes=outcomes)
-        if Right.SEARCH not in caller.rights:  # notes speak of documents that are like it
+        if Right.SEARCH not in caller.rights:  # notes may name similar documents
             return replace(report, notes=())
         if caller.sees_all:
             return report
@@ -129,7 +129,7 @@ class Uploads:
         return replace(report, notes=tuple(notes))
 
     def _with_document(self, outcome: Outcome, collection: str) -> Outcome:
-        """Where another thread did the work, only the queue knows what became of it."""
+        """If another thread did the work, only the queue knows the outcome."""
         if outcome.document is not None or outcome.error is not None:
             return outcome
         return replace(outcome, document=self._backend.documents.find(outcome.uri, collection))
@@ -162,7 +162,7 @@ def _checked(wanted: Wanted | None) -> Wanted:
 
 
 def _named(caller: Caller, name: str) -> tuple[str, str]:
-    """The uri of what a caller sends under this name, and what is left of the name."""
+    """The uri for an upload with this name, and the cleaned name."""
     safe = safe_name(name)
     return (f"upload:{caller.id}/{safe}" if caller.id else f"upload:{safe}"), safe
 
@@ -173,8 +173,8 @@ def _fresh(report: Report) -> list[int]:
 
 
 def safe_name(name: str) -> str:
-    """A file name without ways, controls and tricks: what is left names a document, never a file
-    on this machine."""
+    """A file name without paths, control characters and tricks: the rest names a document, never a
+    file on this machine."""
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
     clean = _UNWANTED.sub("", last).strip(" .")
     stem, dot, suffix = clean.rpartition(".")

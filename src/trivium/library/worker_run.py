@@ -1,8 +1,5 @@
-"""One stretch of work by one worker: documents, then vectors.
-
-Made for as long as its lease is held, and thrown away. What is worked on and for whom is the
-caller's to say.
-"""
+"""One run of a worker: documents, then vectors. Exists while its lease is held. The caller says
+what to work on, and for whom."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ class WorkerRun:
         return self._embedding.seconds
 
     def work_off(self, last: Job | None) -> None:
-        """The queue, up to the end of this job; None: all of it."""
+        """Run the queue to the end of this job; None: all of it."""
         readers = self._readers()
         feed = TaskFeed(self._backend, self._worker, readers.offer, self._halt)
         again = partial(feed.until, last)

@@ -1,6 +1,5 @@
-"""Embeds text by calls to a server, whichever it is: cuts texts into calls, and checks all that
-comes back. Knows nothing of documents, chunks and stores, nor of what goes over the wire.
-"""
+"""Embeds text by calls to a server: divides texts into calls, and checks everything that comes
+back. Knows nothing of documents, chunks and stores, nor of the wire format."""
 
 from __future__ import annotations
 
@@ -47,15 +46,15 @@ class CallingEmbedder(ABC, Generic[_Client]):
         parallel: int = 1,
         query_seconds: float = 5.0,
     ) -> None:
-        """`dimensions` 0 takes what the model gives, else the endpoint is asked for so many.
-        `query_seconds`: a person waits, so there is less time for a query, retries included."""
+        """`dimensions`: 0 takes the model's own, otherwise asks the endpoint for this many.
+        `query_seconds`: time for a query, retries included; less, because a person waits."""
         if not 1 <= batch <= MOST_TEXTS:
             raise BadSetting(f"`embed.batch` can't be {batch}.", fix=f"Give 1 to {MOST_TEXTS}.")
         if parallel < 1 or dimensions < 0:
             name, given = ("parallel", parallel) if parallel < 1 else ("dimensions", dimensions)
             raise BadSetting(f"`embed.{name}` can't be {given}.", fix="Give a positive number.")
         endpoint = client.endpoint
-        # Texts of one call: whoever asks for more loses all of it on a failure.
+        # Texts per call: if a call fails, all of its texts are lost.
         self.batch = min(batch, self._most(endpoint.model))
         self.dimensions = dimensions  # 0 until the first answer, unless given
         self.fingerprint = endpoint.model
@@ -85,7 +84,7 @@ class CallingEmbedder(ABC, Generic[_Client]):
             try:
                 return np.concatenate([one.result() for one in running])
             finally:
-                for one in running:  # after a failure there is no point in the rest
+                for one in running:  # after a failure, skip the rest
                     one.cancel()
 
     def embed_query(self, text: str) -> Vector:
@@ -93,7 +92,7 @@ class CallingEmbedder(ABC, Generic[_Client]):
         return vector
 
     def load(self) -> None:
-        """Ask it for a vector. Raises ModelUnavailable where there is none."""
+        """Try it with one text. Raises ModelUnavailable if it fails."""
         self._embed(["ready"], hurried=True)
 
     def _most(self, model: str) -> int:
@@ -102,8 +101,8 @@ class CallingEmbedder(ABC, Generic[_Client]):
 
     @abstractmethod
     def _rows(self, texts: Sequence[str], *, hurried: bool) -> dict[int, Any] | None:
-        """Embeddings by position, as one call gave them; None where it gave something else.
-        `hurried`: it is a query, and a person waits."""
+        """Embeddings by position, from one call; None if it returned something else. `hurried`: a
+        person waits for a query."""
 
     def _embed(self, texts: Sequence[str], *, hurried: bool = False) -> Vectors:
         return self._checked(self._rows(texts, hurried=hurried), len(texts))

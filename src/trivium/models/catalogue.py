@@ -25,7 +25,7 @@ class Known:
     name: str
     kind: Kind
     repository: str
-    revision: str  # a commit, or `main` where none could be confirmed
+    revision: str  # a commit, or `main` if none could be confirmed
     licence: str
     megabytes: int  # of the weights; 0: not verified
     languages: str

@@ -49,7 +49,7 @@ class Reading:
 
 
 def is_colbert(folder: Path) -> bool:
-    """Whether a folder holds such a model, as far as its files say."""
+    """Whether a folder holds such a model, judging by its files."""
     try:
         return "HF_ColBERT" in (_told(folder / CONFIG).get("architectures") or ()) or any(
             module["type"] == _DENSE for module in _told(folder / MODULES).get("modules", ())
@@ -250,7 +250,7 @@ def _stanford(folder: Path) -> Reading:
 
 
 def _told(path: Path) -> Mapping[str, Any]:
-    """What a file says; a list as its `modules`, nothing where there is no file."""
+    """The contents of a file; a list as its `modules`, empty if there is no file."""
     if not path.is_file():
         return {}
     try:

@@ -131,7 +131,7 @@ class CrossEncoder:
 
     @cached_property
     def _head(self) -> Head | None:
-        """What makes a score of the tokens, where the model is made of modules."""
+        """Turns tokens into a score, if the model consists of modules."""
         if given_graph(encoder_folder(self._folder)) is not None:
             return None
         layout = read_reranker(self._folder)

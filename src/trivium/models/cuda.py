@@ -51,7 +51,7 @@ def check(device: str) -> None:
 
 
 def likely() -> bool:
-    """Whether there is a GPU and what it needs, as far as a look tells."""
+    """Whether there is a GPU and everything it needs, as far as a quick look shows."""
     return _gpu() and all(find_spec(name) for name in PACKAGES)
 
 

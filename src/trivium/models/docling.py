@@ -1,7 +1,5 @@
-"""Has a docling-serve server convert a file: sends it, and asks until there is a document.
-
-Knows the REST interface under `/v1`, nothing of what the document says.
-"""
+"""Lets a docling-serve server convert a file: sends it, and asks until the document is ready. Knows
+the REST interface under `/v1`, nothing of the document."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Has Azure Document Intelligence analyse a file: sends it, and asks until there is an answer.
+"""Lets Azure Document Intelligence analyse a file: sends it, and asks until the answer is ready.
 
-Knows the REST interface of version 2024-11-30, nothing of what the answer says. The key goes to the
-configured address alone, whatever address the service names for the answer.
+Knows the REST interface of version 2024-11-30, nothing of the answer. The key goes only to the
+configured address, whatever address the service names for the answer.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ BEARER = "Authorization"
 BUSY = frozenset({408, 425, 429, 503})  # it says: later
 FAILING = 409  # and all of 5xx but 501, which no waiting mends
 NOT_IMPLEMENTED = 501
-QUOTED = 300  # characters of what the server says
-# An address in what a server or a client library says, with a scheme or in numbers.
+QUOTED = 300  # characters of the server's message
+# An address in a message of a server or client library, with a scheme or in numbers.
 _ADDRESS = re.compile(r"\w+://[^\s'\"<>)]+|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])")
 BEDROCK = "bedrock:"  # an address too: Amazon's, whose region follows, or is as AWS is configured
 
@@ -73,7 +73,7 @@ class Endpoint:
 
     @property
     def is_local(self) -> bool:
-        """On this machine: no proxy stands between."""
+        """On this machine: no proxy in between."""
         host = urlsplit(self.url).hostname or ""
         return host in ("localhost", "::1") or host.startswith("127.")
 
@@ -89,7 +89,7 @@ class Endpoint:
 
     @property
     def place(self) -> str:
-        """Where it is, for the log."""
+        """Its address, for the log."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
@@ -138,14 +138,14 @@ class Endpoint:
         return ModelFailing(f"{self} {self._clean(what)}.")
 
     def _stranger(self) -> tuple[str, str]:
-        """What is said to a caller that it does not let in, and what helps."""
+        """The message if it refuses the key, and what helps."""
         return (
             "refuses the key" if self.key else "requires a key",
             f"Put a valid key into {key_variable(self.role)} or `{self.role}.key_file`.",
         )
 
     def _said(self, body: bytes) -> str:
-        """What the server says of its refusal, in one line."""
+        """The server's reason for its refusal, in one line."""
         text = body.decode("utf-8", "replace")
         try:
             told = json.loads(text)

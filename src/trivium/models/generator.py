@@ -71,7 +71,7 @@ class RemoteGenerator:
                 delta = _choice(event).get("delta")
                 declined += _text(delta.get("refusal")) if isinstance(delta, dict) else ""
                 if calls.take(delta) or piece:
-                    yield piece  # empty while it writes a call, so that whoever waits can stop
+                    yield piece  # empty while it writes a call, so that the caller can stop
                 ended = ended or str(_choice(event).get("finish_reason") or "")
         if not ended:
             raise self._client.endpoint.failing("stopped in the middle of its answer")

@@ -154,7 +154,7 @@ def _bert(g: _Graph, weights: Weights, layout: Layout, pairs: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What the tensors of a layer's attention are called."""
+    """Names of the tensors of a layer's attention."""
 
     parts: tuple[str, str, str]  # query, key, value
     output: str
@@ -285,7 +285,7 @@ FAMILIES: Mapping[str, Callable[[_Graph, Weights, Layout, bool], str]] = {
 
 
 def _attention(g: _Graph, shape: Shape, parts: Sequence[str], seen: tuple[str, str]) -> str:
-    """`seen`: which tokens are no padding, and what is added to the scores."""
+    """`seen`: which tokens aren't padding, and what to add to the scores."""
     inputs = (*parts, "", *seen) if seen[1] else (*parts, "", seen[0])
     return g.add("MultiHeadAttention", *inputs, domain=MICROSOFT, num_heads=shape.heads)
 
@@ -340,11 +340,9 @@ def _mean(g: _Graph) -> str:
 def make(
     folder: Path, layout: Layout, graph: Path, *, quantised: bool = True, pairs: bool = False
 ) -> None:
-    """Build the graph of the encoder in `folder` and keep it as `graph`, the tokeniser beside it.
-
-    The graph appears last and whole, so who sees it may use both. Several processes may do this
-    at once: their files are equal, and the last one's stay.
-    """
+    """Build the graph of the encoder in `folder` and save it as `graph`, with the tokeniser beside
+    it. The graph appears last and complete, so both are ready once it exists. Several processes may
+    do this at once: their files are equal, and the last one's stay."""
     weights = _read(folder, layout.shape)
     try:
         model = build(weights, layout, quantised=quantised, pairs=pairs).SerializeToString()

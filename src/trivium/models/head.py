@@ -1,8 +1,5 @@
-"""Makes one unit vector of a text's token vectors, as the model's modules say: pooling, then Dense,
-LayerNorm and Normalize in their order, then the cut.
-
-Knows nothing of sessions and tokenising.
-"""
+"""Turns a text's token vectors into one unit vector, as the model's modules say: pooling, then
+Dense, LayerNorm and Normalize in order, then the cut. Knows nothing of sessions and tokenising."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ class Head:
         return self.finished(self.pooled(tokens, mask, prompt))
 
     def pooled(self, tokens: Vectors, mask: Vectors, prompt: int = 0) -> Vectors:
-        """What the modules make of it, of whatever length."""
+        """The output of the modules, of any length."""
         if prompt and not self._layout.pools_prompt:
             mask = mask.copy()
             mask[:, :prompt] = 0

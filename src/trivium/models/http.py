@@ -58,8 +58,8 @@ class Client:
         attempts: int = ATTEMPTS,
         patience: float | None = None,
     ) -> Any:
-        """What the endpoint answers, as parsed JSON. `patience`: seconds for all attempts
-        together, where they shall be other than the endpoint's."""
+        """The endpoint's answer, as parsed JSON. `patience`: seconds for all attempts together, if
+        not the endpoint's own."""
         patience = self.endpoint.patience if patience is None else patience
         with self._logged():
             return self._retrying.persist(
@@ -78,8 +78,8 @@ class Client:
         return self._retrying.persist(attempt, ATTEMPTS, self.endpoint.patience)
 
     def get(self, address: str) -> tuple[Any, float]:
-        """What stands at an address of the endpoint, as parsed JSON, and how many seconds it asks
-        to wait before the next request."""
+        """The answer at an address of the endpoint, as parsed JSON, and how many seconds it asks to
+        wait before the next request."""
         return self._retrying.persist(
             lambda seconds: self._read("GET", address, None, seconds),
             ATTEMPTS,

@@ -46,7 +46,7 @@ Report = Callable[[str, int, int], None]  # file, bytes so far, bytes in all
 
 
 def place(model: Known, cache: Path) -> Path:
-    """Where a model is kept. Another revision has another folder: a library keeps its own."""
+    """A model's folder. Each revision has its own: a library keeps its own."""
     return cache / "models" / f"{model.name}-{model.revision[:8]}"
 
 
@@ -80,7 +80,7 @@ def fetch(
     hub: str,
     report: Report = lambda file, done, total: None,
 ) -> Path:
-    """The model's folder, downloaded now where it is not here yet."""
+    """The model's folder; downloads the model if it isn't here yet."""
     from filelock import FileLock
 
     folder = place(model, cache)
@@ -163,7 +163,8 @@ class _Download:
         return sorted(names, key=lambda name: (name.endswith(WEIGHTS), name))
 
     def _file(self, client: httpx2.Client, name: str, path: str) -> str:
-        """Its sha256. Goes on with what an earlier try left, if the file is still the same."""
+        """Download a file and return its sha256. Resumes an earlier try if the file is still the
+        same."""
         target = self._folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         part, tag = Path(f"{target}.part"), Path(f"{target}.etag")
@@ -199,7 +200,7 @@ class _Download:
                 self._report(name, file.tell(), total)
 
     def _checked(self, part: Path, name: str, etag: str) -> str:
-        """Against the hash in the table, else against the one that the hub announced."""
+        """Check against the hash in the table, else against the one that the hub announced."""
         with part.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         pinned = self._model.sha256.get(name, "")
@@ -223,7 +224,7 @@ class _Download:
     def _answer(
         self, client: httpx2.Client, address: str, headers: Mapping[str, str]
     ) -> Iterator[tuple[httpx2.Response, str]]:
-        """What stands at an address, redirects followed, and the ETag that the hub itself gave."""
+        """The contents at an address, after redirects, and the hub's own ETag."""
         import httpx2
 
         etag, first = "", address

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Rarities: TypeAlias = Callable[[Sequence[str], Where], Sequence[float]]
 Stored: TypeAlias = Callable[[Sequence[ChunkId]], Mapping[ChunkId, TokenVectors]]
 
-FORMAT = 1  # first byte of what is packed: what an older or newer Trivium packed is not misread
+FORMAT = 1  # first byte of packed vectors, so that no other version of Trivium misreads them
 # Dimensions that are kept: every second. Within a query, scores of signs go with exact ones by
 # r = .98, of every second sign by .96; nDCG@10 over six sets gained .0047 and .0051, exact .0053.
 # As many signs of a random or a principal projection, or fewer dimensions of 2 bits, do no better.
@@ -81,7 +81,7 @@ class LateReranker:
     def __init__(
         self, embedder: TokenEmbedder, stored: Stored, rarities: Rarities, where: Where = OWNER
     ) -> None:
-        """`stored` gives what a store keeps of these chunks, which the caller may see, `rarities`
+        """`stored` returns a store's token vectors of chunks that the caller may see, `rarities`
         how rare words are in what passes `where`."""
         self._where = where
         self.fingerprint = f"late-{FORMAT}-{embedder.fingerprint}"

@@ -1,8 +1,6 @@
-"""Reads what a sentence-transformers folder says about its model: encoder, pooling, modules behind
-it, prompts and limits. What Trivium can't do as that library does it, it refuses by name.
-
-Knows nothing of graphs, sessions and tokenising, and loads no weights.
-"""
+"""Reads a sentence-transformers folder: encoder, pooling, modules after it, prompts and limits.
+Refuses by name whatever Trivium can't compute as that library does. Knows nothing of graphs,
+sessions and tokenising, and loads no weights."""
 
 from __future__ import annotations
 
@@ -43,8 +41,8 @@ _LARGE = 1 << 20  # tokenisers without a limit say 10^30
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What config.json and the pooling module say about an encoder. A library's fingerprint is made
-    of these fields: keep them as they are, and put what is new into `Layout`."""
+    """An encoder's fields from config.json and the pooling module. A library's fingerprint uses
+    these fields: don't change them, and put new ones into `Layout`."""
 
     kind: str  # model_type: bert, roberta, ...
     layers: int
@@ -106,8 +104,8 @@ class Layout:
         return min(self.cut, width) if self.cut else width
 
     def further(self) -> str:
-        """What decides the vectors beside the shape; empty for a plain encoder, as all were when
-        libraries began to keep fingerprints. Prompts and limits are told apart by the embedder."""
+        """Everything besides the shape that affects vectors; empty for a plain encoder, as all were
+        when libraries began to store fingerprints. The embedder handles prompts and limits."""
         modules = list(self.modules)
         while modules and modules[-1].kind == "Normalize":  # every vector gets length 1 in the end
             modules.pop()
@@ -116,15 +114,15 @@ class Layout:
 
 
 def read(folder: Path) -> Layout:
-    """The model in a folder. Raises ModelUnsupported where a part of it has no equal here, and
-    ModelDamaged where its files make no sense."""
+    """The model in a folder. Raises ModelUnsupported if a part of it can't run here, ModelDamaged
+    if its files are invalid."""
     modules = _modules(folder)
     encoder = modules[0]["path"] if modules else ""
     config = _json(folder / encoder / CONFIG)
     pooling, rest = _pooling(folder, modules)
     told = _json(folder / PROMPTS, absent={})
     own = _transformer_settings(folder / encoder)
-    # Some models need prompts that only their description tells; Trivium keeps those with them.
+    # Some models need prompts that only their description names; Trivium stores those with them.
     prompts = {**_prompts(folder, receipt(folder)), **_prompts(folder, told)}
     shape = _shape(folder / encoder / CONFIG, config, _poolings(folder, pooling))
     try:
@@ -162,7 +160,7 @@ def _shape(path: Path, config: Mapping[str, Any], poolings: list[str]) -> Shape:
 
 
 def receipt(folder: Path) -> Mapping[str, Any]:
-    """Where a folder's model came from; empty where Trivium did not download it."""
+    """Where a folder's model came from; empty if Trivium didn't download it."""
     try:
         told = json.loads((folder / RECEIPT).read_bytes())
     except (OSError, ValueError):
@@ -180,7 +178,7 @@ def read_reranker(folder: Path) -> Layout:
 
 
 def read_bare(folder: Path, encoder: str = "") -> Layout:
-    """An encoder alone, whatever stands behind it."""
+    """The encoder alone, whatever follows it."""
     config = _json(folder / encoder / CONFIG)
     pooling = str(config.get("classifier_pooling", "cls"))
     shape = _shape(folder / encoder / CONFIG, config, [pooling])

@@ -45,7 +45,7 @@ USUAL_TOKENS = 512  # chunks are made for 400; longer ones cost time and dilute 
 
 
 class LocalEmbedder:
-    """A sentence-transformers model in a folder, or the built-in one where no folder is named."""
+    """A sentence-transformers model in a folder, or the built-in one without a folder."""
 
     def __init__(
         self,
@@ -175,12 +175,12 @@ class LocalEmbedder:
 
     @cached_property
     def _beside(self) -> ThreadPoolExecutor:
-        """Threads for documents, always the same ones: each new one would have memory of its own.
-        They have the priority of the first who adds documents, and no query waits for them."""
+        """Threads for documents, always the same ones: each new one would have its own memory. They
+        have the priority of the first caller that adds documents, and no query waits for them."""
         return ThreadPoolExecutor(self._threads, "trivium-model")
 
     def _on_gpu(self, texts: int) -> TorchEngine | None:
-        """What embeds so many more texts on a GPU; None where the processor shall."""
+        """The GPU embedder for this many more texts; None: use the processor."""
         self._texts += texts
         if self._device == "cpu" or not texts:
             return None
@@ -214,7 +214,7 @@ class LocalEmbedder:
         return self.load().tokeniser.has_token(word)
 
     def load(self) -> _Engine:
-        """Make the model ready now. Raises ModelUnavailable where there is none."""
+        """Load the model now. Raises ModelUnavailable if there is none."""
         if self._loaded is None:
             with self._lock:
                 if self._loaded is None:
@@ -310,7 +310,7 @@ class _Engine:
 
     @cached_property
     def on_one_thread(self) -> _Engine:
-        """The same with a session of its own: 57 MB."""
+        """The same with its own session: 57 MB."""
         narrow = copy(self)
         narrow._session = open_session(self._graph, 1)
         return narrow
@@ -365,10 +365,8 @@ def open_session(graph: Path, threads: int) -> Any:
 
 
 def batches(lengths: Sequence[int], tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """Positions grouped so that like lengths run together and little padding is computed.
-
-    Longest first: memory peaks in the first batch, not after an hour.
-    """
+    """Positions grouped by length, so that little padding is computed. Longest first: memory peaks
+    in the first batch, not after an hour."""
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
     start = 0
     while start < len(order):

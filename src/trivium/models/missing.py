@@ -1,4 +1,4 @@
-"""Stands where a model should be, and says why it is not there."""
+"""Takes the place of a missing model, and says why it is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class MissingEmbedder:
-    """Everything but the vector signal goes on; whoever asks it for a vector learns the reason."""
+    """Everything but the vector signal works; asking for a vector raises the reason."""
 
     fingerprint = ""
     dimensions = 0

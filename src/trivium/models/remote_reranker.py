@@ -65,7 +65,7 @@ def _scores(answer: Any) -> dict[int, float] | None:
 
 
 def in_order(found: dict[int, float] | None, count: int, endpoint: Endpoint) -> list[float]:
-    """Scores as a search takes them, or an error that says what is wrong with them."""
+    """Scores in the form that a search needs, or an error that says what is wrong with them."""
     if found is None:
         raise endpoint.nonsense("returned no list of scores")
     if sorted(found) != list(range(count)):
@@ -74,8 +74,8 @@ def in_order(found: dict[int, float] | None, count: int, endpoint: Endpoint) -> 
 
 
 def scaled(scores: Sequence[float]) -> list[float]:
-    """Within 0..1, in the same order. Most endpoints give that; llama.cpp, and others when told
-    so, give what stands before the logistic function."""
+    """Scores from 0 to 1, in the same order. Most endpoints return that; llama.cpp, and others if
+    told so, return values from before the logistic function."""
     if all(0.0 <= score <= 1.0 for score in scores):
         return list(scores)
     return [0.5 * (1.0 + math.tanh(score / 2)) for score in scores]

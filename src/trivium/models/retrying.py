@@ -1,7 +1,5 @@
-"""Tries again what may pass, with growing pauses, within a bounded time.
-
-Knows nothing of what is tried: whoever tries says by `Passing` that it may pass.
-"""
+"""Retries failures that may pass, with growing pauses, within a limited time. Knows nothing of what
+it retries: an attempt raises `Passing` if its failure may pass."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ class Passing(Exception):
 
 
 class Retrying:
-    """An attempt is given the seconds it may take: `seconds`, or what is left of the patience."""
+    """An attempt gets the seconds it may take: `seconds`, or the rest of the patience."""
 
     def __init__(
         self,
@@ -47,8 +45,8 @@ class Retrying:
     def persist(
         self, attempt: Callable[[float], _Answer], attempts: int, patience: float
     ) -> _Answer:
-        """Try until it works, for as long as there is a point in it. `patience`: seconds for all
-        attempts together."""
+        """Try until it works, as long as that makes sense. `patience`: seconds for all attempts
+        together."""
         deadline = self._now() + patience
         tried = 0
         while True:
@@ -67,8 +65,8 @@ class Retrying:
     def stream(
         self, begin: Callable[[float], Generator[Any, None, None]], patience: float
     ) -> Iterator[Any]:
-        """What the generator gives, as it comes. Tries again until the first one, as someone who
-        is in a hurry."""
+        """The generator's items as they come. Retries until the first one, as for a person who
+        waits."""
 
         def first_of(seconds: float) -> tuple[Any, Generator[Any, None, None]]:
             events = begin(seconds)

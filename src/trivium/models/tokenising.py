@@ -1,7 +1,5 @@
-"""Turns texts into the numbers that a model reads, with the model's own tokeniser.
-
-Knows nothing of sessions and vectors. tokenizers is imported when a tokeniser is opened.
-"""
+"""Turns texts into a model's tokens, with the model's own tokeniser. Knows nothing of sessions and
+vectors. Imports tokenizers when a tokeniser is opened."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ class Tokeniser:
         self._by_lines = isinstance(self._tokenizer.pre_tokenizer, BertPreTokenizer)
 
     def encode(self, text: str, prompt: str = "", counted: Counted | None = None) -> list[int]:
-        """`prompt` is what the text begins with. `counted`: what somebody has read already."""
+        """`prompt`: the beginning of the text. `counted`: tokens that were computed already."""
         if counted and self._by_lines and (known := counted.take(text)):
             lines, passage = known
             return self._cut(self._bare(lines) + passage, prompt)
@@ -88,8 +86,8 @@ class Tokeniser:
         return ids
 
     def _cut(self, ids: list[int], prompt: str) -> list[int]:
-        """With the model's marks. What stands in front is context; of the passage itself nothing
-        may be lost, and nothing of the prompt."""
+        """With the model's marks. Cuts the context in front; nothing of the passage or the prompt
+        may be lost."""
         if len(ids) > self._room:
             kept = min(len(self._bare(prompt)), self._room // 2) if prompt else 0
             ids = ids[:kept] + ids[len(ids) - (self._room - kept) :]
@@ -112,7 +110,7 @@ class LocalTokens:
 
 
 def _marks(tokenizer: Tokenizer, path: Path) -> tuple[list[int], list[int]]:
-    """What a model reads before and behind every text."""
+    """The tokens before and after every text."""
     bare: list[int] = tokenizer.encode("a", add_special_tokens=False).ids
     marked: list[int] = tokenizer.encode("a").ids
     for start in range(len(marked)):

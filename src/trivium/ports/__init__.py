@@ -1,9 +1,7 @@
-"""Every seam of Trivium: what a part must do to take another's place.
-
-Protocols only, in the order of a document's way: `ingest` (sources, readers, chunkers), `sync`
-(sources that a library keeps in step with), `models`, `backend` (where a library is kept).
-`trivium.testing` holds the suites that an implementation must pass.
-"""
+"""Every part of Trivium that you can replace, and what a replacement must do. Protocols only, in
+the order a document meets them: `ingest` (sources, readers, chunkers), `sync` (sources that a
+library keeps in step with), `models`, `backend` (where a library is stored). `trivium.testing` has
+the suites that an implementation must pass."""
 
 from trivium.ports.backend import (
     AccessTokens,

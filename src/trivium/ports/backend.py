@@ -1,9 +1,9 @@
-"""Where a library is kept: a backend, made of small parts. One page, so that what a caller needs
-and what a backend must do is the same list.
+"""Where a library is stored: a backend, which consists of small parts. This page lists everything
+that callers need and a backend must do.
 
-Each part is a Protocol with a suite in `trivium.testing`. A backend keeps documents and answers
-*one signal at a time*; it never fuses. Whatever reads documents takes a `Where` without a default,
-so nobody can forget access control.
+Each part is a Protocol with a suite in `trivium.testing`. A backend stores documents and answers
+*one signal at a time*; it never fuses. Everything that reads documents takes a `Where` without a
+default, so nobody can forget access control.
 """
 
 from __future__ import annotations
@@ -59,14 +59,15 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 
-Waiting: TypeAlias = Callable[[str], None]  # is told why nothing moves
+Waiting: TypeAlias = Callable[[str], None]  # called with the reason for waiting
 Hash: TypeAlias = Callable[[str], str]
 Embed: TypeAlias = "Callable[[Mapping[str, str]], Mapping[str, Vector]]"
 
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """What an interpretation's chunks were embedded under, and the hashes of what was embedded."""
+    """The summary an interpretation's chunks were embedded with, and the hashes of the embedded
+    texts."""
 
     summary: str
     hashes: frozenset[str]
@@ -77,53 +78,53 @@ class Unembedded:
     """An active chunk without a vector of some model."""
 
     id: ChunkId
-    hash: str  # of what is embedded
-    text: str  # that
+    hash: str  # of the embedded text
+    text: str  # the embedded text itself
 
 
 class Documents(Protocol):
-    """The registry: which documents there are, what they are called, what they say and said."""
+    """The registry: documents, their names, their texts and their history."""
 
     def all(
         self, where: Where, *, after: DocumentId = 0, limit: int | None = None
     ) -> list[Document]:
-        """By id, those above `after`."""
+        """Sorted by id, only ids above `after`."""
         ...
 
     def find(self, uri: str, collection: str) -> Document | None:
-        """By any of its names."""
+        """Find a document by any of its names."""
         ...
 
     def find_all(self, uris: Sequence[str], collection: str) -> Mapping[str, Document]:
-        """By these of their names."""
+        """Find documents by these names."""
         ...
 
     def alike(self, hashes: Sequence[str], collection: str) -> list[Document]:
-        """By id: those whose source was last seen with bytes of one of these hashes."""
+        """Documents, sorted by id, whose source last had bytes with one of these hashes."""
         ...
 
     def below(
         self, prefix: str, collection: str, *, since: str = "", before: str = ""
     ) -> list[str]:
-        """Every uri that begins so, other names of documents among them, sorted, by bytes. Of these
-        the ones that sort at or after `since` and before `before`, where these are given."""
+        """Every uri that begins with `prefix`, including other names of documents, sorted by bytes;
+        if given, only those from `since` up to, but not including, `before`."""
         ...
 
     def within(self, uri: str, collection: str) -> list[Document]:
-        """By id: those that lie within this file, such as attachments."""
+        """Documents inside this file, such as attachments, sorted by id."""
         ...
 
     def collections(self, where: Where) -> list[Collection]:
-        """By name: those that hold a document which passes `where`, and for the owner without a
-        condition also those that were given a chunker before their first document."""
+        """Collections, by name, with a document that passes `where`. The owner without a condition
+        also gets those that have a chunker but no document yet."""
         ...
 
     def chunker(self, collection: str) -> str:
-        """The chunker that a collection was given; empty: none."""
+        """The chunker set for a collection; empty: none."""
         ...
 
     def counts(self, label: Label, where: Where) -> dict[str, int]:
-        """How many documents that pass have each value of a label."""
+        """How many of the documents that pass have each value of a label."""
         ...
 
     def field_names(self, where: Where) -> frozenset[str]:
@@ -133,22 +134,22 @@ class Documents(Protocol):
     def sketches(
         self, where: Where, like: Sequence[DocumentId] | None = None
     ) -> Mapping[DocumentId, bytes]:
-        """`text.nearness.sketch` of the active texts; with `like`, only of these documents and of
-        those that share enough keys with one of them to be worth comparing (of those that share
-        a key with very many, perhaps not all)."""
+        """`text.nearness.sketch` of the active texts. With `like`: only of these documents, and of
+        those that share enough keys with one of them to be worth comparing (perhaps not all, if a
+        key is very common)."""
         ...
 
     def summary(self, content_hash: str, summariser: str, sender: str = "") -> str | None:
-        """What this summariser, by its fingerprint, said of these bytes, of documents of this
-        sender where one is named; None: nothing yet."""
+        """What this summariser (a fingerprint) wrote about these bytes; if a sender is named, only
+        in that sender's documents. None: nothing yet."""
         ...
 
     def summarised(self, document: DocumentId) -> Summarised | None:
-        """What its active interpretation was embedded under. None: it is not there."""
+        """What its active interpretation was embedded with. None: no such document."""
         ...
 
     def history(self, document: DocumentId, where: Where) -> list[Interpretation]:
-        """Every interpretation that is kept, by number."""
+        """Every interpretation still in the library, by number."""
         ...
 
     def text(
@@ -160,18 +161,18 @@ class Documents(Protocol):
     def passages(
         self, document: DocumentId, where: Where, interpretation: int | None = None
     ) -> list[StoredChunk]:
-        """Every chunk of the same, in order."""
+        """Every chunk of that interpretation, in order."""
         ...
 
     def chunks(self, ids: Sequence[ChunkId], where: Where) -> list[StoredChunk]:
-        """In the order asked; what is missing, hidden or not allowed is skipped."""
+        """In the order of `ids`; skips missing, hidden and forbidden chunks."""
         ...
 
     def around(
         self, ids: Sequence[ChunkId], before: int, after: int, where: Where
     ) -> Mapping[ChunkId, Neighbours]:
-        """Up to so many chunks before and after each, in one round trip. Missing ids are left
-        out."""
+        """Up to `before` and `after` chunks around each, in one round trip. Leaves out missing
+        ids."""
         ...
 
     def beside(self, document: Document, prefix: str, most: int, where: Where) -> Neighbours:
@@ -181,63 +182,61 @@ class Documents(Protocol):
 
 
 class Writer(Protocol):
-    """Everything that changes documents. Each change is whole: searches see all of it, or none."""
+    """Everything that changes documents. Searches see a whole change or none of it."""
 
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> AbstractContextManager[None]:
-        """Whoever changes documents does it inside. Where one process writes at a time and another
-        does just now, `waiting` is told why nothing moves, and after `patience` seconds (None: as
-        the backend was told) LibraryBusy is raised. On leaving, everything written can be found.
-        Nested use is free."""
+        """Hold this while you change documents. If only one process can write and another does,
+        calls `waiting` with the reason, and raises LibraryBusy after `patience` seconds (None: the
+        backend's own). On leaving, everything written can be found. You can nest it."""
         ...
 
     def put(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        """Keep every document of the batch; each becomes a new active interpretation, and the one
-        before it is hidden in the same instant. `model` names the embedder of the vectors: raises
-        ModelChanged where that is not the library's. One that only repeats another under a new uri
-        becomes a name of it (`store.identity`). Where one of them fails after others are kept,
-        fewer come back: put the rest again. Where none is kept, the error is raised."""
+        """Store every document of the batch. Each becomes a new active interpretation and hides the
+        one before it at the same moment. `model` names the embedder of the vectors; raises
+        ModelChanged if the library uses another. A document that only repeats another under a new
+        uri becomes a name of that one (`store.identity`). If one fails after others are stored,
+        returns fewer: put the rest again. If none is stored, raises the error."""
         ...
 
     def relabel(
         self, document: DocumentId, *, category: str, audience: str, metadata: Metadata
     ) -> None:
-        """Change what is said about a document without touching its text."""
+        """Change a document's labels and metadata, not its text."""
         ...
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
-        """All of them: text, past and names. Unknown ids are no error; the count of those removed
-        comes back."""
+        """Remove documents with text, history and names. Ignores unknown ids. Returns how many it
+        removed."""
         ...
 
     def add_name(self, document: DocumentId, uri: str) -> Document:
-        """The same bytes lie there too. Raises DocumentNotFound."""
+        """The same bytes are at this uri too. Raises DocumentNotFound."""
         ...
 
     def rename(self, document: DocumentId, old: str, new: str) -> Document:
-        """What was called `old` is called `new`, and what lies within it moves along; a title that
-        came from the file's name follows. An `old` that is no name of it (any more) leaves a name
-        added. Raises DocumentNotFound."""
+        """Rename `old` to `new`, with the files inside it; a title made from the file's name
+        changes too. If the document has no name `old`, only adds `new`. Raises DocumentNotFound."""
         ...
 
     def forget(self, uri: str, collection: str) -> list[Document]:
-        """A source is gone, with what lies within it: its name goes, and the document too where
-        it had no other. Those removed come back."""
+        """A source is gone, with the files inside it: remove its name, and the document if it has
+        no other. Returns the removed documents."""
         ...
 
     def restore(self, document: DocumentId, number: int) -> Document:
-        """A new active interpretation with the text and chunks of an old one, which are neither
-        read nor embedded again. Labels stay as they are. Raises DocumentNotFound."""
+        """Make a new active interpretation with the text and chunks of an old one, without reading
+        or embedding them again. Labels stay as they are. Raises DocumentNotFound."""
         ...
 
     def prune(self, where: Where, *, keep: int = 1, before: str = "") -> int:
-        """Drop interpretations for good: of each document all but the newest `keep`, and with
-        `before` only what was retired earlier. Active ones stay. How many went comes back."""
+        """Delete interpretations for good: all but the newest `keep` of each document, and with
+        `before` only those replaced earlier. Active ones stay. Returns how many it deleted."""
         ...
 
     def set_chunker(self, collection: str, chunker: str) -> None:
-        """How the documents of a collection are cut from now on."""
+        """Set how documents of a collection are chunked from now on."""
         ...
 
 
@@ -250,12 +249,13 @@ class Signals(Protocol):
         ...
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
-        """For each folded word: itself, if a chunk that passes `where` holds it; else what it may
-        be a misspelling of among the words of those chunks. See `text.misspelling.spell`."""
+        """For each folded word: the word itself, if a chunk that passes `where` has it; otherwise
+        the words of those chunks that it may be a misspelling of. See `text.misspelling.spell`."""
         ...
 
     def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:
-        """Words of chunks that pass `where` which begin so. See `text.completing.complete`."""
+        """Words with this beginning, in chunks that pass `where`. See
+        `text.completing.complete`."""
         ...
 
     def rarities(self, words: Sequence[str], where: Where) -> Sequence[float]:
@@ -264,13 +264,13 @@ class Signals(Protocol):
         ...
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
-        """The vectors of chunks; those without one are left out."""
+        """The vectors of chunks; leaves out chunks without one."""
         ...
 
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str
     ) -> Mapping[ChunkId, TokenVectors]:
-        """What was kept of this model for late interaction; unknown ones are left out."""
+        """Token vectors of this model, for late interaction; leaves out unknown chunks."""
         ...
 
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
@@ -283,83 +283,83 @@ class Signals(Protocol):
 
 
 class Models(Protocol):
-    """Which model's vectors serve, what is embedded already, and how a library comes to another
-    model: the vectors of the new one are made beside those that serve, then all of them serve at
+    """Which model's vectors answer searches, what is embedded already, and the change to another
+    model: its vectors are computed while the old ones answer, then all of them take over at
     once."""
 
     def manifest(self) -> Manifest: ...
 
     def describe(self, model: str, settings: Mapping[str, str]) -> None:
-        """How to load the model of the vectors, for the manifest. No secrets."""
+        """Record how to load the vectors' model, for the manifest. No secrets."""
         ...
 
     def grasp(self) -> str:
-        """What `keep_grasp` kept last; empty: nothing yet."""
+        """What `keep_grasp` stored last; empty: nothing yet."""
         ...
 
     def keep_grasp(self, found: str) -> None:
-        """What was measured of how well the model tells the passages apart. Any process may."""
+        """Store how well the model tells the passages apart. Any process may."""
         ...
 
     def known(self, model: str, hashes: Sequence[str], sender: str = "") -> Mapping[str, Vector]:
-        """Vectors already made, by the hash of what was embedded; for a sender only those that a
-        document of the same sender uses."""
+        """Known vectors, by the hash of the embedded text; for a sender, only those that the
+        sender's own documents use."""
         ...
 
     def keep(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        """Vectors by the hash of what was embedded, for documents that lack others still: they are
-        found by `known`, and by no search. Only inside `writing()`."""
+        """Store vectors, by the hash of the embedded text, for documents that aren't complete yet:
+        `known` finds them, searches don't. Only inside `writing()`."""
         ...
 
     def embed_missing(self, model: str, embed: Embed) -> int:
-        """Give vectors to chunks that were added while the model gave none. `embed` gets texts by
-        hash and returns what vectors it can; how many there were comes back. They are kept batch
-        by batch, whatever happens later. Only inside `writing()`."""
+        """Embed chunks that were added while the model was unavailable. `embed` gets texts by hash
+        and returns the vectors it can. Returns how many texts there were. Stores each batch at
+        once. Only inside `writing()`."""
         ...
 
     def lacking(self, model: str, documents: Sequence[DocumentId]) -> set[DocumentId]:
-        """Those of the documents that have an active chunk without a vector."""
+        """The documents among these that have an active chunk without a vector."""
         ...
 
     def unembedded(self, model: str, after: ChunkId, limit: int) -> list[Unembedded]:
-        """Active chunks above this id that `model` has no vector of, by id."""
+        """Active chunks above this id without a vector of `model`, by id."""
         ...
 
     def count_unembedded(self, model: str) -> int:
-        """How many different texts that are in all."""
+        """How many different texts `model` has no vector of."""
         ...
 
     def begin(self, model: str, settings: Mapping[str, str]) -> None:
-        """Name the model whose vectors are to come. Those made for a third are dropped."""
+        """Start the change to this model. Drops vectors computed for any other change."""
         ...
 
     def keep_beside(
         self, model: str, vectors: Mapping[str, Vector], tokens: Mapping[str, TokenVectors]
     ) -> None:
-        """By the hash of what was embedded; what no chunk needs any more is not kept. Needs no
-        `writing`. Raises ReembedStopped where this model is not the one to come."""
+        """Store vectors of the new model, by the hash of the embedded text; drops those no chunk
+        needs. Doesn't need `writing`. Raises ReembedStopped if the change is to another model."""
         ...
 
     def prepare(self, model: str) -> None:
-        """Make ready what can be before the switch. Needs no `writing`."""
+        """Prepare what can be prepared before the switch. Doesn't need `writing`."""
         ...
 
     def switch(self, model: str) -> None:
-        """From one instant to the next all searches use the vectors of this model. Raises
-        NotEmbedded where a chunk has none. Only inside `writing()`."""
+        """Let all searches use this model's vectors from now on. Raises NotEmbedded if a chunk has
+        none. Only inside `writing()`."""
         ...
 
     def abandon(self) -> None:
-        """No other model is to come; what was made for it is dropped."""
+        """Stop the change of the model, and drop what was computed for it."""
         ...
 
     def drop_others(self) -> None:
-        """Delete the vectors of models that neither serve nor are to."""
+        """Delete the vectors of all models that are neither in use nor being changed to."""
         ...
 
 
 class Jobs(Protocol):
-    """Jobs as people see and steer them: by any process, at any time."""
+    """Jobs as people see and control them: from any process, at any time."""
 
     def all(self, *, ended: bool = True, limit: int | None = None) -> list[Job]:
         """The newest first."""
@@ -375,12 +375,13 @@ class Jobs(Protocol):
         offset: int = 0,
         limit: int | None = None,
     ) -> list[Task]:
-        """In the order offered. Documents that were found unchanged are counted on the job, and
-        no longer listed once it has ended."""
+        """In the order offered. Unchanged documents are only counted on the job, and no longer
+        listed once it has ended."""
         ...
 
     def keys(self, kind: str) -> list[bytes]:
-        """Of what such jobs were offered, unless all of it is done: it may be tried again."""
+        """Keys of everything that unfinished or failed jobs of this kind were offered: it may be
+        tried again."""
         ...
 
     def fates(self, job: JobId) -> dict[str, int]:
@@ -392,15 +393,15 @@ class Jobs(Protocol):
         ...
 
     def cancel(self, job: JobId) -> bool:
-        """What waits is not begun any more. False: it has ended already, or is not there."""
+        """Start no more of its waiting tasks. False: it has ended already, or doesn't exist."""
         ...
 
     def retry(self, job: JobId, task: TaskId | None = None) -> int:
-        """Let the failed tasks of a job, or one of them, wait again; how many."""
+        """Queue the failed tasks of a job again, or one of them; returns how many."""
         ...
 
     def clear(self) -> int:
-        """Forget every job that has ended; how many."""
+        """Delete every job that has ended; returns how many."""
         ...
 
 
@@ -410,8 +411,8 @@ def worker_lease(worker: str) -> str:
 
 
 class Queue(Protocol):
-    """The durable queue that workers work off. Each has a name of its own and holds a lease of that
-    name (`worker_lease`); what a dead one had comes back."""
+    """The durable queue that workers process. Each worker has its own name and holds a lease with
+    that name (`worker_lease`); the tasks of a dead worker come back."""
 
     def create(
         self,
@@ -422,20 +423,20 @@ class Queue(Protocol):
         offered: Sequence[Offered] | None,
         worker: str = "",
     ) -> JobId:
-        """A job with all its tasks at once; or, where these are None, one whose tasks come as they
-        are met by this worker and by no other (`extend`, `complete`)."""
+        """Create a job with all its tasks; or, if these are None, a job whose tasks this worker
+        alone adds as it meets them (`extend`, `complete`)."""
         ...
 
     def recover(self) -> list[Job]:
-        """Take over from workers that died. The unfinished jobs, first to be worked on first."""
+        """Take over from workers that died. Returns the unfinished jobs in working order."""
         ...
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
-        """The next tasks of the job that comes first; `before`: of those ahead of this one."""
+        """The next tasks of the first job; with `before`, only of jobs ahead of that one."""
         ...
 
     def start(self, worker: str, job: JobId) -> None:
-        """This worker is at it from now on: what its rate is measured from."""
+        """This worker starts on the job: its rate is measured from now."""
         ...
 
     def reserve(self, count: int) -> range:
@@ -443,7 +444,7 @@ class Queue(Protocol):
         ...
 
     def extend(self, worker: str, met: Sequence[tuple[TaskId, JobId, TaskId, Offered]]) -> None:
-        """Tasks, with job and parent, that this worker has met and works on."""
+        """Add tasks, with job and parent, that this worker has found and is working on."""
         ...
 
     def complete(self, job: JobId) -> None:
@@ -451,20 +452,20 @@ class Queue(Protocol):
         ...
 
     def abandon(self, job: JobId) -> None:
-        """The process that alone knew its documents does not go on with it."""
+        """The only process that knew its documents has stopped."""
         ...
 
     def end(self, ends: Sequence[TaskEnd]) -> None:
-        """Tasks that ended without a document being put: that takes its own with it."""
+        """End tasks without storing a document (storing one ends its task too)."""
         ...
 
     def end_again(self, ends: Sequence[TaskEnd]) -> None:
-        """Tasks that failed, or are worked on, have come to a good end after all."""
+        """Mark tasks that failed, or are in progress, as done after all."""
         ...
 
     def release(self, ids: Sequence[TaskId], *, lost: bool = False) -> None:
-        """What this worker does not finish waits for another. `lost`: it cannot go on, and one of
-        these may be why. A task that is lost twice has failed."""
+        """Give up tasks for other workers. `lost`: the worker can't continue, and one of these may
+        be the reason. A task that is lost twice has failed."""
         ...
 
     def note(self, job: JobId, notes: Sequence[str]) -> None:
@@ -478,21 +479,21 @@ class Queue(Protocol):
     def cancelled(self, some: Sequence[JobId]) -> set[JobId]: ...
 
     def unembedded(self) -> list[Task]:
-        """Tasks whose documents are there without all of their vectors, or were so."""
+        """Tasks whose documents lack vectors, or lacked some."""
         ...
 
     def listening(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
-        """Within it `wake` is called when another process may have offered something, where a
-        backend hears of that. Whoever works looks now and then all the same."""
+        """While it is open, calls `wake` if another process may have queued something and the
+        backend can notice that. Workers check now and then anyway."""
         ...
 
     # a change of the model, which has no tasks
     def begin_reembed(self, model: str, told: Mapping[str, str]) -> Job:
-        """The job that is to come to this model: the one that was begun, or a new one."""
+        """The job that changes to this model: the unfinished one, or a new one."""
         ...
 
     def take_up(self, worker: str, job: JobId) -> None:
-        """This worker is at it from now on."""
+        """This worker takes the job from now on."""
         ...
 
     def advance(self, job: JobId, ended: int, of: int) -> None:
@@ -500,13 +501,13 @@ class Queue(Protocol):
         ...
 
     def leave(self, job: JobId, state: JobState, note: str = "") -> None:
-        """This process is done with it; queued: another goes on."""
+        """This process is done with the job; `queued`: another one continues."""
         ...
 
 
 class Leases(Protocol):
-    """Who does what alone: a name has one owner at a time, until that one lets go, dies, or lets
-    its lease expire. Files that are locked expire with the process that locked them."""
+    """Names with one owner at a time: until the owner lets go, dies, or its lease expires. Locked
+    files are released with the process that locked them."""
 
     def hold(
         self,
@@ -516,36 +517,36 @@ class Leases(Protocol):
         waiting: Waiting | None = None,
         patience: float | None = None,
     ) -> AbstractContextManager[None]:
-        """Wait for the name, and hold it. `doing` is what its holder does, for whoever waits.
-        Raises LibraryBusy after `patience` seconds (None: as the backend was told)."""
+        """Wait for the name, then hold it. `doing` says what its holder does, for those who wait.
+        Raises LibraryBusy after `patience` seconds (None: the backend's own)."""
         ...
 
     def is_held(self, name: str) -> bool:
-        """Whether some process has it just now, this one included."""
+        """Whether a process holds it now, including this one."""
         ...
 
 
 class Blobs(Protocol):
-    """Keeps bytes, each once, under an address that a document remembers."""
+    """Stores bytes, each once, under an address that a document refers to."""
 
     def address(self, data: bytes) -> str:
-        """Where these bytes would be, or are. The same bytes have the same address."""
+        """The address of these bytes, stored or not. The same bytes have the same address."""
         ...
 
     def put(self, data: bytes) -> str:
-        """Durably, before their address comes back."""
+        """Store them durably, then return their address."""
         ...
 
     def get(self, address: str) -> bytes:
-        """As they were put, which is checked. Raises OriginalMissing, OriginalDamaged."""
+        """The bytes, checked. Raises OriginalMissing, OriginalDamaged."""
         ...
 
     def size(self, address: str) -> int | None:
-        """In bytes, as far as it is there; None: nothing is."""
+        """How many bytes are stored; None: nothing."""
         ...
 
     def link(self, address: str, seconds: int) -> str | None:
-        """A URL at which anyone can read the bytes for so long; None: there is no such thing."""
+        """A URL that lets anyone read the bytes for this long; None: not supported."""
         ...
 
     def delete(self, address: str) -> None:
@@ -553,20 +554,20 @@ class Blobs(Protocol):
         ...
 
     def addresses(self) -> Iterator[tuple[str, float]]:
-        """Of everything that is kept, each with the seconds since it was last put."""
+        """All addresses, each with the seconds since it was last put."""
         ...
 
 
 class Originals(Protocol):
-    """The bytes of documents. Any thread may call it at any time."""
+    """The files of documents. Any thread may call it at any time."""
 
     def keep(self, data: bytes) -> str:
-        """The bytes of a document that is about to be put: its `original` comes back. They go with
-        the last interpretation that refers to them."""
+        """Store the file of a document that is about to be put; returns its `original`. It is
+        deleted with the last interpretation that refers to it."""
         ...
 
     def put_back(self, address: str, data: bytes) -> None:
-        """A document's original, where it is missing or cut short, from the same bytes."""
+        """Replace a missing or damaged original with the same bytes."""
         ...
 
     def get(self, address: str) -> bytes:
@@ -574,24 +575,24 @@ class Originals(Protocol):
         ...
 
     def link(self, address: str, seconds: int) -> str | None:
-        """A URL at which anyone can read them for so long; None: only `get` reads them."""
+        """A URL that lets anyone read them for this long; None: use `get`."""
         ...
 
 
 class Spool(Protocol):
-    """The bytes of files that were sent in and wait to be read."""
+    """Uploads that wait to be read."""
 
     def keep(self, file: BinaryIO) -> str:
-        """Durably, before the name comes back by which any process finds it. Raises ServerBusy
-        where all of them together would take too much room."""
+        """Store it durably, then return a name that any process can read it by. Raises ServerBusy
+        if all uploads together would take too much space."""
         ...
 
     def size(self, name: str) -> int:
-        """In bytes; 0 where it no longer exists."""
+        """In bytes; 0 if it no longer exists."""
         ...
 
     def read(self, name: str) -> bytes:
-        """Raises FileUnreadable where it no longer exists."""
+        """Raises FileUnreadable if it no longer exists."""
         ...
 
     def drop(self, name: str) -> None:
@@ -599,15 +600,15 @@ class Spool(Protocol):
         ...
 
     def sweep(self, needed: Some[str], older: float) -> int:
-        """Drop all others that were not touched for so many seconds; how many."""
+        """Delete all others not touched for `older` seconds; returns how many."""
         ...
 
     def names(self) -> list[str]:
-        """Of all that are kept."""
+        """Names of all uploads."""
         ...
 
     def put_back(self, name: str, data: bytes) -> None:
-        """What another library kept under this name. Where it is there already, nothing changes."""
+        """Store what another library had under this name. Does nothing if it exists already."""
         ...
 
 
@@ -617,67 +618,68 @@ class Shelf(Protocol):
     def names(self) -> list[str]: ...
 
     def reading(self, name: str) -> AbstractContextManager[Path]:
-        """A folder with the files of a set, to be read within; nothing is in it where there is no
-        such set."""
+        """A folder with the files of a set, for reading inside the block; empty if there is no such
+        set."""
         ...
 
     def writing(self, name: str) -> AbstractContextManager[Path]:
-        """The same to be changed within, while nobody else does. Raises LibraryBusy."""
+        """The same for writing, while nobody else writes. Raises LibraryBusy."""
         ...
 
 
 class Upkeep(Protocol):
-    """Whether everything is whole, and what makes it so again."""
+    """Checks, repairs and backups."""
 
     def health(self) -> Mapping[str, int]:
-        """How many active chunks the truth and each derived index hold: equal when all is well."""
+        """How many active chunks the database and each derived index have: equal if all is well."""
         ...
 
     def check_there(self) -> None:
-        """Raises LibraryNotFound where the library was moved or deleted since it was opened."""
+        """Raises LibraryNotFound if the library was moved or deleted after it was opened."""
         ...
 
     def examine(self, hash_of: Hash | None = None) -> list[Finding]:
-        """Everything that can be wrong, looked at; nothing is changed. With the function that
-        hashes what is embedded, every byte of indexes and passages is checked as well."""
+        """Check everything and change nothing. With the function that hashes embedded texts, also
+        check every byte of indexes and passages."""
         ...
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
-        """Mend what can be mended without a model; what was done comes back."""
+        """Repair what can be repaired without a model; returns what was done."""
         ...
 
     def rebuild(self) -> None:
-        """Make everything that is derived again. Only inside `writing()`."""
+        """Rebuild everything that is derived. Only inside `writing()`."""
         ...
 
     def compact(self, waiting: Waiting | None = None) -> Compacted:
-        """Write everything again that may still hold bytes of what was removed."""
+        """Rewrite everything that may still hold bytes of removed documents."""
         ...
 
     def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:
-        """Everything that cannot be made again, in one file; searching and adding go on."""
+        """Write everything that can't be rebuilt to one file, while searches and changes
+        continue."""
         ...
 
 
 class Views(Protocol):
-    """Documents as they were."""
+    """Documents as they were on an earlier day."""
 
     def as_of(self, when: int | str, where: Where) -> tuple[str, Callable[[], Backend]]:
-        """The documents that pass `where` as they were: in the interpretation of this number (or
-        the last before it), or at an instant. What tells this view from others comes back, and
-        what opens it."""
+        """The documents that pass `where`, in the interpretation with this number (or the last one
+        before it), or at a point in time. Returns a name for this view, and a function that opens
+        it."""
         ...
 
 
 class Nodes(Protocol):
-    """Several servers that keep a library's rows together."""
+    """Several servers that share a library's rows."""
 
     def spread(self) -> Spread: ...
 
     def distribute(self, shards: int | None = None) -> Spread:
-        """Lay what takes room on all nodes, in so many parts (None: as many as now, or by the
-        number of nodes). Goes on where it was broken off. Searches go on; changes of documents
-        wait. Raises DatabaseUnsuitable and LibraryBusy."""
+        """Spread large tables over all nodes, in this many parts (None: as many as now, or by the
+        number of nodes). Continues where an earlier call stopped. Searches continue meanwhile;
+        changes of documents wait. Raises DatabaseUnsuitable and LibraryBusy."""
         ...
 
     def gather(self) -> Spread:
@@ -702,24 +704,23 @@ class AccessTokens(Protocol):
 
 
 class Conversations(Protocol):
-    """What was asked and answered, where that was to be kept."""
+    """Saved questions and answers."""
 
     def keep(self, conversation: str, kept: KeptTurn) -> None:
-        """Add a turn; a conversation begins with its first. It goes when a document goes that it
+        """Add a turn; the first one starts the conversation. A turn is deleted with any document it
         was made from."""
         ...
 
     def turns(self, conversation: str, where: Where) -> list[KeptTurn]:
-        """In order: those all of whose audiences the caller holds, and all of whose documents pass
-        `where`."""
+        """In order: turns whose audiences the caller has and whose documents all pass `where`."""
         ...
 
     def all(self, where: Where) -> list[Conversation]:
-        """By name: those with a turn that may be seen."""
+        """By name: conversations with a turn that the caller may see."""
         ...
 
     def forget(self, conversation: str, where: Where) -> int:
-        """Remove the turns that may be seen; how many comes back."""
+        """Delete the turns that the caller may see; returns how many."""
         ...
 
 
@@ -733,15 +734,15 @@ class WatchedFolders(Protocol):
         ...
 
     def forget(self, id_: str) -> bool:
-        """Whether there was one. What came from it stays."""
+        """Whether there was one. Its documents stay."""
         ...
 
 
 class KeptSources(Protocol):
-    """The sources that a library keeps in step, how far each is, and what failed."""
+    """Synced sources: how far each got, and what failed."""
 
     def keep(self, source: KeptSource) -> None:
-        """Add a source, or replace the one of this name with all that is known of it."""
+        """Add a source, or replace the one with this name and everything known about it."""
         ...
 
     def get(self, name: str) -> KeptSource | None: ...
@@ -755,8 +756,8 @@ class KeptSources(Protocol):
         ...
 
     def advance(self, point: SyncPoint) -> None:
-        """Save a cursor where no document is put. `Writer.put` saves the one that a document
-        carries (`Processed.point`) in the same transaction."""
+        """Save a cursor without a document. `Writer.put` saves the one that a document carries
+        (`Processed.point`) in the same transaction."""
         ...
 
     def record(self, name: str, run: SyncRun) -> None:
@@ -770,12 +771,12 @@ class KeptSources(Protocol):
         ...
 
     def settle(self, name: str, failed: Sequence[SyncFailure], done: Sequence[str] | None) -> None:
-        """Write down what failed; these items are fine by now (None: all others)."""
+        """Record failures, and clear those of `done` (None: of all other items)."""
         ...
 
 
 class QueryLog(Protocol):
-    """What people asked. For the owner alone."""
+    """What people asked. Only for the owner."""
 
     def note(self, query: LoggedQuery) -> None:
         """One more entry."""
@@ -798,7 +799,7 @@ class Alerts(Protocol):
     """Saved searches, and what matched them."""
 
     def keep(self, alert: Alert) -> None:
-        """A new one, or one that changed."""
+        """Save a new alert, or a changed one."""
         ...
 
     def all(self) -> list[Alert]:
@@ -810,7 +811,7 @@ class Alerts(Protocol):
         ...
 
     def note(self, hits: Sequence[AlertHit]) -> None:
-        """Of one document an alert keeps the last hit."""
+        """Record hits; an alert keeps the last one for each document."""
         ...
 
     def hits(self, limit: int | None = None) -> list[AlertHit]:
@@ -820,7 +821,8 @@ class Alerts(Protocol):
 
 @dataclass(frozen=True)
 class Backend:
-    """The parts of one library's keeping. `trivium.store.open_backend` makes one of an address."""
+    """The parts of one library's backend. `trivium.store.open_backend` opens the one at an
+    address."""
 
     documents: Documents
     writer: Writer
@@ -839,7 +841,7 @@ class Backend:
     sources: KeptSources
     queries: QueryLog
     alerts: Alerts
-    views: Views | None  # None: it cannot show an earlier day
-    folder: Path | None  # on this machine, which sources leave out; None: it is elsewhere
+    views: Views | None  # None: it can't show an earlier day
+    folder: Path | None  # on this machine, so sources skip it; None: elsewhere
     close: Callable[[], None]
     nodes: Nodes | None = None  # None: it stays on one machine

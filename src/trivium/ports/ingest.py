@@ -1,4 +1,4 @@
-"""From where documents come to passages: sources, readers, chunkers, summaries."""
+"""From sources to passages: sources, readers, chunkers, summaries."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class SourceItem:
     name: str
     content: Callable[[], bytes] | Extraction  # called once; raises ReadError
     size: int = 0  # bytes, for progress; 0 when unknown
-    enclosed: bool = False  # it lies within another item that was offered before
+    enclosed: bool = False  # it is inside another item that was offered before
     title: str = ""  # where the source knows it better than the file
     metadata: Metadata = field(default_factory=dict)  # the same
     key: bytes = b""  # how a LastingSource finds it again; empty: only here and now
-    # A file that this one names, where the source finds it and may read it; else None.
+    # Finds a file that this one names, if the source has it and may read it; otherwise None.
     beside: Callable[[str], SourceItem | None] | None = None
-    # Whether another uri of this source is still there; without it, or in doubt: it is.
+    # Whether another uri of this source still exists. Without it, or in doubt, assume it does.
     exists: Callable[[str], bool] | None = None
 
 
@@ -44,16 +44,16 @@ class Source(Protocol):
 
 @runtime_checkable
 class LastingSource(Source, Protocol):
-    """A source whose items another process can have as well, after this one has died."""
+    """A source whose items another process can get too, after this one has died."""
 
-    kind: str  # names who can make it again
+    kind: str  # names what can make it again
 
     def options(self) -> Mapping[str, Any]:
-        """What it takes to make it again, as JSON."""
+        """What another process needs to make it again, as JSON."""
         ...
 
     def again(self, key: bytes) -> SourceItem:
-        """The item with this key. One that is gone raises ReadError when it is read."""
+        """The item with this key. If it is gone, reading it raises ReadError."""
         ...
 
 
@@ -86,7 +86,7 @@ class Extractor(Protocol):
         ...
 
 
-# Reads files, each to an extraction or to the reason why there is none.
+# Reads files: for each, an extraction or the reason why there is none.
 Reader: TypeAlias = Callable[[Sequence[Blob]], Sequence[Extraction | ReadError]]
 
 
@@ -106,7 +106,8 @@ class Chunker(Protocol):
     def chunk(self, extraction: Extraction) -> tuple[Chunk, ...]: ...
 
     def note(self, extraction: Extraction, chunks: Sequence[Chunk]) -> str:
-        """What a person must know about this chunking, such as what was left out; else nothing."""
+        """What people should know about this chunking, such as what was left out; otherwise
+        empty."""
         ...
 
 
@@ -116,5 +117,5 @@ class Summariser(Protocol):
     fingerprint: str
 
     def summarise(self, extraction: Extraction) -> str:
-        """One paragraph, or nothing where there is nothing to say. May raise ModelError."""
+        """One paragraph, or nothing if there is nothing to say. May raise ModelError."""
         ...

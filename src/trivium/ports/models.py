@@ -1,4 +1,4 @@
-"""Models: who turns text into vectors, judges passages, writes text."""
+"""Models that turn text into vectors, judge passages and write text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class CalledEmbedder(Embedder, Protocol):
-    """An embedder that is asked in calls: what one call gave is kept when another fails."""
+    """An embedder that works in calls: if one call fails, the vectors of the others are kept."""
 
     batch: int  # texts of a call
     parallel: int  # calls at the same time
@@ -38,22 +38,22 @@ class CalledEmbedder(Embedder, Protocol):
 
 @runtime_checkable
 class Lexicon(Protocol):
-    """An embedder that can say which words it was taught as a whole."""
+    """An embedder that knows which words are in its vocabulary as a whole."""
 
     def knows(self, word: str) -> bool: ...
 
 
 class TokenEmbedder(Embedder, Protocol):
-    """An embedder that can give its vector of every token too, out of the same pass."""
+    """An embedder that also returns a vector for every token, from the same pass."""
 
     def embed_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, Sequence[TokenVectors]]:
-        """What `embed_documents` gives, and each text's token vectors, packed; empty bytes where
-        the model gives none."""
+        """What `embed_documents` returns, and each text's token vectors, packed; empty bytes if the
+        model has none."""
         ...
 
     def embed_query_tokens(self, text: str) -> tuple[Vectors, Sequence[str]]:
-        """A unit vector for each token of a query, and the text of the word it belongs to; empty
-        for marks. Raises ModelUnavailable where the model gives vectors of whole texts only."""
+        """A unit vector for each token of a query, and the word it belongs to; empty for marks.
+        Raises ModelUnavailable if the model only returns vectors of whole texts."""
         ...
 
 
@@ -75,7 +75,7 @@ class WeighingReranker(Reranker, Protocol):
     """A reranker that weighs words by how rare they are in the library."""
 
     def within(self, where: Where) -> Reranker:
-        """The same, weighing by what this caller may see."""
+        """The same reranker, with weights from what this caller may see."""
         ...
 
 
@@ -110,12 +110,12 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What a language model wrote, and the tokens it took; 0 where nobody counted them."""
+    """What a language model wrote, and the tokens it used; 0 if nobody counted them."""
 
     text: str
     prompt_tokens: int
     completion_tokens: int
-    calls: tuple[ToolCall, ...] = ()  # the tools that it wants used before it goes on
+    calls: tuple[ToolCall, ...] = ()  # tools to run before it continues
     cut: bool = False  # it had more to say than the tokens it was given
 
 
@@ -142,6 +142,6 @@ class ToolGenerator(Generator, Protocol):
     def converse(
         self, messages: Sequence[Message], tools: Sequence[ToolOffer], most_tokens: int
     ) -> Pieces[str, None, Generated]:
-        """Like `stream`; the return value may hold calls instead of text, and a piece may be empty
-        while the model writes one. Raises ModelRefused where the model can't call tools."""
+        """Like `stream`, but the return value may hold calls instead of text, and a piece may be
+        empty while the model writes one. Raises ModelRefused if the model can't call tools."""
         ...

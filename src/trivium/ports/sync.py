@@ -1,8 +1,8 @@
-"""Sources that a library keeps in step with: what they must say about themselves.
+"""Sources that a library keeps in step with.
 
-A source tells what changed since a cursor, item by item, and gives a new cursor now and then. It
-keeps nothing and sleeps never: where a service asks to wait, the source says so and whoever runs it
-waits, or comes back later with the last cursor.
+A source reports what changed since a cursor, item by item, with a new cursor now and then. It
+stores nothing and never sleeps: if a service asks to wait, the source says so, and the caller waits
+or comes back later with the last cursor.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from trivium.types import Extraction, Metadata
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """An item that is there, as it is now: new, changed or the same as before."""
+    """An item as it is now: new, changed or unchanged."""
 
     id: str  # of the item, unique and stable within its source
-    name: str  # as a file: its ending helps to tell what the bytes are
+    name: str  # a file name; its ending helps to detect the type
     content: Callable[[], bytes] | Extraction  # called at most once; raises ReadError
-    title: str = ""  # where the source knows it better than the file
+    title: str = ""  # if the source knows it better than the file
     metadata: Metadata = field(default_factory=dict)  # what people can filter by
-    # `all`: whoever may read the library. A label: only who holds it. None: the source can't tell,
-    # so it is private.
+    # `all`: everyone who can read the library. A label: only callers with that label. None: the
+    # source can't tell, so it is private.
     audience: str | None = None
     size: int = 0  # bytes; 0: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """An item that isn't there any more, or that the library may no longer read."""
+    """An item that no longer exists, or that the library may no longer read."""
 
     id: str
     below: bool = False  # and every item whose id begins with this one and a slash
@@ -44,14 +44,14 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Of the items whose ids begin with `prefix`, these are all there are: the others are gone.
-    What lies below one of these, such as the replies to a message, isn't meant, unless `bare`."""
+    """The complete list of items whose ids begin with `prefix`: all others are gone. It doesn't
+    cover ids below these, such as replies to a message, unless they are in `bare`."""
 
     prefix: str  # empty: of all items
     ids: frozenset[str]
     since: str = ""  # only ids that sort at or after this are meant
     before: str = ""  # and only those that sort before this
-    bare: frozenset[str] = frozenset()  # of these ids, the ones below which nothing lies
+    bare: frozenset[str] = frozenset()  # ids of these that have nothing below them
 
     def drops(self, id_: str) -> bool:
         """Whether an item is gone by this."""
@@ -69,17 +69,17 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An item that couldn't be read this time. The run goes on; the next one tries it again."""
+    """An item that couldn't be read this time. The run continues; the next one tries it again."""
 
     id: str
     message: str
     code: str = "source.item_failed"
-    hides: str = ""  # where ids begin so, nobody knows what is there now: the library keeps it
+    hides: str = ""  # ids with this beginning are unknown now: the library keeps what it has
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Everything before it is told: `changes(cursor)` goes on from here."""
+    """Everything before it has been reported: `changes(cursor)` continues from here."""
 
     cursor: str
     done: int = 0  # steps of the source, such as channels or pages ...
@@ -99,29 +99,29 @@ Deletions: TypeAlias = Literal["told", "shown", "compared", "kept"]
 
 
 class SyncSource(Protocol):
-    """A service, a mailbox, a folder of notes. Raises SourceError where nothing can be read at
+    """A service, a mailbox or a folder of notes. Raises SourceError if nothing can be read at
     all."""
 
-    # told: `changes` tells every deletion once; after a run that was cut short ids are compared.
-    # shown: it says again and again what is there (`Only`), so deletions show sooner or later.
+    # told: `changes` reports every deletion once; ids are compared after a run that was cut short.
+    # shown: it reports again and again what exists (`Only`), so deletions show sooner or later.
     # compared: it misses some, so runs compare all ids once a day.
-    # kept: what it tells of no longer stays in the library, as with a feed of what is new.
+    # kept: items stay in the library after the source drops them, as with a feed of news.
     deletions: Deletions
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """What changed since a cursor that a Checkpoint gave; empty: everything there is. The last
-        change of an item counts; the same item may come twice."""
+        """What changed since the cursor of a Checkpoint; empty: everything. The last change of an
+        item counts; the same item may come twice."""
         ...
 
     def ids(self) -> Iterator[str | Wait]:
-        """The id of every item that is there now. The library forgets all others, so it raises
+        """The id of every item that exists now. The library removes all others, so raise
         SourceError rather than leave some out."""
         ...
 
 
 @runtime_checkable
 class RetryingSource(SyncSource, Protocol):
-    """A source that can be asked for some items alone."""
+    """A source that can read single items again."""
 
     def again(self, ids: Sequence[str]) -> Iterator[Change]:
         """These items as they are now, each as Put, Gone or Failed."""
@@ -130,7 +130,7 @@ class RetryingSource(SyncSource, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceAsked:
-    """What someone wants synced: options by name, and secrets, already looked up."""
+    """What to sync: options by name, and secrets, already looked up."""
 
     options: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)

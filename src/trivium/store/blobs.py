@@ -74,7 +74,7 @@ class FolderBlobs:
                 (self._folder / name).unlink(missing_ok=True)
 
     def addresses(self) -> Iterator[tuple[str, float]]:
-        """What a killed writer left unfinished counts too, by its file's name."""
+        """Includes files that a killed writer left unfinished, by file name."""
         now = time()
         for path in (*self._folder.glob("??/*"), *self._folder.glob(f"{_UNFINISHED}*")):
             if _HASH.fullmatch(path.name) or _LEFT.fullmatch(path.name):
@@ -101,8 +101,8 @@ class FolderBlobs:
 
 
 def _renewed(path: Path, data: bytes) -> bool:
-    """Whether it is there; as of now, so not left over from long ago. The bytes are compared: when
-    the power fails, a file may keep its name and lose what is in it."""
+    """Whether it exists; marks it as used now. Compares the bytes: after a power failure a file may
+    keep its name and lose its contents."""
     try:
         if os.stat(path).st_size != len(data) or path.read_bytes() != data:
             return False

@@ -1,8 +1,8 @@
-"""A whole library copied from one place to another: folder to PostgreSQL, back, or between two.
+"""Copies a whole library: folder to PostgreSQL, back, or between two of a kind.
 
-Rows keep their ids, so history, tokens, jobs and conversations stay what they are, and nothing is
-embedded again. A copy that was broken off goes on where it stopped, unless the source has changed
-since: then it begins anew. Knows the places by their engines; what is derived each makes itself.
+Rows keep their ids, so history, tokens, jobs and conversations stay the same, and nothing is
+embedded again. An interrupted copy continues where it stopped, unless the source has changed since:
+then it starts again. Knows the places by their engines; each rebuilds its own indexes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trivium.store.sql.statements import one_state, set_setting, setting
 from trivium.store.sql.tables import counters, documents, interpretations, settings
 from trivium.upkeep import Progress
 
-_UNDER_WAY = "copy"  # setting of a target: which state of which source is being copied into it
+_UNDER_WAY = "copy"  # setting of a target: the state of the source that is being copied into it
 _OWN = ("schema", "postgres_schema", _UNDER_WAY)  # settings that say something of the place itself
 
 
@@ -43,8 +43,8 @@ def copy_library(
     to_options: BackendOptions,
     on_progress: Progress = lambda *_: None,
 ) -> Copied:
-    """Raises TargetExists where the target holds something else, CopyFailed where what arrived is
-    not what was sent. Others may search the source meanwhile, and what they add is not copied."""
+    """Raises TargetExists if the target holds something else, CopyFailed if the copy differs from
+    the source. Others may search the source meanwhile; what they add isn't copied."""
     if str(source) == str(target):
         raise TargetExists("Source and target are the same library.", fix="Name another target.")
     with _Opened(source, from_options) as here, _Opened(target, to_options) as there:
@@ -61,7 +61,7 @@ def copy_library(
                 _verify(rows, there.engine, on_progress)
             except CopyFailed:
                 with there.engine.begin() as copy:
-                    set_setting(copy, _UNDER_WAY, "failed")  # so that the next try begins anew
+                    set_setting(copy, _UNDER_WAY, "failed")  # so that the next try starts again
                 raise
             done = Copied(
                 documents=count(rows, documents),
@@ -80,7 +80,7 @@ def copy_library(
 
 
 class _Opened:
-    """A library with an engine of our own beside its backend."""
+    """A library with its own engine beside its backend."""
 
     def __init__(self, place: LibraryPlace, options: BackendOptions) -> None:
         self.backend: Backend = open_backend(place, options)

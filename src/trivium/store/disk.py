@@ -1,4 +1,4 @@
-"""What a disk refuses, as errors of Trivium: it is full, or nobody may write to it."""
+"""Turns a disk's refusals into errors of Trivium: it is full, or read-only."""
 
 from __future__ import annotations
 

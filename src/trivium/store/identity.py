@@ -13,18 +13,18 @@ from dataclasses import replace
 from trivium.store.clock import now
 from trivium.types import EVERYONE, Document, DocumentId, Processed
 
-WITHIN = "!/"  # between the uri of a file and the name of what lies within it
+WITHIN = "!/"  # between the uri of a file and the name of a file inside it
 
 
 def is_shareable(processed: Processed) -> bool:
-    """Whether it may be another name of a document that is there. Texts that came without bytes
-    (records of a data set) are what their source says they are; and what encloses others stays
-    itself, since those are known by where they lie."""
+    """Whether it may be another name of a known document. Texts without bytes (records of a data
+    set) are what their source says; and a file that contains others stays itself, since those are
+    known by their place in it."""
     return bool(processed.extraction.reader) and not processed.extraction.enclosed
 
 
 def meets(document: Document, processed: Processed) -> bool:
-    """Whether nothing but the uri tells them apart. Not so where an older text was restored."""
+    """Whether they differ only in their uri. Not if an older text was restored."""
     return (
         document.sender == processed.sender
         and document.content_hash == document.seen_hash == processed.content_hash
@@ -35,9 +35,9 @@ def meets(document: Document, processed: Processed) -> bool:
 
 
 def parts_from(document: Document, content_hash: str, audience: str, sender: str) -> bool:
-    """Whether one of several names must become a document of its own: its bytes have changed, or
-    others may see it now, and nobody said so of the other names; or it is another sender's, as in
-    libraries of earlier releases."""
+    """Whether one of several names must become its own document: its bytes or its audience changed
+    and those of the other names didn't, or another sender sent it, as in libraries of earlier
+    releases."""
     return bool(document.names) and (
         document.seen_hash != content_hash
         or document.audience != audience
@@ -84,9 +84,9 @@ def successor(processed: Processed, before: Document | None, new_id: DocumentId)
 
 
 def restored_label(today: str, then: str | None) -> str:
-    """The label of a document once an old text is back: nobody sees a text that was kept from them,
-    then or now. Between two labels that are not for all, the text's own holds. One that is not
-    known cannot be brought back: today's stays."""
+    """The label of a document after an old text is restored: nobody sees a text that was hidden
+    from them, then or now. Of two labels other than `all`, the text's own wins. If it is unknown,
+    today's stays."""
     return today if then is None or then == EVERYONE else then
 
 

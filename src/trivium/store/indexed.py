@@ -23,5 +23,5 @@ class IndexedChunk:
 
 
 def searched_text(chunk: Chunk) -> str:
-    """What the keyword and trigram signals look at: the headings above a passage count too."""
+    """The text for the keyword and trigram signals: the headings above a passage count too."""
     return f"{chunk.context}\n{chunk.text}"

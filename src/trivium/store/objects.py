@@ -52,7 +52,7 @@ class Objects:
         """Large ones go in parts, and are seen when all parts are there."""
         import obstore
 
-        # Whoever follows a link to it is to keep it, not to look at it: it may be a web page.
+        # Links download it instead of showing it: it may be a web page.
         kept = {"Content-Disposition": "attachment"}
         try:
             self._asked(lambda: obstore.put(self._store, path, data, attributes=kept))
@@ -120,8 +120,8 @@ class Objects:
             return None
 
     def _asked(self, ask: Callable[[], T]) -> T:
-        """What the store answers, its refusals as errors of ours. What is not there, or there
-        already, stays FileNotFoundError or AlreadyExistsError."""
+        """The store's answer; its refusals become our errors. If something is missing, or exists
+        already, raises FileNotFoundError or AlreadyExistsError."""
         from obstore.exceptions import (
             AlreadyExistsError,
             BaseError,

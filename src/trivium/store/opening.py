@@ -21,9 +21,9 @@ from trivium.upkeep import Backup, Progress, Salvaged
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendOptions:
-    """What a backend is told beside its address."""
+    """The settings that a backend needs besides its address."""
 
-    create: bool = True  # make it where there is none
+    create: bool = True  # create it if there is none
     wait: float | None = None  # seconds of patience with another writer; None: an hour
     archive: Path | str | None = None  # where originals are kept; None: where the rest is
     incoming: int | None = None  # bytes that files that were sent in may take together
@@ -95,15 +95,15 @@ def make_from_backup(
     force: bool = False,
     on_progress: Progress = lambda *_: None,
 ) -> Backup:
-    """A library from a backup. One that is there is replaced only by force, and only once the new
-    one is whole."""
+    """Restore a library from a backup. Replaces an existing one only with `force`, and only once
+    the new one is complete."""
     from trivium.store.embedded.recovery import recover
 
     return recover(source, _folder(where), options.blobs, force=force, on_progress=on_progress)
 
 
 def judged_set(where: LibraryPlace, name: str) -> Path | None:
-    """The files of a judged set that a library keeps, without opening it. None: there is none."""
+    """The files of a library's judged set, without opening the library. None: there is none."""
     if isinstance(where, DatabaseAddress):
         return None
     from trivium.store.embedded.shelf import FolderShelf
@@ -139,7 +139,7 @@ class Rescue:
 
     is_damaged: Callable[[], bool]
     survey: Callable[[], Salvaged]  # what `salvage` would save and lose; changes nothing
-    salvage: Callable[[], Salvaged]  # keeps the damaged database beside the new one
+    salvage: Callable[[], Salvaged]  # keeps the damaged database with the new one
     alone: Callable[[Waiting | None], AbstractContextManager[None]]  # to salvage within
 
 

@@ -1,8 +1,9 @@
-"""The originals of a store's documents: kept before they are registered, dropped with the last use.
+"""The originals of a store's documents: stored before the document is registered, deleted with the
+last use.
 
-Between the two any thread may prepare a document whose bytes are in the archive already, while the
-writer removes the last document that refers to them. So what is kept stays pinned until its
-document is registered. Knows nothing of tables.
+In between, any thread may prepare a document whose bytes are already in the archive, while the
+writer removes the last document that refers to them. So an original stays pinned until its document
+is registered. Knows nothing of tables.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class KeptOriginals:
     def keep(self, data: bytes) -> str:
         """Bytes that are about to be registered; their address comes back."""
         address = self.blobs.address(data)
-        with self._turn:  # pinned first: whoever drops it meanwhile leaves it alone
+        with self._turn:  # pinned first, so that nobody deletes it meanwhile
             self._pinned[address] += 1
         try:
             return self.blobs.put(data)
@@ -47,7 +48,7 @@ class KeptOriginals:
             self._pinned -= Counter(address for address in addresses if address)
 
     def drop(self, addresses: Iterable[str]) -> None:
-        """Delete what nothing refers to any more, but for what is about to be."""
+        """Delete originals that nothing refers to, except pinned ones."""
         for address in addresses:
             with self._turn:
                 if address not in self._pinned:

@@ -27,7 +27,7 @@ _STEPS = (n if n < 8 else (8 + n % 8) << (n // 8 - 1) for n in range(232))
 _LENGTHS = np.array([*range(24), *(24 + step for step in _STEPS)])
 # By length: its place among these. A search among them took six times as long.
 _PLACES = (np.searchsorted(_LENGTHS, np.arange(2**16), side="right") - 1).astype(np.uint8)
-# Looking one chunk up in a list costs as much as reading so many entries of it.
+# Looking up one chunk in a list costs as much as reading this many entries.
 _LOOK_UP = 16
 
 Ids: TypeAlias = "NDArray[np.int32]"  # of chunks
@@ -47,7 +47,7 @@ def _places(lengths: Counts) -> NDArray[Any]:
 
 
 class Saturation:
-    """How much so many occurrences count in a chunk, by its length."""
+    """How much this number of occurrences counts in a chunk, by its length."""
 
     def __init__(self, lengths: Counts, average: float) -> None:
         """`lengths`: of every chunk, by its id."""

@@ -1,8 +1,8 @@
-"""What the three signals ask, planned once for every store: how a query's words are stemmed,
-misspelt and weighed, and what a caller may know of that.
+"""Plans the lookups of the three signals, once for every store: how a query's words are stemmed,
+corrected and weighted, and what a caller may learn from that.
 
-A store gives `Postings`: what it can look up for one caller. Whatever a filter leaves out counts
-all the same; what the caller may not see does not, so that no score tells of it.
+A store provides `Postings`: what it can look up for one caller. Chunks that a filter excludes still
+count; chunks that the caller may not see don't, so no score reveals them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _NOTHING_ASKED = KeywordPlan((), ())
 
 
 class Postings(Protocol):
-    """What stands where, for one caller and one filter. Hits: score descending, then chunk id."""
+    """Where words occur, for one caller and one filter. Hits: score descending, then chunk id."""
 
     @property
     def vocabulary(self) -> WordList:
-        """The distinct words of what the caller may see."""
+        """The distinct words of the chunks that the caller may see."""
         ...
 
     @property
@@ -49,11 +49,11 @@ class Postings(Protocol):
         ...
 
     def rarity(self, run: Run) -> float:
-        """BM25's idf of a run of words, among what the caller may see."""
+        """BM25's idf of a run of words, among the chunks that the caller may see."""
         ...
 
     def rarity_of(self, holding: int) -> float:
-        """The same of a word that so many chunks hold."""
+        """The same for a word that this many chunks have."""
         ...
 
     def keyword(self, plan: KeywordPlan, k: int) -> list[Hit]: ...
@@ -119,7 +119,7 @@ class PlannedSignals:
 
 
 def _likeliest(words: Sequence[str], vocabulary: WordList) -> list[str]:
-    """Each word, if it is known; else what it resembles most."""
+    """Each word, if it is known; else the most similar one."""
     found: list[str] = []
     for word in words:
         if word in vocabulary:
@@ -130,6 +130,6 @@ def _likeliest(words: Sequence[str], vocabulary: WordList) -> list[str]:
 
 
 def spread(ids: NDArray[np.int64], most: int) -> tuple[int, list[ChunkId]]:
-    """How many there are, and up to so many of them, at even distances."""
+    """How many there are, and up to this many of them, at even distances."""
     places = np.linspace(0, len(ids) - 1, min(most, len(ids))).round().astype(np.int64)
     return len(ids), ids[places].tolist()

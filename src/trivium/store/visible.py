@@ -1,8 +1,8 @@
-"""The word signals for a caller who may not see everything, as if nothing else were there.
+"""The word signals for a caller who may not see everything, as if nothing else existed.
 
-An index's own scores count all chunks of a library: how many hold a word, and how long they are. So
-here the index only says which chunks hold a word and how often, and the scores are made of what the
-caller may see. Nothing that a hidden document holds changes a number.
+An index's own scores count all chunks of a library: how many have a word, and how long they are. So
+here the index only says which chunks have a word and how often, and scores are computed from what
+the caller may see. Nothing in a hidden document changes a number.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 class Occurrences(Protocol):
-    """Which chunks hold a word, as a store knows it at one instant. Chunks that are gone, or newer
-    than the instant, may be among them: whoever asks masks them."""
+    """Which chunks have a word, at one moment. May include chunks that are gone or newer: the
+    caller masks them."""
 
     def of(self, field: str, run: Run) -> tuple[Ids, Counts]:
         """The chunks that hold a run, rising, and how often each does."""
@@ -39,7 +39,7 @@ class Occurrences(Protocol):
         ...
 
     def held(self, words: Sequence[str], seen: Allowed) -> set[str]:
-        """Those of the words that stand in a chunk that is seen."""
+        """The words that occur in a visible chunk."""
         ...
 
 
@@ -70,11 +70,11 @@ class Visible:
         return sum(idf(self._holding(field, word), self.seen.count) for word in run)
 
     def rarity_of(self, holding: int) -> float:
-        """The rarity of a word that so many chunks hold."""
+        """The rarity of a word that this many chunks have."""
         return idf(min(holding, self.seen.count), self.seen.count)
 
     def keyword(self, plan: KeywordPlan, allowed: Allowed, k: int) -> list[Hit]:
-        """As `WordView.keyword` answers where nothing is hidden."""
+        """The same as `WordView.keyword` if nothing is hidden."""
         fits = self._fitting(
             allowed, [clause.runs for clause in plan.clauses if clause.required], plan.excluded
         )
@@ -88,7 +88,7 @@ class Visible:
     def trigram(
         self, plan: Sequence[PlannedWord], words: KeywordPlan, allowed: Allowed, k: int
     ) -> list[Hit]:
-        """As `WordView.trigram` answers where nothing is hidden."""
+        """The same as `WordView.trigram` if nothing is hidden."""
         most = sum(planned.weight for planned in plan) * (K1 + 1)
         if not most:
             return []

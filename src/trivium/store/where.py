@@ -1,7 +1,5 @@
-"""What a filter means, in plain Python: the definition that every store's own filter must equal.
-
-Knows nothing of SQL. `trivium.store.sql.conditions` says the same in it.
-"""
+"""What a filter means, in plain Python: every store's own filter must give the same result. Knows
+nothing of SQL; `trivium.store.sql.conditions` is the same in SQL."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ def matches(document: Document, where: Where, places: Places = tuple) -> bool:
 
 
 def holds_label(label: str | None, where: Where) -> bool:
-    """Whether who asks holds a label; None, one that is not known, is for those who hold all."""
+    """Whether the caller has a label; None (unknown) needs all labels."""
     return where.audiences is None or label in (where.audiences | {EVERYONE})
 
 
@@ -71,7 +69,7 @@ def metadata_name(field: str) -> str:
 
 
 def texts_and_numbers(value: MetaValue) -> list[tuple[str, float | None]]:
-    """Each value of a metadata field as folded text and, where it is one, as number."""
+    """Each value of a metadata field as folded text and, if it is one, as a number."""
     values = value if isinstance(value, tuple) else (value,)
     return [(comparable_text(v), as_number(v)) for v in values]
 

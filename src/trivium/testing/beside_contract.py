@@ -1,4 +1,4 @@
-"""What every backend must keep beside documents, and who may do what alone."""
+"""What every backend must store besides documents, and its leases."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class QueriesContract:
 
 
 class ConversationsContract:
-    """What was asked and answered."""
+    """Saved questions and answers."""
 
     @pytest.fixture
     def backend(self) -> Backend:
@@ -375,7 +375,7 @@ class UpkeepContract:
 
 
 class ViewsContract:
-    """Documents as they were, where a backend can show that."""
+    """Documents as they were, if a backend can show that."""
 
     @pytest.fixture
     def backend(self) -> Backend:

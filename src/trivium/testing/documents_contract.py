@@ -38,7 +38,7 @@ def uris(
 
 
 class DocumentsContract:
-    """Reading, by filters and by names. Who may not see a document learns nothing of it."""
+    """Reading, by filters and by names. Callers learn nothing of documents they may not see."""
 
     @pytest.fixture
     def backend(self) -> Backend:
@@ -106,7 +106,7 @@ class DocumentsContract:
         put(backend, replace(sample("a.md", "Copper."), summarised_by="x/1"))
         assert (
             backend.documents.summary(told.content_hash, "x/1") == "Of bells."
-        )  # it may be cut anew
+        )  # it may be chunked again
         with backend.writer.writing():
             backend.writer.remove([id_])
         assert backend.documents.summary(told.content_hash, "x/1") is None

@@ -84,7 +84,7 @@ class ExtractorContract:
     def test_the_name_of_a_file_is_no_path_it_follows(
         self, extractor: Extractor, sample: Blob
     ) -> None:
-        """Only the bytes it is given: no extractor opens what lies beside a file."""
+        """Only its own bytes: no extractor opens files beside a file."""
         moved = Blob(f"/no/such/folder/{sample.name.rsplit('/', 1)[-1]}", sample.data)
         assert extractor.extract(moved).text == extractor.extract(sample).text
 

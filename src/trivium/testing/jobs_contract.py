@@ -1,4 +1,4 @@
-"""What every queue of jobs must do: order, counts, what a dead worker leaves, what is kept."""
+"""What every queue of jobs must do: order, counts, tasks of dead workers, what it keeps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from trivium.ports import Backend, worker_lease
 from trivium.work import KEPT_JOBS, JobState, Offered, Priority, Step, TaskEnd, TaskState
 
-WORKER = "one"  # without its lease: what it has is a dead worker's
+WORKER = "one"  # without its lease: its tasks count as a dead worker's
 FEW = 5  # workers that die with a task before it is set aside, at most
 
 

@@ -116,7 +116,7 @@ def embedded_by(embedder: ToyEmbedder, document: Processed) -> Processed:
 
 
 def embed_beside(store: Backend, embedder: ToyEmbedder, limit: int = 1000) -> int:
-    """Make vectors of a model beside those that serve; how many comes back."""
+    """Compute a model's vectors while another's are in use; returns how many."""
     lacking = {
         one.hash: one.text for one in store.models.unembedded(embedder.fingerprint, 0, limit)
     }

@@ -25,7 +25,7 @@ from trivium.types import (
 
 
 class SignalsContract:
-    """Membership, order and what a caller can learn of the hidden."""
+    """Which chunks are found, in which order, and that callers learn nothing of hidden ones."""
 
     @pytest.fixture
     def backend(self) -> Backend:

@@ -25,7 +25,7 @@ from trivium.store.identity import WITHIN
 from trivium.text.values import clean_metadata, is_clean
 from trivium.types import Extraction
 
-State = dict[str, tuple[object, ...]]  # by id: everything that is told of an item
+State = dict[str, tuple[object, ...]]  # by id: everything reported about an item
 
 
 def told(put: Put) -> tuple[object, ...]:
@@ -36,7 +36,7 @@ def told(put: Put) -> tuple[object, ...]:
 
 
 def apply(state: State, changes: Iterable[Change]) -> str | None:
-    """Do what a run does, without a library. The last cursor comes back, if one was given."""
+    """Do what a run does, without a library. Returns the last cursor, if there was one."""
     cursor = None
     for change in changes:
         match change:
@@ -97,8 +97,8 @@ class SourceContract:
         assert sorted(set(listed)) == sorted(everything(source))
 
     def test_it_goes_on_from_every_cursor(self, source: SyncSource) -> None:
-        """A run may be killed anywhere: what it had until its last cursor and what comes after it
-        are everything."""
+        """A run may be killed anywhere: what it had until its last cursor, and what comes after it,
+        must be everything."""
         whole = everything(source)
         state: State = {}
         for change in source.changes(""):

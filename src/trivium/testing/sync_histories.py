@@ -53,7 +53,7 @@ class Killed(KeyboardInterrupt):
 
 @dataclass
 class Life:
-    """What a history is made of: chance, moods, and who is alive."""
+    """State of a history: random choices, moods, and which items exist."""
 
     random: Random
     mood: float = 0.0  # how often something goes wrong; 0: never
@@ -64,7 +64,7 @@ class Life:
     returned: Counter[str] = field(default_factory=Counter)
 
     def word(self) -> str:
-        """One that was never written before."""
+        """A word that was never written before."""
         self.words += 1
         return f"w{self.words}x"
 
@@ -100,7 +100,7 @@ class World(Protocol):
         ...
 
     def expected(self) -> Mapping[str, str | None]:
-        """The word of each item that is there, and its audience as a source tells it."""
+        """The word of each existing item, and its audience as the source reports it."""
         ...
 
 
@@ -251,8 +251,8 @@ def live(life: Life, world: World, open_backend: Callable[[], Backend]) -> None:
 
 
 def _check(sync: Sync, backend: Backend, world: World) -> None:
-    """Reading only what changed must be enough; where a service tells no deletions, with a
-    comparison of ids."""
+    """Reading only changes must be enough; if a service reports no deletions, with a comparison of
+    ids."""
     source = world.open()
     failed = sync.failures(NAME)
     for _ in range(world.runs):

@@ -1,4 +1,4 @@
-"""Finds where a text may be cut: at lines, sentences, words, and between characters.
+"""Finds where a text may be split: at lines, sentences, words, and between characters.
 
 Every function returns the offsets at which a new part begins, without 0, in order; the parts cover
 the text. Knows nothing of sizes or documents.
@@ -23,7 +23,7 @@ _SENTENCE = re.compile(
 # Scripts that write words without spaces: every character may be the last of one.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"(?<=\S)(?=\s)|(?<=[{_UNSPACED}])(?=[{_UNSPACED}])")
-# Words whose full stop ends no sentence, as they stand before it, lower case.
+# Words before a full stop that doesn't end a sentence, lower case.
 _ABBREVIATIONS = frozenset(
     {"al", "approx", "bzw", "ca", "cf", "ch", "dr", "e.g", "eq", "etc", "fig", "figs", "i.e", "inc"}
     | {"jr", "mr", "mrs", "ms", "nr", "p", "pp", "prof", "ref", "sec", "sr", "st", "usw", "vgl"}

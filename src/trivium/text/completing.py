@@ -1,7 +1,5 @@
-"""How a word goes on: those of a vocabulary that begin with it, the most common first.
-
-Pure: the caller says which words there are and who may see them.
-"""
+"""Completes a word: words of a vocabulary that begin with it, the most common first. Pure: the
+caller says which words exist and who may see them."""
 
 from __future__ import annotations
 

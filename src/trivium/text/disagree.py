@@ -48,7 +48,7 @@ _LONGEST = 400  # characters of a sentence: longer ones are tables
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence, and what of it can contradict another."""
+    """A sentence, and the parts that can contradict another."""
 
     text: str
     topic: frozenset[str]  # stems of the words that carry it
@@ -76,7 +76,7 @@ def claims(text: str, language: str, title: str = "", section: str = "") -> list
 
 
 def _stems(text: str, language: str) -> frozenset[str]:
-    """Of a title or heading, without what it adds in parentheses: a kind, not the subject."""
+    """A title or heading without its parentheses: they name a kind, not the subject."""
     words = dict.fromkeys(fold(word) for word in _WORD.findall(_ADDED.sub(" ", text)))
     return frozenset(stem([word for word in words if word not in _ARTICLES], language))
 

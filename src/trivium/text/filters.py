@@ -77,8 +77,8 @@ def parse_filter(text: str) -> Condition:
 
 
 def check_filter(condition: Condition) -> None:
-    """Raises BadFilter where a condition is larger than a database takes, or compares with what no
-    document can hold."""
+    """Raises BadFilter if a condition is too large for a database, or compares with a value that no
+    document can have."""
     for leaf in _leaves(condition):
         try:
             check_text("field", leaf.field)

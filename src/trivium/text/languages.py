@@ -1,4 +1,4 @@
-"""Says in which language a text is written. Knows nothing of stemmers or documents."""
+"""Detects the language of a text. Knows nothing of stemmers or documents."""
 
 from __future__ import annotations
 

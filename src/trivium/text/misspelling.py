@@ -39,9 +39,9 @@ def spell(
     languages: Iterable[str],
     holding: Callable[[tuple[str, ...], int], int],
 ) -> dict[str, tuple[Spelled, ...]]:
-    """For each word: itself, if some chunk holds it; else the words near it that chunks hold,
-    nearest first. `holding` counts, up to a bound, the chunks that hold a word or two neighbouring
-    words; what the caller may not see it must not count."""
+    """For each word: the word itself, if a chunk has it; else similar words in chunks, nearest
+    first. `holding` counts, up to a limit, the chunks that have a word or two neighbouring words;
+    it must not count what the caller may not see."""
     languages = list(languages) or [""]
     found: dict[str, tuple[Spelled, ...]] = {}
     for word in dict.fromkeys(words):
@@ -68,7 +68,7 @@ def _inflected(word: str, near: tuple[str, ...], languages: Iterable[str]) -> bo
 
 
 def nearest(word: str, vocabulary: WordList) -> list[tuple[str, ...]]:
-    """Words of the vocabulary, or pairs of them, that `word` may stand for, nearest first."""
+    """Words of the vocabulary, or pairs, that `word` may stand for, nearest first."""
     if len(word) < SHORTEST or not word.isalpha():
         return []
     found = {edit for edit in _edits(word) if edit in vocabulary}
@@ -100,8 +100,8 @@ def distance(word: str, meant: tuple[str, ...]) -> float:
 
 @lru_cache(maxsize=16384)
 def _distance(a: str, b: str) -> float:
-    """Weighted Damerau-Levenshtein (optimal string alignment). Common ends cost nothing, so that
-    only what lies between them is compared."""
+    """Weighted Damerau-Levenshtein (optimal string alignment). Common beginnings and ends cost
+    nothing, so only the part between is compared."""
     start, most = 0, min(len(a), len(b))
     while start < most and a[start] == b[start]:
         start += 1

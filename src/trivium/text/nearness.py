@@ -70,7 +70,7 @@ def _windows(text: str) -> Iterator[str]:
 
 
 def keys(sketched: bytes) -> list[int]:
-    """The hashes by which texts like this one are looked up."""
+    """The hashes for finding texts like this one."""
     return [int(hash_) for hash_ in _hashes(sketched)[:KEYS]]
 
 
@@ -109,8 +109,8 @@ class _ByKey:
                 known.append(name)
 
     def near(self, sketched: bytes, threshold: float) -> Iterator[tuple[int, float]]:
-        """Those at least so like, the first first. Texts that merely have a sentence in common
-        share a key or two: they are not compared."""
+        """Texts at least this similar, the first first. Texts that only share a sentence share a
+        key or two: they aren't compared."""
         own = keys(sketched)
         shared = Counter(chain.from_iterable(self.names.get(key, ()) for key in own))
         least = ENOUGH_KEYS * threshold * len(own)  # those less alike share fewer
@@ -141,7 +141,7 @@ def groups(
 
 
 def near(wanted: Sequence[int], sketches: Mapping[int, bytes], threshold: float) -> dict[int, int]:
-    """For each of those wanted the first other that is at least so like."""
+    """For each wanted text, the first other one that is at least this similar."""
     known = _ByKey()
     for name, sketched in sorted(sketches.items()):
         known.add(name, sketched)

@@ -1,7 +1,7 @@
-"""Turns text into comparable words: case, accents and compatibility forms folded away.
+"""Turns text into comparable words: folds case, accents and compatibility forms.
 
-The same folding is used for indexing and asking, on every store, so that they always agree.
-Knows nothing of stems, languages or trigrams.
+Indexing and searching use the same folding, on every store, so that they always agree. Knows
+nothing of stems, languages or trigrams.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _quickly_spaced(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _remains(character: str) -> str | None:
-    """What a character beyond ASCII is among words; None where its neighbours matter."""
+    """What a character beyond ASCII becomes in a word; None if its neighbours matter."""
     folded = _folded(character)
     if _is_mark(character) or _UNSPACED.search(folded):
         return None

@@ -25,8 +25,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-REQUIRED = r'(?<!\S)\+(?=["\w])'  # the sign in front of what a query requires
-EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'  # as typed: what a query does not want
+REQUIRED = r'(?<!\S)\+(?=["\w])'  # the sign before a required word
+EXCLUDED = r'(?<!\S)-(?:"[^"]*"|[^\s"]+)'  # excluded words, as typed
 _QUOTES = str.maketrans("“”„«»", '"""""')
 
 
@@ -36,7 +36,7 @@ def parse(text: str) -> Query:
     clauses: list[tuple[Term | Phrase, ...]] = []
     excluded: list[Term | Phrase] = []
     required: set[int] = set()  # places among the clauses
-    joining = False  # an OR stands between the last clause and the next
+    joining = False  # an OR is between the last clause and the next
     room = MOST_WORDS
     for token in _TOKEN.finditer(text.translate(_QUOTES)):
         if token["either"]:

@@ -1,8 +1,8 @@
 """Chooses the few lines of a passage that answer a query, and the words in them to highlight.
 
-A query word is highlighted where its stem stands; where it stands nowhere, the words that resemble
-it are ("battleaxe": battle axe), unless another passage has the word itself. Pure; knows nothing of
-terminals, stores and scores.
+It highlights a query word wherever its stem occurs. If the word occurs nowhere, it highlights
+similar words ("battleaxe": battle axe), unless another passage has the word itself. Pure; knows
+nothing of terminals, stores and scores.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from trivium.text.normalise import fold
 from trivium.text.stems import content_words, stem
@@ -21,6 +21,8 @@ from trivium.text.trigrams import trigrams, word_similarity
 ALIKE = 0.5  # word_similarity: lower marks words that no reader would call alike
 _SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
 _WORD = re.compile(r"[^\W_]+")
+_CELLS = " | "  # between the cells of a row, as extractors write tables
+_BAR = re.compile(r"(?:^|(?<= ))\|(?= |$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ def snip(
     width: int,
     said: Collection[str] = (),
 ) -> Snippet:
-    """At most `width` characters of a passage, around where it says most about the words. `said`:
-    those of them that stand somewhere (`said_in`), for which no other word is marked."""
-    text = " ".join(passage.split())
+    """At most `width` characters of a passage, where it says most about the words. `said`: words
+    that occur somewhere (`said_in`); for these, no similar word is marked."""
+    text = _on_one_line(passage)
     found = _places(text, content_words(dict.fromkeys(words), {language}), language, said)
     start, end = _window(text, found, width)
     before, after = "… " if start else "", " …" if end < len(text) else ""
@@ -56,8 +58,25 @@ def snip(
     return Snippet(f"{before}{text[start:end]}{after}", tuple(sorted(marks)))
 
 
+def _on_one_line(passage: str) -> str:
+    """A passage without line breaks. Rows of a table become `Longsword · 15 gp; Dagger · 2 gp`:
+    bars would run into each other. One line with a bar alone may be code, and stays."""
+    if _CELLS not in passage:
+        return " ".join(passage.split())
+    parts = []
+    for is_row, lines in groupby(passage.splitlines(), lambda line: _CELLS in line):
+        run = [" ".join(line.split()) for line in lines]
+        if is_row and len(run) > 1:
+            rows = ([cell.strip() for cell in _BAR.split(line)] for line in run)
+            filled = (" · ".join(filter(_WORD.search, row)) for row in rows)
+            parts.append("; ".join(filter(None, filled)) + ";")
+        else:
+            parts.append(" ".join(filter(None, run)))
+    return " ".join(filter(None, parts)).removesuffix(";")
+
+
 def said_in(passages: Iterable[tuple[str, str]], words: tuple[str, ...]) -> frozenset[str]:
-    """The words that stand in any of some passages (text, language) as they are."""
+    """The words that occur, as they are, in any of the passages (text, language)."""
     found: set[str] = set()
     for text, language in passages:
         wanted = content_words(dict.fromkeys(words), {language})
@@ -95,7 +114,7 @@ def _places(text: str, wanted: list[str], language: str, said: Collection[str]) 
 
 
 def _alike(word: str, tokens: list[tuple[int, int, str]]) -> list[_Found]:
-    """The words, or two neighbours, that resemble a word which stands nowhere itself."""
+    """The words, or pairs of neighbours, that are similar to a word that occurs nowhere."""
     if len(word) < _SHORTEST_ALIKE or word.isdigit():
         return []
     wanted = _grams(word)

@@ -89,7 +89,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def content_words(tokens: Iterable[str], languages: Iterable[str]) -> list[str]:
-    """The words that say what a text is about; all of them if nothing else is left."""
+    """The content words of a text; all words if nothing else is left."""
     tokens = list(tokens)
     ignored = _ignored(frozenset(languages))
     return [word for word in tokens if word not in ignored] or tokens

@@ -17,7 +17,7 @@ from trivium.types import Extraction, Kind
 LONGEST = 160  # characters, some 40 tokens: chunks keep 80 tokens free for it and for headings
 SHORTEST = 40  # of whole sentences; less says nothing: rather the start of the next one too
 NAMES = 6  # of a source file: what it is mostly about, in 20 to 30 tokens
-LONGEST_NAME = 64  # characters; what is longer is data
+LONGEST_NAME = 64  # characters; anything longer is data
 READ = 200_000  # characters looked at: what a document is about shows long before
 
 _JOINED = re.compile(r"[a-z\d_][A-Z]|_[^\W_]")  # inside a name: DiffExecutor, run_all
@@ -46,7 +46,7 @@ class ExtractiveSummariser:
 
 
 def _of_code(text: str) -> str:
-    """What its first comment says, and the names that stand in it most often."""
+    """Its first comment, and the names that occur in it most often."""
     words = (word.lstrip("_0123456789") for word in re.findall(r"\w+", text))
     names = (word for word in words if len(word) <= LONGEST_NAME and _JOINED.search(word, 1))
     counted = Counter(names)
@@ -63,7 +63,7 @@ def _comments(text: str) -> Iterator[str]:
 
 
 def _passages(extraction: Extraction) -> Iterator[str]:
-    """Its abstract where it has one, then everything below the headings, in order."""
+    """Its abstract, if it has one, then everything below the headings, in order."""
     prose = [e for e in extraction.elements if e.kind in ("paragraph", "quote", "list_item")]
     abstract = [e for e in prose if e.headings and _ABSTRACT.fullmatch(e.headings[-1])]
     for element in (*abstract[:1], *prose):

@@ -40,7 +40,7 @@ class Cl100kTokens:
     _loading = threading.Lock()
 
     def count(self, text: str) -> int:
-        """How many tokens the text is. Names of special tokens in it are ordinary text."""
+        """The number of tokens in the text. Names of special tokens in it are ordinary text."""
         encoding = self._encoding
         if encoding is None:
             with self._loading:

@@ -52,7 +52,7 @@ def clean_text(text: str) -> str:
 
 
 def shortened_at(text: str) -> list[int]:
-    """Where `clean_text` makes a text shorter by one: the offsets of what it leaves out."""
+    """The offsets of characters that `clean_text` removes."""
     found = _PIECE.finditer(text)
     return [one.end() - 1 for one in found if len(_kept(one[0])) < len(one[0])]
 
@@ -66,7 +66,7 @@ def _kept(piece: str) -> str:
 
 
 def check_text(name: str, text: str | None, most: int = LONGEST_TEXT) -> None:
-    """Raises BadValue where a store cannot keep a text that a person gives."""
+    """Raises BadValue if a store can't keep a text that a person gives."""
     if text is None:
         return
     if not isinstance(text, str):

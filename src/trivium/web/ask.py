@@ -190,8 +190,7 @@ async def forget(
 async def _begun(
     server: Server, caller: Caller, asked: AskForm
 ) -> Generator[AnswerEvent, None, None]:
-    server.library.queries.note(asked.question, None, 0.0, caller.id)
-    return await server.read(
+    events = await server.read(
         partial(
             server.library.ask_stream,
             asked.question,
@@ -202,6 +201,7 @@ async def _begun(
             depth=Depth.DEEP if asked.deep else None,
         )
     )
+    return server.library.queries.answering(asked.question, events, caller.id)
 
 
 def _whole(events: Generator[AnswerEvent, None, None]) -> Answer:

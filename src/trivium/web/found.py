@@ -156,13 +156,13 @@ def place_of(found: StoredChunk) -> str:
         told.append(f"rows {place.rows[0]}–{place.rows[1]}")
     if chunk.pages:
         first, last = chunk.pages[0], chunk.pages[-1]
-        told.append(f"p. {first}" if first == last else f"pp. {first}–{last}")
+        told.append(f"p.\u00a0{first}" if first == last else f"pp.\u00a0{first}–{last}")
     if place.authors:
         told.append(", ".join(place.authors[:3]))
     if place.time:
         told.append(place.time[:16].replace("T", " "))
     if chunk.paragraph is not None:
-        told.append(f"¶ {chunk.paragraph}")
+        told.append(f"¶\u00a0{chunk.paragraph}")  # never at the end of a line without its number
     return " · ".join(told)
 
 

@@ -152,9 +152,7 @@ async def search(request: Request, server: Here, caller: Reader) -> Response:
         view = View(state, Granularity(server.settings.search_by), [], note="Not searched.")
         return page(request, caller, "search.html", {"view": view, "state": state}, error=told)
     if view.results is not None:
-        server.library.queries.note(
-            view.results.query, view.results, view.results.took_ms, caller.id
-        )
+        server.library.queries.note(view.results.query, view.results, caller.id)
     return page(request, caller, "search.html", {"view": view, "state": state})
 
 

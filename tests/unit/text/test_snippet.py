@@ -65,3 +65,11 @@ def test_numbers_become_numbers(text: str, value: object) -> None:
 
 def test_printable_keeps_lines_and_tabs() -> None:
     assert printable("a\tb\r\nc\x1b[31m") == "a\tb\nc\N{REPLACEMENT CHARACTER}[31m"
+
+
+def test_rows_of_a_table_read_as_a_list_without_bars() -> None:
+    table = "Prices:\nWeapon | Cost |  | Weight\nLongsword | 15 gp | - | 3 lb\nPaid in full."
+    found = snip(table, ("longsword",), "en", 200)
+    assert found.text == "Prices: Weapon · Cost · Weight; Longsword · 15 gp · 3 lb; Paid in full."
+    assert marked(found) == ["Longsword"]
+    assert snip("Run\ncat a | sort\nnow", ("sort",), "en", 80).text == "Run cat a | sort now"

@@ -1,7 +1,5 @@
-"""Makes text and elements of blocks: headings with their path, paragraphs counted, places.
-
-Knows nothing of PDF beyond the blocks it is given.
-"""
+"""Turns blocks into text and elements: headings with their path, counted paragraphs, places. Knows
+nothing of PDF beyond the blocks."""
 
 from __future__ import annotations
 

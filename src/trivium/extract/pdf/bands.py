@@ -11,8 +11,8 @@ from trivium.extract.pdf.marks import Column, Fragment
 def find_bands(
     crossing: list[Fragment], others: list[Fragment], x: float
 ) -> list[tuple[float, float]]:
-    """Bands of the page that belong to no column. Two of them are one unless a line of a column
-    stands between: the rows of a wide table need not all cross the gutter."""
+    """Bands of the page that belong to no column. Two count as one unless a line of a column is
+    between them: the rows of a wide table need not all cross the gutter."""
     zones: list[tuple[float, float]] = []
     sides = column_sides(others, x) if others else (Column(0, x), Column(x, 2 * x))
     for fragment in sorted(crossing, key=lambda f: f.middle):
@@ -87,7 +87,7 @@ def _with_tail(
 def _parted(
     bottom: float, top: float, others: list[Fragment], x: float, sides: tuple[Column, Column]
 ) -> bool:
-    """Whether a line of a column stands between two bands, or too much white."""
+    """Whether a line of a column, or too much white space, is between two bands."""
     if top - bottom > 150:
         return True
     for fragment in others:

@@ -1,7 +1,5 @@
-"""What the characters of a page mean: ligatures, accents that stand alone, kinds of spaces.
-
-Knows nothing of words or lines.
-"""
+"""What a page's characters mean: ligatures, separate accents, kinds of spaces. Knows nothing of
+words or lines."""
 
 from __future__ import annotations
 

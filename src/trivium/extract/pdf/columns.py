@@ -1,7 +1,5 @@
-"""Finds the white between columns of prose, on a page and shared by a document's pages.
-
-Knows positions only, not what the text says.
-"""
+"""Finds the white space between columns of prose, on a page and shared by a document's pages. Knows
+positions only, not the text."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from itertools import accumulate
 
 from trivium.extract.pdf.marks import Fragment, Page
 
-MIN_SIDE = 0.15  # of the text's height must stand on either side of a gutter
+MIN_SIDE = 0.15  # of the text's height must be on each side of a gutter
 MAX_CROSSING = 0.6  # of the text's height may cross a gutter: a page half filled by a wide table
 PROSE = 9.0  # sizes of the font that a line of three columns is wide; figures have up to 6
 
@@ -25,8 +23,8 @@ class Gutter:
 def find_gutter(
     fragments: list[Fragment], narrowest: float = 60.0, *, nested: bool = True
 ) -> Gutter | None:
-    """Where white runs down between columns of prose; None when nothing says so. `nested`: beside
-    it there may be two columns more."""
+    """Where white space runs down between columns of prose; None if there is no sign of it.
+    `nested`: there may be two more columns beside it."""
     if len(fragments) < 8:
         return None
     left = min(f.left for f in fragments)
@@ -49,7 +47,7 @@ def find_gutter(
 
 
 def _coverage(fragments: list[Fragment], left: float, right: float) -> list[float]:
-    """For every point across, the height of the fragments that lie over it."""
+    """For every point across, the height of the fragments over it."""
     steps = [0.0] * (int(right - left) + 3)
     for fragment in fragments:
         steps[int(fragment.left - left)] += fragment.height

@@ -1,7 +1,5 @@
-"""Puts a document together from its pages: lines, blocks, headings, text, metadata.
-
-The recipe, top to bottom; each step has a file of its own. Knows nothing of where pages come from.
-"""
+"""Builds a document from its pages: lines, blocks, headings, text, metadata. The recipe, top to
+bottom; each step has its own file. Knows nothing of where pages come from."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Opens a PDF under limits and gives its pages one by one, with outline and information.
-
-Knows pdfium and its errors; nothing of what stands on a page.
-"""
+"""Opens a PDF under limits and gives its pages one by one, with outline and properties. Knows
+pdfium and its errors, nothing of a page's content."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ MAX_ASIDES = 40  # blocks between two halves: labels of a figure are many
 
 
 def join_flow(blocks: list[Block], typography: Typography) -> list[Block]:
-    """Blocks in order, each paragraph whole; what stood between its halves follows it."""
+    """Blocks in order, each paragraph whole; whatever was between its halves follows it."""
     joined: list[Block] = []
     opened: Block | None = None
     asides = 0
@@ -43,8 +43,8 @@ def join_flow(blocks: list[Block], typography: Typography) -> list[Block]:
 
 
 def lift_floats(blocks: list[Block]) -> list[Block]:
-    """Captions and their tables that stand among the references put before them: who leaves out
-    the bibliography must not lose them."""
+    """Moves captions and tables out of the list of references, before it: leaving out the
+    bibliography must not lose them."""
     lifted: list[Block] = []
     start: int | None = None
     for index, block in enumerate(blocks):
@@ -71,7 +71,7 @@ def _append(block: Block, more: Block, typography: Typography) -> None:
 
 
 def _below(block: Block, formula: Block) -> bool:
-    """Whether a formula stands in the column of the paragraph, right under it."""
+    """Whether a formula is in the paragraph's column, right below it."""
     last, first = block.lines[-1], formula.lines[0]
     return last.column is first.column and 0 < first.base - last.base < 5 * last.size
 

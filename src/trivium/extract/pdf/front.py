@@ -73,7 +73,7 @@ _OPENING = re.compile(
 
 
 def find_title(lines: list[Line], typography: Typography, declared: str) -> tuple[int, int]:
-    """The range of the first page's lines that are the title; empty when none stands out."""
+    """The range of the first page's lines that are the title; empty if none stands out."""
     page = first_page(lines)
     upper = [
         index
@@ -107,8 +107,8 @@ def find_title(lines: list[Line], typography: Typography, declared: str) -> tupl
 
 
 def identify(lines: list[Line], printed: str, declared: str) -> str:
-    """A title that tells this document from others of its kind; empty when its first page has
-    none. `printed` is what that page sets largest, `declared` what the file says of itself."""
+    """A title that identifies this document; empty if its first page has none. `printed`: the
+    largest text on that page; `declared`: the file's own title."""
     known = declared if is_title(declared) and not is_generic(declared) else ""
     if printed and not is_generic(printed) and not _COMPANY.search(printed):
         return printed
@@ -131,7 +131,7 @@ def first_heading(blocks: list[Block]) -> str:
 
 
 def is_generic(text: str) -> bool:
-    """Whether a title could stand on a thousand others: a form's name, an authority's, a date."""
+    """Whether a title could be on a thousand documents: a form's name, an authority's, a date."""
     words = re.findall(r"[^\W\d_][\w.’'-]*", clean(text).casefold())
     left = [w for w in words if w.rstrip(".") not in _FORM_WORDS]
     return not any(len(word) > 1 for word in left) or "anonymous" in words
@@ -177,7 +177,7 @@ def _goes_on(line: Line, above: Line) -> bool:
 
 
 def is_title(text: str) -> bool:
-    """Whether what a file calls its title is one: most name the program or the file."""
+    """Whether a file's own title is one: most name the program or the file."""
     return bool(text.strip()) and not _NO_TITLE.match(text.strip()) and len(text.split()) > 1
 
 
@@ -186,8 +186,8 @@ def title_text(lines: list[Line], typography: Typography) -> str:
 
 
 def front_matter(lines: list[Line], title_end: int) -> list[Line]:
-    """What a paper prints between its title and its abstract or first section; empty when the
-    first page has neither."""
+    """The text between a paper's title and its abstract or first section; empty if the first page
+    has neither."""
     page = [line for line in lines[title_end:] if line.page == lines[0].page] if title_end else []
     for index, line in enumerate(page[:60]):
         if _opens(line.text):
@@ -196,7 +196,7 @@ def front_matter(lines: list[Line], title_end: int) -> list[Line]:
 
 
 def clear_cover(blocks: list[Block], title: str) -> None:
-    """A cover is set like headings, but sections do not stand under the name of a form."""
+    """A cover is set like headings, but no section belongs under the name of a form."""
     for block in blocks:
         if block.page > blocks[0].page:
             return
@@ -205,7 +205,7 @@ def clear_cover(blocks: list[Block], title: str) -> None:
 
 
 def clear_front(blocks: list[Block]) -> None:
-    """Names and places under a title are set like headings: they are none."""
+    """Names and places under a title are set like headings, but aren't."""
     for index, block in enumerate(blocks[:40]):
         if block.page > 2:
             return

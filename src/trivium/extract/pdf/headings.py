@@ -1,7 +1,5 @@
-"""Recognises headings by numbering, type and place, and gives them levels.
-
-Knows nothing of what a section holds.
-"""
+"""Recognises headings by numbering, type and place, and gives them levels. Knows nothing of a
+section's content."""
 
 from __future__ import annotations
 
@@ -112,13 +110,13 @@ class HeadingRules:
             return spaced or line.bold or line.peak > LARGER * self._type.size
         if number.strip(".").isalpha():  # A plain "I think" is no section
             return False
-        # Plain type: only room above and a short line without a full stop speak for it.
+        # Plain type: the only signs are space above and a short line without a full stop.
         room = line.column.right - line.left
         short = line.right - line.left < 0.75 * room
         return spaced and short and not text.endswith(".") and len(text.split()) <= 10
 
     def _plain(self, line: Line, text: str, below: Line | None, *, spaced: bool) -> bool:
-        """Without a number it must look different, stand apart, and have text below it."""
+        """Without a number it must look different, be separate, and have text below it."""
         first = next(character for character in text if character.isalpha())
         if text[-1] in ".,;:-" or first.islower() or not self._distinct(line, text):
             return False
@@ -144,14 +142,14 @@ class HeadingRules:
         return caps or line.peak > LARGER * self._type.size
 
     def _spaced(self, line: Line, above: Line | None) -> bool:
-        """Whether more than a line's distance parts it from what stands above."""
+        """Whether more than a line's distance separates it from the text above."""
         if above is None or line.first or above.column is not line.column:
             return True
         size = min(above.size, self._type.size)
         return line.base - above.base > 1.12 * self._type.leading(size)
 
     def continues(self, line: Line, above: Line) -> bool:
-        """Whether a line goes on with the heading of the line above."""
+        """Whether a line continues the heading above it."""
         text = line.text
         same = (
             above.column is line.column

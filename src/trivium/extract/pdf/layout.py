@@ -17,7 +17,7 @@ NARROWEST = 0.2  # of the page: a column within a column is not narrower
 
 
 def fragments_of(page: Page) -> list[Fragment]:
-    """Neighbouring words of the file's order that stand beside each other on a line."""
+    """Words that follow each other in the file and are next to each other on a line."""
     fragments: list[Fragment] = []
     if not page.words:
         return fragments
@@ -127,7 +127,7 @@ def _regions(
 
 
 def _rows(fragments: list[Fragment]) -> list[list[Fragment]]:
-    """Fragments of one column grouped by the line they stand on, each row from left to right."""
+    """Fragments of one column, grouped by line, each row from left to right."""
     rows: list[tuple[float, float, list[Fragment]]] = []  # baseline, size
     # Rows by baseline: a page may have thousands.
     shelves: dict[int, list[tuple[float, float, list[Fragment]]]] = {}

@@ -1,7 +1,5 @@
-"""What the PDF reader speaks of on a page: words, fragments, lines, blocks. Data only.
-
-Coordinates are points from the top left corner of the page as a person sees it.
-"""
+"""The PDF reader's nouns for a page: words, fragments, lines, blocks. Data only. Coordinates are
+points from the top left corner of the page as a person sees it."""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ class Word:
     bottom: float
     base: float  # baseline
     style: Style
-    glued: bool = False  # no space stands before it
+    glued: bool = False  # no space before it
 
     @property
     def height(self) -> float:
@@ -58,7 +56,7 @@ class Word:
 
 @dataclass(slots=True)
 class Fragment:
-    """Words that stand beside each other without a wide gap: a line of a column, a cell."""
+    """Words next to each other without a wide gap: a line of a column, a cell."""
 
     words: list[Word]
     left: float = 0.0
@@ -149,7 +147,7 @@ class Line:
                 base = dominant([(w.base, len(w.text)) for w in words if w.style.size == size])
                 break
         self.base = base
-        # Fonts lie about their height: a highlight must cover the letters all the same.
+        # Fonts give wrong heights, but a highlight must cover the letters.
         self.top = min(self.top, self.base - 0.85 * self.size)
         self.bottom = max(self.bottom, self.base + 0.25 * self.size)
         self.text = clean(join_words(words))
@@ -197,7 +195,7 @@ class Block:
 
 @dataclass(slots=True)
 class Page:
-    """A page as read: its words in the order of the file, and what the file says of it."""
+    """A page as read: its words in the order of the file, and the file's data about it."""
 
     number: int  # from 1
     width: float

@@ -127,7 +127,7 @@ def _indents(lines: list[Line], start: int, at: int) -> bool:
 
 
 def _first_line_outdent(lines: list[Line], start: int, at: int) -> bool:
-    """Whether the first line merely stands out, as behind an initial, and the text runs on."""
+    """Whether only the first line is indented, as after an initial, and the text continues."""
     return not _END.search(lines[at - 1].text) and lines[at].text[:1].islower()
 
 

@@ -1,9 +1,9 @@
-"""Takes out what is printed on every page and belongs to none: running heads, page numbers,
-the line numbers of manuscripts under review. Knows nothing of columns.
+"""Removes what is printed on every page and belongs to none: running heads, page numbers, the line
+numbers of manuscripts under review. Knows nothing of columns.
 
-A line goes only when the same stands at the same place of enough pages, apart from the text and
-outside of tables; of words the first copy stays. In doubt everything stays: a head too many costs a
-search nothing, a lost row cannot be found.
+Removes a line only if the same line is at the same place on enough pages, separate from the text
+and outside tables; the first copy of words stays. If in doubt, everything stays: an extra head
+costs a search nothing, a lost row can't be found.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def drop_running(pages: list[tuple[Page, list[Fragment]]]) -> list[Parted]:
 
 
 class _Repetition:
-    """What stands at the same place of which pages."""
+    """Text at the same place, with its pages."""
 
     def __init__(self, outers: list[_Outer], pages: list[tuple[Page, list[Fragment]]]) -> None:
         self.count = len(pages)
@@ -222,7 +222,7 @@ def _is_running(
 
 
 def _same_place(a: Fragment, b: Fragment, *, words: bool) -> bool:
-    """Whether two stand at the same place across. Words may change sides from page to page."""
+    """Whether two are at the same place across. Words may change sides from page to page."""
     return words or (
         abs(a.left - b.left) < 8
         or abs(a.right - b.right) < 8

@@ -188,7 +188,7 @@ def _outcome(server: Server, caller: Caller, outcome: Outcome) -> OutcomeAnswer:
     )
 
 
-_NOT_MODIFIED = {304: {"description": "It is as `If-None-Match` says."}}
+_NOT_MODIFIED = {304: {"description": "Not changed since `If-None-Match`."}}
 
 
 @router.get(

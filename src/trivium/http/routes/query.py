@@ -38,8 +38,7 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
     """Answer a question from the documents, with citations for every statement. Without a language
     model the answer quotes the documents, and says so."""
     b, name = body, body.conversation
-    server.library.queries.note(b.question, None, 0.0, caller.id)
-    events = await server.read(
+    answered = await server.read(
         partial(
             server.library.ask_stream,
             b.question,
@@ -51,6 +50,7 @@ async def query(server: Here, caller: Reader, request: Request, body: QueryBody)
             depth=b.depth,
         )
     )
+    events = server.library.queries.answering(b.question, answered, caller.id)
 
     def work(tell: Tell) -> None:
         with closing(events):

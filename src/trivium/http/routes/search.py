@@ -28,7 +28,7 @@ async def search(server: Here, caller: Reader, body: SearchBody) -> Answered:
         within=caller.within(),
     )
     found = await server.read(call)
-    server.library.queries.note(" | ".join(body.query), found, found.took_ms, caller.id)
+    server.library.queries.note(found.query, found, caller.id)
     return Answered(answer(found, explain=body.explain))
 
 

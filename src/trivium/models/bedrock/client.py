@@ -63,7 +63,7 @@ class BedrockEndpoint(Endpoint):
         )
 
     def unprepared(self, reason: str) -> ModelRefused:
-        """boto3 lacks a region or credentials, or cannot make out what it was told."""
+        """boto3 has no region or credentials, or can't understand its settings."""
         return ModelRefused(
             f"Couldn't ask {self}: {self._clean(reason).rstrip('.')}.", fix=self._stranger()[1]
         )
@@ -95,7 +95,7 @@ class BedrockClient:
     def invoke(
         self, body: Mapping[str, Any], *, attempts: int = ATTEMPTS, patience: float | None = None
     ) -> Any:
-        """What the model answers to this, in its own form, as parsed JSON."""
+        """The model's answer in its own form, as parsed JSON."""
         content = encodable(json.dumps(body, ensure_ascii=False)).encode()
         asked = {
             "modelId": self.endpoint.model,

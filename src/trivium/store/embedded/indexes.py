@@ -104,7 +104,7 @@ class Indexes:
         if most is not None and most < generation.count:
             places = sorted(random.sample(places, most))
         if generation.count and generation.ids[-1] > self._feed.last_chunk():
-            raise IndexDamaged.of(VECTORS, "it holds a passage that never was")
+            raise IndexDamaged.of(VECTORS, "it has a passage that never existed")
         for some in slices(places, 1000):
             ids, rows = generation.rows_at(np.array(some, dtype=np.int64))
             true = self._feed.vectors_of(self._model, [int(i) for i in ids])

@@ -58,13 +58,13 @@ def open_memory(*, incoming: int | None = None) -> Backend:
 
 
 class MemoryUpkeep:
-    """There is little to look after: nothing is derived but the vocabulary."""
+    """Little to check: only the vocabulary is derived."""
 
     def __init__(self, held: Held) -> None:
         self._held = held
 
     def check_there(self) -> None:
-        """It is there as long as the process is."""
+        """It exists as long as the process does."""
 
     def health(self) -> Mapping[str, int]:
         entries = self._held.entries.values()

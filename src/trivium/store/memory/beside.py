@@ -1,7 +1,5 @@
-"""What the reference keeps beside documents: who may ask, what was said, which folders are
-followed, which sources are kept in step, the bytes of originals and of files that were sent in, who
-does what alone.
-"""
+"""Everything the reference stores besides documents: tokens, conversations, watched folders,
+sources, originals, uploads, leases."""
 
 from __future__ import annotations
 
@@ -282,7 +280,7 @@ class MemoryLeases:
 
 
 class MemoryShelf:
-    """Files in dictionaries, put into a folder for as long as someone looks at them."""
+    """Files in dictionaries, written to a folder while someone reads them."""
 
     def __init__(self) -> None:
         self._sets: dict[str, dict[str, bytes]] = {}  # by name, by path within

@@ -1,7 +1,5 @@
-"""The reference's jobs: tasks in a dictionary, counted whenever someone asks.
-
-Says nothing of rates: there is nobody to wait for it.
-"""
+"""The reference's jobs: tasks in a dictionary, counted on request. Has no rates: nobody waits for
+it."""
 
 from __future__ import annotations
 
@@ -98,7 +96,7 @@ class Books:
             self.set(job.id, state=JobState.FAILED if failed else JobState.DONE, ended_at=now())
 
     def forget_documents(self, gone: Set[int], uris: Set[str]) -> None:
-        """No job names documents that were removed. One that named nothing else goes."""
+        """No job names removed documents. Deletes jobs that named nothing else."""
         theirs = [t for t in self.tasks.values() if t.document in gone or t.uri in uris]
         over = [task for task in theirs if task.state not in _OPEN]
         self.drop(over)
@@ -408,5 +406,5 @@ class MemoryQueue:
 
 
 def _is_embedding(task: Task, states: Sequence[TaskState] = tuple(TaskState)) -> bool:
-    """Its document is there and lacks vectors: no source is needed for them."""
+    """Its document is stored and lacks vectors: that needs no source."""
     return task.step == Step.EMBED and task.document is not None and task.state in states

@@ -1,4 +1,4 @@
-"""The reference's vectors, and how it comes to those of another model."""
+"""The reference's vectors, and the change to another model's."""
 
 from __future__ import annotations
 

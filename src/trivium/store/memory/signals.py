@@ -64,11 +64,11 @@ class MemorySignals(PlannedSignals):
 
 @dataclass(frozen=True, slots=True)
 class _MemoryPostings:
-    """What is there for one caller. Every number of the word signals comes from it."""
+    """What one caller may see. Every number of the word signals comes from it."""
 
     all_held: Held
     entries: Mapping[ChunkId, Entry]
-    passing: Mapping[ChunkId, Entry]  # those that the filter lets through
+    passing: Mapping[ChunkId, Entry]  # those that pass the filter
     vocabulary: Vocabulary
     languages: list[str]
     plans: dict[str, PlannedWord] = field(default_factory=dict)

@@ -121,20 +121,20 @@ class CitusNodes:
                     "The database has no extension Citus.",
                     fix="Install Citus on every node, then let a superuser run in this database:"
                     " CREATE EXTENSION citus;",
-                    on_page="Whoever runs the database must install Citus.",
+                    on_page="Ask the person who runs the database to install Citus.",
                 )
             if setting(connection, NEXT_MODEL):
                 raise LibraryBusy(
-                    "Another model's vectors are being made.",
+                    "The library is changing to another model.",
                     fix="Wait until `trivium reembed` has finished, or stop it.",
                     on_page="Wait until the change of the model has finished.",
                 )
         found = self.spread()
         if not found.nodes:
             raise DatabaseUnsuitable(
-                "Citus knows no node that keeps rows.",
+                "Citus has no nodes for rows.",
                 fix="Add each one on the coordinator: SELECT citus_add_node('HOST', 5432);",
-                on_page="Whoever runs the database must add nodes.",
+                on_page="Ask the person who runs the database to add nodes.",
             )
         return found
 

@@ -1,8 +1,7 @@
-"""Who is there: which chunks are active, which document each belongs to, who passes a filter.
+"""Which chunks are active, which document each belongs to, and which pass a filter.
 
 Arrays by id, so that a search decides about a million chunks in a millisecond. SQL decides what
-passes; this only remembers it, and re-asks for nothing but what changed. Knows nothing of words
-or vectors.
+passes; this caches it, and asks again only for what changed. Knows nothing of words or vectors.
 """
 
 from __future__ import annotations
@@ -86,8 +85,7 @@ class Allowed:
 
 @dataclass(slots=True)
 class Passing:
-    """Remembers, for the last filters asked, which documents pass. Not thread-safe: whoever has it
-    calls it under a lock."""
+    """Caches which documents pass the last few filters. Not thread-safe: call it under a lock."""
 
     feed: Feed
     _known: OrderedDict[Where, tuple[int, NDArray[np.bool_]]] = field(default_factory=OrderedDict)

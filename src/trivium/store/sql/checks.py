@@ -64,7 +64,7 @@ _HASH_LENGTH = 32  # of what was embedded; others come from stores' own tests
 
 @dataclass(frozen=True, slots=True)
 class Rotten:
-    """One passage that is not what it was, and the text that it should have, if anything tells."""
+    """A changed passage, and the text that it should have, if known."""
 
     chunk: ChunkId
     document: DocumentId
@@ -95,7 +95,7 @@ class Checks:
         for keys in self._keys(table):
             try:
                 bad = [key for key, row in self._rows(table, keys) if not is_sound(table, row)]
-            except LibraryDamaged:  # one that can't be read must not hide the others
+            except LibraryDamaged:  # an unreadable one must not hide the others
                 bad = [key for key in keys if not self._is_sound(table, key)]
             for key in bad:
                 yield Unsound(table, key, self._concerned(table, key))
@@ -139,9 +139,9 @@ class Checks:
             return tuple(sorted(connection.scalars(query)))
 
     def mend_rows(self, bad: Sequence[Unsound], vectors: Mapping[str, bytes]) -> list[Unsound]:
-        """Put rows right where something tells what they held: of a document's row the active
-        interpretation's, and the other way round; of a vector the index, whose rows are given by
-        hash. Other vectors are deleted, since they can be made again. Those mended come back."""
+        """Repair rows that have a good copy: a document's row from its active interpretation, and
+        the other way round; a vector from the index, whose rows are given by hash. Deletes other
+        vectors, since they can be computed again. Returns the repaired rows."""
         return [one for one in bad if self._mend_row(one, vectors)]
 
     def _mend_row(self, one: Unsound, vectors: Mapping[str, bytes]) -> bool:
@@ -172,7 +172,7 @@ class Checks:
             )
 
     def write_checksums(self) -> int:
-        """Give one to each row that has none, as it is now. How many there were comes back."""
+        """Add a checksum to each row that has none, as it is now. Returns how many there were."""
         done = 0
         for table in CHECKED:
             for keys in self._keys(table):
@@ -186,8 +186,8 @@ class Checks:
         return done
 
     def rotten(self, hash_of: Callable[[str], str]) -> list[Rotten]:
-        """Every passage, active or not, held against the hash of what was embedded and against the
-        text that it is a part of: what two of the three agree on is right."""
+        """Compare every passage, active or not, with the hash of its embedded text and with its
+        document's text: what two of the three agree on is right."""
         found: list[Rotten] = []
         last = 0
         ids = select(chunks.c.id, chunks.c.document).order_by(chunks.c.id).limit(_BATCH)
@@ -199,7 +199,7 @@ class Checks:
             last = batch[-1].id
             try:
                 found += self._rotten([row.id for row in batch], hash_of)
-            except LibraryDamaged:  # one that cannot even be read must not hide the others
+            except LibraryDamaged:  # an unreadable one must not hide the others
                 for row in batch:
                     try:
                         found += self._rotten([row.id], hash_of)
@@ -222,7 +222,7 @@ class Checks:
         return (rotten for row in rows if (rotten := _judged(row, hash_of)) is not None)
 
     def mend(self, rotten: Sequence[Rotten]) -> None:
-        """Give these the text that they should have. Those of which nothing tells it stay."""
+        """Restore the text of these passages. Those whose text is unknown stay."""
         with self._engine.begin() as connection, _leniently(connection):
             for one in rotten:
                 if one.text is None:
@@ -369,7 +369,7 @@ def _take_over(connection: Connection, one: Unsound) -> bool:
 
 
 def _judged(row: RowMapping, hash_of: Callable[[str], str]) -> Rotten | None:
-    """What is wrong with a chunk's row, joined to its interpretation's."""
+    """The problem of a chunk's row, joined to its interpretation's."""
 
     def fits(text: str) -> bool:
         values: dict[str, Any] = {**row, "text": text}

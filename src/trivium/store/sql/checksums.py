@@ -18,8 +18,8 @@ from trivium.store.sql.tables import chunks, documents, embeddings, interpretati
 
 Row = Mapping[str, Any] | RowMapping
 CHECKSUM = "checksum"
-# Left out are columns that change while a row stays what it is, and the sketch, which is derived.
-# `contradictions` covers states, and SQLite's integrity check whatever has an index.
+# Leaves out columns that change while the row stays the same, and the sketch, which is derived.
+# `contradictions` covers states, and SQLite's integrity check everything with an index.
 _LEFT_OUT = {
     documents: {"interpretation", "changed", CHECKSUM},
     interpretations: {"state", "retired_at", "sketch", CHECKSUM},
@@ -46,8 +46,8 @@ def is_sound(table: Table, row: Row) -> bool:
 
 
 def changed_checksum(table: Table, row: Row, values: Mapping[str, Any]) -> int:
-    """Of a row that gets new values. One that had rotted keeps its old checksum, so that the change
-    doesn't vouch for the rest of it."""
+    """The checksum of a row with new values. A damaged row keeps its old checksum, so that the
+    change doesn't vouch for the rest of it."""
     new: dict[str, Any] = {**row, **values}
     if is_sound(table, row) or values.keys() >= {*_COVERED[table]}:
         return checksum(table, new)

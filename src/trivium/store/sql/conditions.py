@@ -63,8 +63,7 @@ def visible_then(where: Where) -> ColumnElement[bool]:
 
 
 def label_held(label: ColumnElement[Any], where: Where) -> ColumnElement[bool]:
-    """Whether who asks holds this label. One that is not known is held by nobody but those who
-    hold all."""
+    """Whether the caller has this label. An unknown one needs all labels."""
     if where.audiences is None:
         return true()
     return label.in_(sorted(where.audiences | {EVERYONE}))

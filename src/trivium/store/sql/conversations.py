@@ -1,8 +1,8 @@
-"""Conversations in SQL: questions and answers that a library keeps because it was asked to.
+"""Conversations in SQL: saved questions and answers.
 
-A turn is seen by those who hold every audience it was asked with and may see every document it was
-made from; it goes with the first of these that is removed. Needs no writer's lock: no index knows
-of it, and the database itself lets one write after the other.
+Callers see a turn if they have every audience it was asked with and may see every document it was
+made from; it is deleted with the first of these documents. Needs no writer's lock: no index knows
+of it, and the database orders writes itself.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class SqlConversations:
 
 
 def forget_turns_of(connection: Connection, gone: Sequence[DocumentId]) -> None:
-    """What was said on the ground of documents that are being removed."""
+    """Deletes the turns made from documents that are being removed."""
     for some in slices(gone):
         about = select(turn_documents.c.turn).where(turn_documents.c.document.in_(some))
         connection.execute(delete(turns).where(turns.c.id.in_(about)))

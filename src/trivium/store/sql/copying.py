@@ -1,7 +1,7 @@
-"""Copies a library's rows from one database to another: ids, history and jobs stay what they are.
+"""Copies a library's rows from one database to another: ids, history and jobs stay the same.
 
-Rows go in the order of their keys, so that a copy that was broken off goes on where it stopped.
-What is derived is not copied. Knows nothing of which databases they are.
+Rows go in the order of their keys, so that an interrupted copy continues where it stopped. Derived
+data isn't copied. Knows nothing of which databases they are.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from trivium.store.sql.tables import (
 ROWS = 2_000  # in one transaction
 Copied = Callable[[str, int, int], None]  # table, rows done, of how many
 
-# What others refer to comes first. `settings` and `counters` are last: whoever finds them knows
-# that everything else is there.
+# Referenced tables come first. `settings` and `counters` are last: if they are there, everything
+# else is.
 TABLES: tuple[Table, ...] = (
     collections, watched_folders, sources, source_failures, query_log, alerts, alert_hits,
     access_tokens, turns, turn_documents, documents, names, fields,
@@ -51,7 +51,7 @@ LAST: tuple[Table, ...] = (counters, settings)
 
 
 def key_of(table: Table) -> list[Column[Any]]:
-    """What orders a table's rows and tells them apart."""
+    """The columns that order a table's rows and identify them."""
     return list(table.primary_key.columns) or list(table.columns)
 
 
@@ -82,7 +82,7 @@ def copy_table(
     total = count(source, table)
     done = count(target, table)
     last = None
-    if not table.primary_key.columns:  # `fields`: nothing tells where it stopped
+    if not table.primary_key.columns:  # `fields`: nothing shows where it stopped
         target.execute(table.delete())
         done = 0
     elif done:

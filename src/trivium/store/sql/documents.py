@@ -1,7 +1,5 @@
-"""The registry as it is read: which documents there are, what they are called, say and said.
-
-Every method sees one state of the database. Knows nothing of which database that is.
-"""
+"""Reads the registry: documents, their names, texts and history. Every method sees one state of the
+database. Knows nothing of which database that is."""
 
 from __future__ import annotations
 
@@ -280,9 +278,9 @@ def _numbered(number: int | None) -> ColumnElement[bool]:
 
 
 def _near(connection: Connection, ids: Sequence[DocumentId], where: Where) -> set[DocumentId]:
-    """These, and those that share enough keys with one of them. Of a key only the first few
-    documents are looked at, by the order of its index, so that a text costs much the same however
-    many have a sentence in common with it: 500 of them take 50 ms among 100,000. The first few that
+    """These documents, and those that share enough keys with one of them. Looks only at the first
+    few documents of a key, by the order of its index, so that a text costs much the same however
+    many share a sentence with it: 500 of them take 50 ms among 100,000. Takes the first few that
     the caller may see, or hidden ones could take their places."""
     known, counted = shingles.alias("known"), shingles.alias("counted")
     seen: ColumnElement[bool] = true()

@@ -1,6 +1,5 @@
-"""What the derived indexes of a folder ask of the database: what changed, what they lack, what they
-hold beyond it. Nobody else needs it, so it is no part of the shared registry.
-"""
+"""What the derived indexes of a folder need from the database: what changed, what they lack, what
+they have too much. Nothing else needs it, so it isn't part of the shared registry."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ class Serving:
     """Whose vectors are indexed."""
 
     model: str
-    next_model: str  # whose are made beside those, if any
+    next_model: str  # the model being changed to, if any
     dimensions: int
 
 
@@ -169,8 +168,8 @@ class Feed:
             after = rows[-1].id
 
     def vectors_of(self, model: str, ids: Sequence[ChunkId]) -> dict[ChunkId, bytes]:
-        """The stored vectors of these chunks, active or not, as they lie in the database, except
-        those that have rotted there: they say nothing about an index."""
+        """The stored vectors of these chunks, active or not, as in the database, except damaged
+        ones: they say nothing about an index."""
         found: dict[ChunkId, bytes] = {}
         with self.engine.connect() as connection:
             for some in slices(ids):
@@ -185,7 +184,7 @@ class Feed:
         return found
 
     def searched_texts(self, ids: Sequence[ChunkId]) -> list[IndexedChunk]:
-        """What the word signals look at of these chunks, active or not; without vectors."""
+        """The text of these chunks for the word signals, active or not; without vectors."""
         found: list[IndexedChunk] = []
         with self.engine.connect() as connection:
             for some in slices(ids):

@@ -1,4 +1,4 @@
-"""The tables of jobs and their tasks, beside those of the registry: one transaction spans both."""
+"""The tables of jobs and their tasks, in the registry's database: one transaction covers both."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ tasks = Table(
     Column("step", Bytewise, nullable=False),
     Column("fate", Bytewise, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("anew", Boolean, nullable=False),  # look at what it holds within, though it is known
+    Column("anew", Boolean, nullable=False),  # look at the files inside it, though it is known
     Column("code", Bytewise, nullable=False),
     Column("message", Text, nullable=False),
     Column("document", _Id),

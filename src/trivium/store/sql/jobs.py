@@ -1,7 +1,7 @@
-"""Jobs as people see and steer them: looked at, cancelled, tried again, forgotten.
+"""Jobs as people see and control them: list, cancel, retry, clear.
 
-Works from any process at any time; whoever works on a job notices at its next document. Every
-public method is one transaction. Knows nothing of how a task is worked on.
+Works from any process at any time; the worker notices at its next document. Every public method is
+one transaction. Knows nothing of how a task runs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from trivium.work import (
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 _OVER = (TaskState.DONE, TaskState.FAILED, TaskState.CANCELLED)
 _ENDED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
-_DEEPEST = 4  # tasks from one that a source offers down to what lies within it
+_DEEPEST = 4  # tasks from an offered file down to the files inside it
 
 
 class SqlJobs:
@@ -83,7 +83,8 @@ class SqlJobs:
             return [task_of(row) for row in connection.execute(query)]
 
     def keys(self, kind: str) -> list[bytes]:
-        """Of what such jobs were offered, unless all of it is done: it may be tried again."""
+        """Keys of everything that unfinished or failed jobs of this kind were offered: it may be
+        tried again."""
         query = select(tasks.c.key).join(jobs, tasks.c.job == jobs.c.id)
         open_ = (jobs.c.kind == kind) & (jobs.c.state != JobState.DONE) & (tasks.c.parent == 0)
         with self._engine.connect() as connection:
@@ -126,9 +127,8 @@ class SqlJobs:
         return True
 
     def retry(self, job: JobId, task: TaskId | None = None) -> int:
-        """Let the failed tasks of a job, or one of them, wait again, and of a cancelled job those
-        that were cancelled; how many comes back. What cannot be had again from its source, because
-        that was another process, is left as it is."""
+        """Queue the failed tasks of a job again, or one of them, and the cancelled ones of a
+        cancelled job; returns how many. Skips tasks whose source was another process."""
         with self._engine.begin() as connection:
             row = connection.execute(select(jobs).where(jobs.c.id == job)).first()
             if row is None:
@@ -169,7 +169,8 @@ def trim(connection: Connection) -> None:
 
 
 def forget_documents(connection: Connection, gone: Sequence[int], uris: Sequence[str]) -> None:
-    """Part of removing documents: no job names them any more. One that named nothing else goes."""
+    """Part of removing documents: no job names them any more. Deletes jobs that named nothing
+    else."""
     touched: set[JobId] = set()
     for column, values in ((tasks.c.document, gone), (tasks.c.uri, uris)):
         for some in slices(values):
@@ -236,7 +237,7 @@ def _requeue(connection: Connection, job: JobId) -> int:
 
 
 def _is_embedding(row: Any) -> bool:
-    """Its document is there and lacks vectors: no source is needed for them."""
+    """Its document is stored and lacks vectors: that needs no source."""
     return bool(row.step == Step.EMBED and row.document is not None)
 
 
@@ -250,7 +251,7 @@ def _root(connection: Connection, task: TaskId) -> TaskId:
 
 
 def _forget_within(connection: Connection, roots: Iterable[TaskId]) -> None:
-    """Drop the tasks of what lies within these: they are offered again with what holds them."""
+    """Delete the tasks of files inside these: they are offered again with their container."""
     level = list(roots)
     while level:
         below: list[TaskId] = []

@@ -1,7 +1,7 @@
-"""Which model's vectors serve, which are being made beside them, and the switch between the two.
+"""Which model's vectors answer searches, which are being computed, and the switch between the two.
 
-Making vectors beside needs no writer's lock: rows are only added, and those that no chunk needs any
-more, or that are not wanted any more, go again in the same transaction.
+Computing vectors needs no writer's lock: it only adds rows, and deletes unneeded ones in the same
+transaction.
 """
 
 from __future__ import annotations
@@ -61,15 +61,14 @@ class EmbeddingElsewhere(Exception):
 
 
 class VectorIndex(Protocol):
-    """What a store derives from the vectors that are kept here. PostgreSQL's own index follows by
-    itself; files beside a database do not."""
+    """A store's index over these vectors. PostgreSQL's own index updates itself; files don't."""
 
     def holds_all(self) -> bool:
         """Whether every active chunk is in the index of the model that serves."""
         ...
 
     def held(self) -> int:
-        """How many active chunks are in it."""
+        """How many active chunks it has."""
         ...
 
     def catch_up(self) -> None:
@@ -77,11 +76,11 @@ class VectorIndex(Protocol):
         ...
 
     def prepare(self, model: str, dimensions: int) -> None:
-        """Index what is embedded by a model that does not serve yet."""
+        """Index the vectors of a model that isn't in use yet."""
         ...
 
     def finish(self, model: str, dimensions: int) -> ChunkId:
-        """The same, to the last vector, while nobody else writes; the highest id in it."""
+        """The same, to the last vector, while nobody else writes; returns the highest id in it."""
         ...
 
     def switched(self) -> None:
@@ -118,7 +117,7 @@ class SqlModels:
         return _manifest(self._engine)
 
     def describe(self, model: str, told: Mapping[str, str]) -> None:
-        """Keep how to load the model of the vectors. Writes only what is not there."""
+        """Store how to load the vectors' model. Writes only if it is missing."""
         described = _described(model, told)
         with self._engine.begin() as connection:
             if setting(connection, MODEL_SETTINGS) != described:
@@ -272,7 +271,7 @@ class SqlModels:
             _forget_next(connection)
 
     def abandon(self) -> None:
-        """The vectors that serve go on doing so; those made beside them go."""
+        """The vectors in use stay; the others are deleted."""
         with self._engine.begin() as connection:
             _forget_next(connection)
         drop_unneeded(self._engine)
@@ -282,7 +281,7 @@ class SqlModels:
         self._index.drop_others()
 
     def _dimensions(self, model: str) -> int:
-        """0 where there is no vector of it."""
+        """0 if it has no vector."""
         query = select(embeddings.c.vector).where(embeddings.c.model == model).limit(1)
         with self._engine.connect() as connection:
             return len(connection.scalar(query) or b"") // STORED.itemsize
@@ -298,7 +297,7 @@ def _forget_next(connection: Connection) -> None:
 
 
 def _told(described: str | None, model: str) -> dict[str, str]:
-    """How to load this model, where that is what was described."""
+    """How to load this model, if that is stored."""
     held = json.loads(described) if described else {}
     return dict(held["settings"]) if held.get("model") == model else {}
 

@@ -1,7 +1,7 @@
-"""What documents are called and how they are labelled: named once more, renamed, forgotten.
+"""Names and labels of documents: add a name, rename, forget.
 
-A document's first name stands in its row, the others both there (to be read with it) and in the
-table `names` (to be looked up).
+A document's first name is in its row, the others both there (to be read with it) and in the table
+`names` (to be looked up).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from trivium.store.sql.tables import collections, documents, fields, interpretat
 from trivium.store.where import comparable_text, name_of
 from trivium.types import Document, DocumentId, Metadata
 
-_AFTER_WITHIN = WITHIN[:-1] + chr(ord(WITHIN[-1]) + 1)  # sorts behind whatever lies within
+_AFTER_WITHIN = WITHIN[:-1] + chr(ord(WITHIN[-1]) + 1)  # sorts after every file inside it
 
 # Asked for every few files of an `add`: built once, `find` takes .2 ms and not 1.3.
 _is_there = documents.c.interpretation > 0
@@ -170,7 +170,7 @@ def locked(connection: Connection, found: Iterable[Document]) -> list[Document]:
 
 
 def set_names(connection: Connection, document: Document, uris: list[str]) -> None:
-    """What a document is called from now on; searches by name notice."""
+    """Rename a document; searches by name notice."""
     changed = take(connection, "sequence", 1).start
     ours = documents.c.id == document.id
     connection.execute(delete(names).where(names.c.document == document.id))
@@ -194,7 +194,7 @@ def insert_names(
 
 
 def within(connection: Connection, uri: str, collection: str) -> list[Document]:
-    """The documents that lie within this file, by id."""
+    """The documents inside this file, by id."""
 
     def inside(table: Any) -> ColumnElement[bool]:
         return and_(

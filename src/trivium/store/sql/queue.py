@@ -1,8 +1,8 @@
-"""The queue that workers work off: tasks are offered, claimed, and end with their document.
+"""The queue that workers process: tasks are offered, claimed, and end with their document.
 
-It lies in the registry's own database, so that the end of a task and the switch to its document are
-one transaction (`end_tasks` is called from there). A task that is worked on belongs to a worker,
-and comes back when that one's lease has ended. Knows nothing of what a task asks for.
+It is in the registry's own database, so that ending a task and activating its document are one
+transaction (which calls `end_tasks`). A running task belongs to a worker, and comes back when that
+worker's lease ends. Knows nothing of what a task asks for.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class SqlQueue:
         losses: int = MOST_LOST,
         listening: Callable[[Callable[[], None]], AbstractContextManager[None]] | None = None,
     ) -> None:
-        """`most`: tasks that a worker may claim at once, where others want some too. `losses`:
-        workers that may end while they have a task, before it is set aside."""
+        """`most`: tasks that a worker may claim at once if others want some too. `losses`: workers
+        that may die with a task before it is set aside."""
         self._engine = engine
         self._losses = losses
         self._leases = leases
@@ -134,23 +134,23 @@ class SqlQueue:
             return [job_of(row) for row in connection.execute(left)]
 
     def _dead(self, connection: Connection) -> set[str]:
-        """Those of the workers with a task, or at a job, that are not at it any more. Whoever comes
-        after this look is not among them: a lease is taken before a task."""
+        """Workers with a task or job that are no longer running. A new worker is never among them:
+        it takes a lease before a task."""
         of_tasks = select(tasks.c.worker).where(tasks.c.state == TaskState.WORKING)
         of_jobs = select(jobs.c.worker).where(jobs.c.state.in_(UNFINISHED))
         known = set(connection.scalars(union(of_tasks, of_jobs)))
         return {one for one in known if not one or not self._leases.is_held(worker_lease(one))}
 
     def claim(self, worker: str, limit: int, before: tuple[int, JobId] | None = None) -> list[Task]:
-        """The next tasks of the job that comes first, by priority, then by age. `before`: only of
-        jobs that come before this priority and number. One that was lost before comes alone: if
-        the worker ends again, it is known what it had."""
+        """The next tasks of the first job, by priority, then by age. `before`: only of jobs ahead
+        of this priority and number. A task that was lost before comes alone: if the worker dies
+        again, we know which one it had."""
         limit = min(limit, self._most or limit)
         with self._engine.begin() as connection:
             for job in _in_order(connection, before):
                 mine = (tasks.c.job == job) & (tasks.c.state == TaskState.WAITING)
                 query = select(tasks.c.id, tasks.c.lost).where(mine).order_by(tasks.c.id)
-                # Where others claim at the same time, each gets tasks of its own.
+                # If others claim at the same time, each gets different tasks.
                 query = query.limit(limit).with_for_update(skip_locked=True)
                 found = connection.execute(query).all()
                 if found:
@@ -181,7 +181,7 @@ class SqlQueue:
             _close_ended(connection, [job])
 
     def abandon(self, job: JobId) -> None:
-        """The process that alone knew its documents does not go on with it."""
+        """The only process that knew its documents has stopped."""
         with self._engine.begin() as connection:
             open_ = (jobs.c.id == job) & jobs.c.state.in_(UNFINISHED)
             if connection.execute(select(jobs.c.id).where(open_)).first():
@@ -198,7 +198,7 @@ class SqlQueue:
                 end_tasks(connection, ends)
 
     def end_again(self, ends: Sequence[TaskEnd]) -> None:
-        """Tasks that failed, or are worked on, have come to a good end after all."""
+        """Mark tasks that failed, or are in progress, as done after all."""
         with self._engine.begin() as connection:
             for some in slices([end.task for end in ends]):
                 reopen(connection, tasks.c.id.in_(some) & (tasks.c.state == TaskState.FAILED))
@@ -238,8 +238,8 @@ class SqlQueue:
     # --- a change of the model: it has no tasks, what it is made of are passages
 
     def begin_reembed(self, model: str, told: Mapping[str, str]) -> Job:
-        """The job that is to come to this model: the one that was begun, or a new one. Whatever
-        was begun for another has been given up. `told`: how to load the model."""
+        """The job that changes to this model: the unfinished one, or a new one. A change to another
+        model has been cancelled. `told`: how to load the model."""
         mine = (jobs.c.kind == REEMBED) & jobs.c.state.in_(UNFINISHED)
         what = f"embed again with {model}"
         with self._engine.begin() as connection:
@@ -277,7 +277,8 @@ class SqlQueue:
             connection.execute(update(jobs).where(jobs.c.id == job).values(**counts))
 
     def leave(self, job: JobId, state: JobState, note: str = "") -> None:
-        """This process is done with it; queued: another goes on. Not where someone ended it."""
+        """This process is done with the job; `queued`: another one continues. Not if someone ended
+        it."""
         ended = {"ended_at": now(), "complete": True} if state.has_ended else {}
         values = {"state": state, "notes": [note] if note else [], **ended}
         with self._engine.begin() as connection:
@@ -321,7 +322,7 @@ def not_theirs(connection: Connection, ends: Sequence[TaskEnd]) -> set[TaskId]:
 
 
 def end_tasks(connection: Connection, ends: Sequence[TaskEnd]) -> None:
-    """Part of a transaction that does what the tasks asked for."""
+    """Part of the transaction that does what the tasks asked for."""
     lost = not_theirs(connection, ends)
     ends = [end for end in ends if end.task not in lost]
     if not ends:
@@ -447,7 +448,7 @@ def _interrupt(connection: Connection, job: JobId) -> None:
 
 
 def _drop_cancelled(connection: Connection, dead: Set[str]) -> None:
-    """What a worker had in its hands when its job was cancelled and it died."""
+    """Tasks that a worker had when its job was cancelled and it died."""
     query = (
         select(tasks.c.id)
         .join(jobs, tasks.c.job == jobs.c.id)

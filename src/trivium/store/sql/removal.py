@@ -1,8 +1,8 @@
-"""How documents and old interpretations leave the registry, with everything that hangs on them.
+"""Removes documents and old interpretations with everything that belongs to them.
 
-Rows go by cascade (interpretations, chunks, metadata, names), and what was said in conversations
-on the ground of a document goes with it. Vectors that no chunk uses any more are freed here, and
-the originals that nothing refers to any more come back to be deleted.
+Rows go by cascade (interpretations, chunks, metadata, names), and so do turns of conversations made
+from a document. Frees vectors that no chunk uses any more, and returns the originals that nothing
+refers to, to be deleted.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from trivium.text.nearness import sketch
 from trivium.text.values import clean_metadata
 from trivium.types import Box, Chunk, Document, Metadata, MetaValue, Place, Processed
 
-# What a new active interpretation sets on its document's row.
+# Columns of a document's row that a new active interpretation sets.
 DOCUMENT_COLUMNS = (
     "id", "uri", "title", "collection", "category", "audience", "media_type", "language",
     "content_hash", "size", "interpretation", "fingerprint", "chunks", "added_at", "updated_at",
@@ -75,7 +75,7 @@ def interpretation_of(row: RowMapping) -> Interpretation:
 
 
 def name_values(uris: Sequence[str]) -> dict[str, Any]:
-    """What a document is called, of its row: the first name, and the others."""
+    """A document's names from its row: the first name, and the others."""
     first, *others = uris
     return {"uri": first, "name": comparable_text(name_of(first)), "names": others}
 
@@ -144,7 +144,7 @@ def chunk_values(chunk: Chunk, embedding: str) -> dict[str, Any]:
 
 
 def _place_values(place: Place) -> dict[str, Any]:
-    """Only what is known: most places are empty or a page."""
+    """Only known fields: most places are empty or a page."""
     if place == _NOWHERE:
         return {}
     told = {name: value for name, value in asdict(place).items() if value}

@@ -1,4 +1,4 @@
-"""Which format a library's database has, and how it comes to today's."""
+"""The format of a library's database, and the steps to today's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def schema_of(engine: Engine) -> int:
 
 
 def migrate(engine: Engine) -> None:
-    """Each step is a transaction of its own."""
+    """Each step is its own transaction."""
     found = schema_of(engine)
     for number, step in enumerate(MIGRATIONS[found:], start=found + 1):
         with engine.begin() as connection:

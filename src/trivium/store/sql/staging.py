@@ -115,11 +115,11 @@ class Stage:
     points: tuple[SyncPoint, ...] = ()  # how far sources are synced once these are there
 
 
-Take: TypeAlias = Callable[[str, int], range]  # the next so many numbers of a counter
+Take: TypeAlias = Callable[[str, int], range]  # the next numbers of a counter
 
 
 class Staging:
-    """Each step a transaction of its own, for stores that bring indexes up to date in between."""
+    """Each step is its own transaction, for stores that update indexes in between."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -139,7 +139,7 @@ class Staging:
             return activate(connection, staged, wanted, ends, points)
 
     def discard(self) -> None:
-        """Forget what a writer that died had staged. Its leftovers stay until indexes drop them."""
+        """Delete rows that a dead writer staged. Its leftovers stay until indexes drop them."""
         with self._engine.begin() as connection:
             connection.execute(delete(interpretations).where(STAGED))
             connection.execute(delete(documents).where(UNBORN))
@@ -150,8 +150,8 @@ class Staging:
 
 
 def stage(connection: Connection, batch: Sequence[Processed], model: str, ids: Take) -> Stage:
-    """Write interpretations that nobody sees yet. Stops before one that would change a document a
-    second time."""
+    """Write interpretations, still hidden. Stops before one that would change a document a second
+    time."""
     plan = _Plan(connection, batch)
     for processed in batch:
         if not plan.settle(processed):
@@ -214,7 +214,7 @@ def stage_restored(connection: Connection, document: DocumentId, number: int, id
 
 
 class _Plan:
-    """Which document each of a batch is, one after the other, as if each were put alone."""
+    """Which document each of a batch is, in order, as if each were put alone."""
 
     def __init__(self, connection: Connection, batch: Sequence[Processed]) -> None:
         self.new: list[tuple[Processed, Document, bool]] = []  # as it becomes; is it its first?

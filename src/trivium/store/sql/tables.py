@@ -1,7 +1,5 @@
-"""The tables of a library, for SQLite and PostgreSQL alike. `migrations` are the steps to them.
-
-Knows the shape of the data and nothing of what is done with it.
-"""
+"""The tables of a library, for SQLite and PostgreSQL. `migrations` are the steps to them. Knows the
+shape of the data, not what is done with it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Vectors by what was embedded: kept once, however many chunks share them, and freed with the last.
-
-Functions over a connection, for whoever changes chunks in the same transaction; and what reads the
-vectors of chunks.
-"""
+"""Vectors by the hash of the embedded text: stored once, however many chunks share them, and
+deleted with the last. Functions over a connection, for callers that change chunks in the same
+transaction, or read vectors of chunks."""
 
 from __future__ import annotations
 
@@ -73,8 +71,8 @@ def keep_all(connection: Connection, batch: Sequence[Processed], model: str) -> 
 
 
 def keep_rows(connection: Connection, table: Table, model: str, held: Mapping[str, bytes]) -> None:
-    """Those that are not there. Several processes may keep the same: each in the same order, so
-    that none waits in a circle."""
+    """Add missing vectors. Several processes may add the same ones: each in the same order, so that
+    none waits in a circle."""
     have = present(connection, table, model, list(held))
     rows = [
         {"model": model, "hash": hash_, _HELD[table]: held[hash_]}
@@ -85,7 +83,7 @@ def keep_rows(connection: Connection, table: Table, model: str, held: Mapping[st
 
 
 def free_vectors(connection: Connection, hashes: Sequence[str]) -> None:
-    """Delete those that no chunk, active or retired, refers to any more."""
+    """Delete vectors that no chunk, active or retired, refers to any more."""
     for some in slices(hashes):
         kept = select(chunks.c.embedding).where(chunks.c.embedding.in_(some))
         for table in (embeddings, token_vectors):
@@ -151,7 +149,7 @@ def _hashes_by_id(where: Where) -> Select[Any]:
 def stored(
     connection: Connection, table: Table, model: str, hashes: Collection[str]
 ) -> dict[str, bytes]:
-    """The rows of a model by hash, as they lie in the database."""
+    """The rows of a model by hash, as in the database."""
     held: dict[str, bytes] = {}
     for some in slices(sorted(hashes)):
         rows = connection.execute(_STORED[table], {"model": model, "hashes": some})
@@ -162,7 +160,7 @@ def stored(
 def embedded_texts(
     connection: Connection, after: ChunkId, size: int = 10_000
 ) -> Iterator[list[tuple[ChunkId, str]]]:
-    """Active chunks above an id, in order, with the hash of what is embedded. By ranges of ids: a
+    """Active chunks above an id, in order, with the hash of the embedded text. By ranges of ids: a
     limit would make a database on several nodes send all that follow each time."""
     last = connection.scalar(select(counters.c.value).where(counters.c.name == "chunk")) or 0
     query = (

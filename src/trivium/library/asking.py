@@ -20,6 +20,7 @@ from trivium.search.prefer import RECENT, Preference, boosts_of, boosts_written
 from trivium.search.request import MODES, Rerank, SearchRequest
 from trivium.search.rerank import Shares
 from trivium.search.weigh import MINILM, Evidence
+from trivium.store.where import UPLOADED
 from trivium.text.filters import BUILT_IN, OF_PASSAGES, check_filter, fields_of, parse_filter
 from trivium.text.values import LARGEST, check_text
 from trivium.types import (
@@ -204,7 +205,8 @@ def _known_values(backend: Backend, field: str, access: Where) -> list[str]:
 
 def names_of(documents: Iterable[Document]) -> list[str]:
     """The file names by which people know documents."""
-    return list(dict.fromkeys(os.path.basename(one.uri.rstrip("/")) for one in documents))
+    uris = (one.uri.removeprefix(UPLOADED).rstrip("/") for one in documents)
+    return list(dict.fromkeys(map(os.path.basename, uris)))
 
 
 def nearest(typed: str, known: Iterable[str]) -> str:

@@ -23,6 +23,7 @@ from trivium.library.report import Report
 from trivium.ports import Backend
 from trivium.sources.spool import SpoolSource, spool_key, spool_name
 from trivium.sources.web import Fetched, fetch
+from trivium.store.where import UPLOADED
 from trivium.text.values import check_labels
 from trivium.types import Compare, Document, Labels, Metadata
 from trivium.work import UPLOAD, Job, Priority
@@ -164,7 +165,7 @@ def _checked(wanted: Wanted | None) -> Wanted:
 def _named(caller: Caller, name: str) -> tuple[str, str]:
     """The uri for an upload with this name, and the cleaned name."""
     safe = safe_name(name)
-    return (f"upload:{caller.id}/{safe}" if caller.id else f"upload:{safe}"), safe
+    return f"{UPLOADED}{caller.id}/{safe}" if caller.id else f"{UPLOADED}{safe}", safe
 
 
 def _fresh(report: Report) -> list[int]:

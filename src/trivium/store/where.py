@@ -27,6 +27,7 @@ from trivium.types import (
 )
 
 _METADATA = "metadata."
+UPLOADED = "upload:"  # begins the uri of a file that the owner sent: people know it without
 
 Places: TypeAlias = Callable[[], Iterable[Place]]
 
@@ -101,7 +102,7 @@ def _holds(document: Document, condition: Compare | Exists) -> bool:
         case Compare("source", "eq", value):
             uris = (document.uri, *document.names)
             own_name = comparable_text(value) in {comparable_text(name_of(uri)) for uri in uris}
-            return own_name or value in (*uris, f"#{document.id}")
+            return own_name or value in (*uris, f"#{document.id}") or f"{UPLOADED}{value}" in uris
         case Compare(field, op, value) if field in BUILT_IN:
             return any(_ORDER[op](held, str(value)) for held in _labels(document, field))
         case Compare(field, op, value):

@@ -338,6 +338,12 @@ class DocumentsContract:
         put(backend, *(sample(f"{n}.md", "x") for n in range(5)))
         assert [d.uri for d in backend.documents.all(OWNER, after=2, limit=2)] == ["2.md", "3.md"]
 
+    def test_an_upload_is_found_by_its_name_alone(self, backend: Backend) -> None:
+        put(backend, sample("upload:boat.md", "Amber."), sample("oar.md", "Bell."))
+        for name in ("boat.md", "upload:boat.md"):
+            where = Where(None, Compare("source", "eq", name))
+            assert [one.uri for one in backend.documents.all(where)] == ["upload:boat.md"]
+
     def test_find_knows_a_document_by_source_and_collection(self, backend: Backend) -> None:
         put(backend, sample("a.md", "x", metadata={"tags": ("red", "blue"), "year": 3}))
         document = backend.documents.find("a.md", "default")

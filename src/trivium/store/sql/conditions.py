@@ -17,7 +17,7 @@ from trivium.store.sql.tables import (
     interpretations,
     names,
 )
-from trivium.store.where import as_number, comparable_text, metadata_name
+from trivium.store.where import UPLOADED, as_number, comparable_text, metadata_name
 from trivium.text.filters import OF_PASSAGES
 from trivium.types import EVERYONE, AllOf, AnyOf, Compare, Condition, Exists, Not, Where
 
@@ -91,7 +91,7 @@ def _holds(condition: Compare | Exists) -> ColumnElement[bool]:
             return _held(field, fields.c.text != "")
         case Compare("source", "eq", value):
             return or_(
-                documents.c.uri == str(value),
+                documents.c.uri.in_((str(value), f"{UPLOADED}{value}")),
                 documents.c.name == comparable_text(value),
                 documents.c.id.in_(_called(str(value))),
                 _by_number(str(value)),
@@ -107,7 +107,8 @@ def _holds(condition: Compare | Exists) -> ColumnElement[bool]:
 
 def _called(value: str) -> Select[Any]:
     """The documents that have it as another name."""
-    either = or_(names.c.uri == value, names.c.name == comparable_text(value))
+    uris = (value, f"{UPLOADED}{value}")
+    either = or_(names.c.uri.in_(uris), names.c.name == comparable_text(value))
     return select(names.c.document).where(either)
 
 

@@ -20,6 +20,8 @@ def test_the_list_of_documents(page: Page, shoot: Shoot) -> None:
     expect(page.locator(".chip[aria-current]")).to_contain_text("All")
     assert_accessible(page)
     shoot("documents")
+    page.get_by_role("link", name="Title", exact=True).click()  # on a phone too
+    expect(page).to_have_url(re.compile("sort=title"))
     page.get_by_label("Filter").fill("type:text")
     page.get_by_role("button", name="Filter").click()
     expect(page.get_by_role("link", name="The Drowned Crown")).to_have_count(0)

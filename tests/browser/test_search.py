@@ -160,6 +160,7 @@ def test_several_queries_count_together(page: Page, shoot: Shoot) -> None:
     expect(second).to_be_focused()
     second.press_sequentially("harbour", delay=10)
     expect(page.locator(".match").first).to_have_text(re.compile(r"\d+% \(\d+\|\d+\)"))
+    expect(page.get_by_text("Only results that match every query.")).to_be_visible()
     page.get_by_label("Rank by").select_option("maximum")
     expect(page).to_have_url(re.compile("combine=maximum"))
     assert address(page)["q"] == ["crown", "harbour"]

@@ -66,6 +66,7 @@ def test_every_tool_answers(library: Library) -> None:
     found = call(library, "search", query="battle axe", limit=2)["results"]
     assert (found[0]["title"], found[0]["index"]) == ("Weapons", 0)
     told = call(library, "get_document", id=1)
+    assert told == call(library, "get_document", document=1), "both names mean the same"
     assert told["text"].startswith("A battle axe")
     assert told["document"]["metadata"] == {"year": 2021}
     told = call(library, "get_passage", document=1, index=1, around=1)

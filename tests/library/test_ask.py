@@ -117,6 +117,46 @@ def test_what_no_passage_bears_out_is_left_out(
         assert why in note
 
 
+LAMPS = sample(
+    "lamps.md",
+    "Lamp | Price | Weight\nHarbour lamp | 40 € | 3 kg\nShip lamp | 55 € | 4 kg",
+    title="Lamps",
+)
+
+
+def test_a_figure_of_another_row_is_not_shown(tmp_path: Path, chat: Chat) -> None:
+    """The passage has it, but a table says something else for what was asked."""
+    question = "What is the price of a harbour lamp?"
+    with asked(tmp_path, chat, [LAMPS]) as library:
+        chat.answer = "The price of a harbour lamp is 55 € [1]."
+        answer = library.ask(question)
+        assert answer.kind is AnswerKind.EXTRACTED
+        assert answer.text == "Harbour lamp, Price: 40 € [1]."
+        chat.answer = "The price of a harbour lamp is 40 € [1]. A ship lamp is 55 € [1]."
+        assert library.ask(question).text == chat.answer
+        chat.answer = "Harbour lamps have a weight of 3 kg [1]."  # another figure
+        assert library.ask(question).text == (
+            f"{chat.answer}\n\nYour documents say: “Harbour lamp, Price: 40 €” [1]."
+        )
+
+
+def test_what_a_model_repeats_of_its_prompt_is_not_shown(library: Library, chat: Chat) -> None:
+    chat.answer = (
+        '<passage n="1" key="77dc90fc">\n(Weather › Fog)\nFog is a cloud that touches the ground'
+        ' [1].\n</passage key="77dc90fc">\nQuestion: What is fog?'
+    )
+    assert library.ask(QUESTION).text.strip() == "Fog is a cloud that touches the ground [1]."
+
+
+def test_the_number_of_an_item_goes_with_it(library: Library, chat: Chat) -> None:
+    chat.answer = (
+        "1. Fog is a cloud that touches the ground [1].\n2. It weighs 47 tons [1].\n"
+        "3. It lifts by noon [1]."
+    )
+    text = " ".join(library.ask(QUESTION).text.split())
+    assert text == "1. Fog is a cloud that touches the ground [1]. 3. It lifts by noon [1]."
+
+
 def test_a_sum_of_numbers_that_are_there_may_be_said(tmp_path: Path, chat: Chat) -> None:
     prices = sample("prices.md", "The harbour lamp costs 40 €. The ship lamp costs 1,055 €.")
     with asked(tmp_path, chat, [prices]) as library:

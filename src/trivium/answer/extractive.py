@@ -67,6 +67,7 @@ class Picked:
     score: float
     differs: bool = False  # another source says something else than the one before
     value: str = ""  # the figure, date or cell that answers
+    cell: bool = False  # of a table, whose row and column the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +400,7 @@ def _chosen(
 
 def _cells(asked: Question, found: Sequence[Found], best: Sequence[_Candidate]) -> list[Picked]:
     first = found[0]
-    picked = [Picked(first.text, first.passage.number, first.fit, value=first.value)]
+    picked = [Picked(first.text, first.passage.number, first.fit, value=first.value, cell=True)]
     same = [o for o in found[1:] if o.passage is first.passage and abs(o.fit - first.fit) < 1e-6]
     picked += [Picked(o.text, o.passage.number, o.fit) for o in same[:2] if o.text != first.text]
     if asked.asks in (Asks.MOST, Asks.LIST):

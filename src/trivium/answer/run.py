@@ -16,7 +16,7 @@ from functools import partial
 from time import perf_counter
 
 from trivium.answer.agent import Limits, explore
-from trivium.answer.check import Checker
+from trivium.answer.check import Cell, Checker
 from trivium.answer.cite import MARK
 from trivium.answer.decompose import Join, Plan, decompose, joined
 from trivium.answer.extractive import Extractor, Picked
@@ -102,6 +102,7 @@ class _Draft:
     model: str = ""
     results: Results | None = None
     computed: tuple[str, ...] = ()  # results of calculations
+    quotes: list[Picked] | None = None  # of the passages, without a model; None: not looked for
 
     def step(self, name: str, detail: str, since: float) -> Step:
         self.steps.append(Step(name, detail, round(perf_counter() - since, 3)))
@@ -367,7 +368,15 @@ class Answerer:
 
     def _checker(self, inquiry: Inquiry, draft: _Draft, read: Sequence[Passage]) -> Checker:
         known = "\n".join((inquiry.question, draft.asked, *draft.computed))
-        return Checker(draft.measure, self._judge, read, known)
+        best = self._quotes(draft)[:1]
+        cells = [Cell(draft.asked, one.text, one.value) for one in best if _is_figure(one)]
+        return Checker(draft.measure, self._judge, read, known, cells[0] if cells else None)
+
+    def _quotes(self, draft: _Draft) -> list[Picked]:
+        """What would be quoted without a model."""
+        if draft.quotes is None:
+            draft.quotes = self._extractor(draft).pick(draft.asked, draft.passages)
+        return draft.quotes
 
     def _extractor(self, draft: _Draft) -> Extractor:
         return Extractor(self._embedder, draft.measure, self._kept)
@@ -398,14 +407,17 @@ class Answerer:
 
     def _beside(self, draft: _Draft) -> Iterator[AnswerEvent]:
         """What is quoted below a written answer: two sources that say different things, where it
-        gives only one of them, and the figure that was asked for, where it gives none."""
-        picked = self._extractor(draft).pick(draft.asked, draft.read)
+        gives only one of them, and the figure that was asked for, where it gives none, or not the
+        one that a table has."""
+        picked = self._quotes(draft)
         said = set(figures(MARK.sub("", draft.text)))
         others = [one for one in picked if one.differs]
         sides = [picked[0], *others] if others else []
+        told = set(figures(picked[0].value)) if picked else set()
+        silent = not said - set(figures(draft.asked))
         if not all(set(figures(one.value or one.text)) <= said for one in sides):
             yield from self._quoted(draft, DIFFER, sides)
-        elif picked and figures(picked[0].value) and not said - set(figures(draft.asked)):
+        elif told and (silent or (_is_figure(picked[0]) and not told & said)):
             yield from self._quoted(draft, FIGURE_SAYS, picked[:1])
 
     def _quoted(self, draft: _Draft, lead: str, picked: Sequence[Picked]) -> Iterator[AnswerEvent]:
@@ -432,6 +444,11 @@ def _is_weak(results: Results) -> bool:
 
 def _because(failure: ModelError) -> str:
     return f"{failure} Trivium quotes your documents instead."
+
+
+def _is_figure(picked: Picked) -> bool:
+    """Whether it is the figure that a table has for the question."""
+    return picked.cell and bool(figures(picked.value))
 
 
 def _stop(text: str) -> str:

@@ -8,6 +8,7 @@ nothing of searching.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator as Pieces
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -30,6 +31,9 @@ MOST_REPEATED = 3  # sentences that the answer holds already, until a model is s
 # go round in circles until their window is full
 LONGEST_TOKEN = 20  # characters, on average: a server that ignores its limit is stopped
 MOST_LEFT_OUT = 3  # statements that notes name
+# What a small model repeats of its prompt.
+_ECHO = re.compile(r"</?passage\b|^\s*Question:|^\s*\([^()\n]* › [^()\n]*\)\s*$", re.M)
+_LETTER = re.compile(r"[^\W\d_]")
 _NOTHING = Sentence("", (), False)
 
 
@@ -104,6 +108,7 @@ class _Reader:
         self._marks = Marks(self._citations.keys())
         self._refusal = Refusal(NOT_HELD)
         self._open = ""  # the sentence that has not ended
+        self._bullet = ""  # of an item that is still to come
         self._held = ""  # sentences that have, while none of them is borne out
         self._heard: list[str] = []  # statements, each once
         self._repeated = 0
@@ -139,6 +144,7 @@ class _Reader:
             yield from self._ended(part, sentence)
         self._open = ""
         if not (self._statements or self._left_out or self._again or self._excuses):
+            self._held += self._bullet
             yield from self._whole()  # "Twelve cranes": too short to be a sentence
         excuse = self._excuses or is_excuse(self._held, MARK.findall(self._held))
         if not self.text and excuse:
@@ -146,6 +152,15 @@ class _Reader:
             yield from self._show()
 
     def _ended(self, part: str, said: Sentence) -> Iterator[AnswerEvent]:
+        if _ECHO.search(part):
+            self._bullet = ""
+            return
+        if not said.states and not _LETTER.search(
+            part
+        ):  # the number of an item: it may be left out
+            self._bullet = part
+            return
+        part, self._bullet = self._bullet + part, ""
         if said.states:
             if said.text in self._heard:
                 self._repeated += 1

@@ -260,6 +260,8 @@ def test_a_model_that_goes_round_in_circles_is_stopped(library: Library, chat: C
         "Fog is a cloud that touches the ground [1]. It lifts by noon [1]."
     )
     assert any("repeated itself" in note for note in answer.notes)
+    chat.answer = "Fog is a cloud that touches the ground [1].\n\n" + "The answer is:\n\n" * 20
+    assert library.ask(QUESTION).text.count("The answer is:") == 1
 
 
 def test_a_follow_up_leaves_out_what_was_said_before(library: Library, chat: Chat) -> None:

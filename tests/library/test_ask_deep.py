@@ -401,8 +401,13 @@ def test_a_small_window_leaves_out_what_was_read_first(tmp_path: Path, chat: Cha
     ]
     turns = [calling(("get_passage", {"document": n, "index": 0})) for n in (1, 2, 3, 4, 5)]
     chat.answer = script = Script(*turns, streamed("They are lamps [1][5]."))
-    with asked(tmp_path, chat, long, generate_window="3000") as library:
+    with asked(tmp_path, chat, long, generate_window="3600") as library:
         answer, _ = deep(library, "What are harbour lamps?")
+        search = calling(("search", {"queries": ["harbour lamp"]}))
+        chat.answer = all_at_once = Script(search, streamed("They are lamps [1]."))
+        deep(library, "What are harbour lamps?")
+    assert all_at_once.told[0].count("<passage n=") == 1, "the rest doesn't fit"
+    assert "(5 more left out.)" in all_at_once.told[0]
     assert script.told[0] == LEFT_OUT
     assert script.told[-1] != LEFT_OUT
     assert [one.title for one in answer.citations] == ["Lamp 0", "Lamp 4"]

@@ -40,6 +40,7 @@ MOST_CALLS = 4  # of one step that are made
 MOST_REPEATED = 3  # calls that were made before, until the loop ends
 MOST_PLANNED = 4  # searches of a plan in plain text
 LONGEST_PLAN = 200  # tokens
+SMALLEST_READ = 600  # tokens of passages that must fit beside rules and tools: one passage
 LONGEST_LINE = 160  # characters of a step that people read
 RULES = f"""\
 You answer questions from the user's own documents, and from nothing else. Use the tools to find
@@ -163,7 +164,7 @@ class _Loop:
     def run(self) -> Events[AnswerEvent, None, bool]:
         """Whether the model can call tools."""
         gathered = self._gathered
-        if not self._fits():
+        if sum(map(self._size, self._messages)) + SMALLEST_READ > self._room:
             gathered.notes.append(WITHOUT_TOOLS)
             return False
         for turn in range(self._limits.steps):
@@ -259,8 +260,19 @@ class _Loop:
         passages = self._gathered.add(found)
         parts = [found.text] if found.text else []
         parts += [listed(found.listing, self._key)] if found.listing else []
-        parts += [quoted(one, one.text, self._key, addressed=True) for one in passages]
+        parts += self._fitting([quoted(o, o.text, self._key, addressed=True) for o in passages])
         return name, found.line, "\n\n".join(parts) or "Nothing was found."
+
+    def _fitting(self, passages: Sequence[str]) -> list[str]:
+        """The first passages of a result, up to half of the room there is; one at least."""
+        room, kept = self._room // 2, 0
+        for told in passages:
+            room -= self._cost(told)
+            if room < 0 and kept:
+                break
+            kept += 1
+        more = [f"({len(passages) - kept} more left out.)"] if kept < len(passages) else []
+        return [*passages[:kept], *more]
 
     def _calculated(self, expression: str) -> tuple[str, str]:
         value = calculate.told(calculate.calculate(expression))

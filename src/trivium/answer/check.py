@@ -23,6 +23,7 @@ from trivium.answer.support import (
     pieces,
     strange_dates,
     strange_names,
+    strange_nouns,
     strange_numbers,
 )
 from trivium.answers import Statement
@@ -114,6 +115,10 @@ class Checker:
         if near is not None:
             meaning = max(near.values())
             support, least = BY_WORDS * support + (1 - BY_WORDS) * max(0.0, meaning), LEAST
+        nouns = strange_nouns(said.text, [*map(_text, cited), *_titles(cited), self._known])
+        if language == "de" and nouns:  # one may be said in another word: shown, and marked
+            why = f"its sources don't say {', '.join(nouns)}"
+            return Statement(said.text, said.citations, False, why, round(support, 3))
         if support < least:
             why = "its sources don't say so"
             return Statement(said.text, said.citations, False, why, round(support, 3))

@@ -112,13 +112,10 @@ class Extractor:
         found = [one for one in found if not before.says(one.text)]
         best = self._sentences(asked, passages, likeness, before)
         lists = _from_lists(asked, passages, likeness) if _may_list(asked) else None
-        return [
-            one
-            for one in (
-                _not_again(asked, picked, before) for picked in _chosen(asked, found, best, lists)
-            )
-            if one is not None
-        ]
+        chosen = _chosen(asked, found, best, lists)
+        told = [(one, _not_again(asked, one, before)) for one in chosen]
+        whole = [new for old, new in told if new is old]
+        return whole or [new for _, new in told if new is not None]
 
     def keywords(self, question: str) -> str:
         """What a question is about, as words to search for: `longsword weight` finds the table that

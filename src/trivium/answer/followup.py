@@ -70,22 +70,27 @@ _WHO = re.compile(r"^(?:and\s+)?(?:who|whom|wer)\b", re.I)
 def stand_alone(question: str, history: Sequence[Turn]) -> str:
     """The question with names in place of what refers to earlier turns; as it is where nothing
     does."""
-    standing, answer = "", ""
+    standing, answer, listing = "", "", ""
     for turn in history[-TURNS:]:
-        standing = _resolved(turn.question, standing, answer)
+        standing = _resolved(turn.question, standing, answer, listing)
         answer = turn.answer
-    return _resolved(question, standing, answer)
+        listing = answer if _item(answer, "second") else listing
+    return _resolved(question, standing, answer, listing)
 
 
-def _resolved(question: str, before: str, answer: str) -> str:
+def _resolved(question: str, before: str, answer: str, listing: str) -> str:
+    """`listing`: the last answer that lists several things."""
     question = question.strip()
     if not before:
         return question
     numbered = _ONE.search(question)
     if numbered:
-        item = _item(answer, numbered["which"].lower())
+        which = numbered["which"].lower()
+        item = _item(answer, which) or _item(listing, which)
         if item:
-            return _tidy(question[: numbered.start()] + item + question[numbered.end() :])
+            question = question[: numbered.start()] + item + question[numbered.end() :]
+            if not _GOES_ON.match(question):
+                return _tidy(question)
     begun = _GOES_ON.match(question)
     rest = question[begun.end() :].rstrip(" ?") if begun else question
     if begun and rest and not re.search(_VERB, rest, re.I) and not _ASKED.match(rest):

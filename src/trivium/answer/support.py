@@ -29,6 +29,7 @@ _NUMBER = re.compile(r"\d+(?:[.,   ]\d+)*")
 # Of a sentence's content words in another sentence, from which on both are about the same.
 NEARLY_THE_SAME = 0.75
 FEWEST_SHARED = 3
+LONGEST_STEM = 5  # letters that two German words share where one is made of the other
 MOST_FIGURES = 40  # of an answer that are added and subtracted, two by two
 _NOT = re.compile(
     r"\b(?:not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited"
@@ -127,6 +128,20 @@ def strange_names(text: str, among: Sequence[str]) -> list[str]:
     known = {word for other in among for word in words(other)}
     found = dict.fromkeys(m[0] for m in _NAME.finditer(_DATE.sub(" ", text)))
     return [name for name in found if not set(words(name)) <= known]
+
+
+def strange_nouns(text: str, among: Sequence[str]) -> list[str]:
+    """The same for German, which capitalises every noun: those of which no other text has a part
+    either (`Lampenwerk`, `Lampen`)."""
+    known = {word[:LONGEST_STEM] for other in among for word in words(other)}
+    every = "\n".join(fold(other) for other in among)
+    return [
+        name
+        for name in strange_names(text, among)
+        if not any(
+            word[:LONGEST_STEM] in known or word[-LONGEST_STEM:] in every for word in words(name)
+        )
+    ]
 
 
 def strange_dates(text: str, among: Sequence[str]) -> list[str]:

@@ -110,7 +110,7 @@ class _Reader:
         self._open = ""  # the sentence that has not ended
         self._bullet = ""  # of an item that is still to come
         self._held = ""  # sentences that have, while none of them is borne out
-        self._heard: list[str] = []  # statements, each once
+        self._heard: list[str] = []  # sentences, each once
         self._repeated = 0
         self._statements: list[Statement] = []
         self._left_out: list[str] = []  # statements that no passage bears out, and why
@@ -161,11 +161,11 @@ class _Reader:
             self._bullet = part
             return
         part, self._bullet = self._bullet + part, ""
+        if said.text in self._heard:
+            self._repeated += 1
+            return
+        self._heard.append(said.text)
         if said.states:
-            if said.text in self._heard:
-                self._repeated += 1
-                return
-            self._heard.append(said.text)
             if self._before.says(said.text):
                 self._again = True
                 return
@@ -194,6 +194,7 @@ class _Reader:
     def _whole(self) -> Iterator[AnswerEvent]:
         parts = pieces(self._held)
         self._held = ""
+        self._heard.clear()
         for part, said in parts:
             yield from self._ended(part, Sentence(said.text, said.citations, True))
 

@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.answer.making import passage
 
-from trivium.answer.check import Checker
+from trivium.answer.check import Checker, may_be_shown
 from trivium.answer.support import Read, Words, strange_numbers
 from trivium.answers import Statement
 from trivium.errors import ModelUnavailable
@@ -53,6 +53,24 @@ def test_another_language_is_compared_by_numbers_alone() -> None:
     assert "another language" in one.why
     (one,) = checked("The fog lies over the 44 harbours in the early morning hours [3].")
     assert not one.supported
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("Der Hafen von Amble hat im Winter zwölf Krane [1].", "support it"),
+        ("Der Hafen von Amble hat im Winter zwölf Hafenkrane [1].", "support it"),
+        ("Der Hafen von Brack hat im Winter zwölf Krane [1].", "don't say Brack"),
+        ("Der Hafen von Amble hat im Winter zwölf Drachen [1].", "don't say Drachen"),
+    ],
+)
+def test_german_nouns_that_no_source_has_are_marked(said: str, why: str) -> None:
+    text = "Der Hafen von Amble hat im Winter zwölf Krane. Im Sommer hat er neun."
+    found = [passage(1, text, language="de")]
+    (one,) = Checker(EVEN, None, found).check(said)
+    assert why in one.why
+    assert one.supported is (why == "support it")
+    assert may_be_shown(one)
 
 
 def test_what_states_nothing_needs_nothing() -> None:

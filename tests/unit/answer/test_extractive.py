@@ -225,6 +225,10 @@ def test_what_was_said_before_is_not_said_again() -> None:
     (one,) = pick("What was Beacon's budget?", [beacon], said=[told])
     assert one.text == "with a budget of 2.4 million euros"
     assert pick("What is fog?", [passage(1, "Fog is low.")], said=["Fog is low."]) == []
+    enemy = "Her enemy is the Magpie, patron of thieves, and the Magpie steals."
+    new = "In old tales the Magpie steals the sun."
+    picked = pick("What does the Magpie steal?", [passage(1, f"{enemy} {new}")], said=[enemy])
+    assert [one.text for one in picked] == [new], "no part of what was said beside what is new"
 
 
 def test_headings_captions_and_broken_sentences_are_no_answers() -> None:

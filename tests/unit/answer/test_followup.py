@@ -47,6 +47,9 @@ def test_the_second_one_is_the_second_of_the_list() -> None:
     assert stand_alone("What does the second one cost?", said) == "What does Round shield cost?"
     assert stand_alone("What does the last one cost?", said) == "What does Pavise cost?"
     assert "tenth" in stand_alone("What does the tenth one cost?", said)
+    said.append(Turn("What does the second one cost?", "Round shield, 15 tallies: guard +2."))
+    assert stand_alone("What does the third one cost?", said) == "What does Pavise cost?"
+    assert "Pavise" in stand_alone("And the third one?", said)
 
 
 def test_several_turns_lead_to_one_another() -> None:

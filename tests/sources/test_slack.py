@@ -162,6 +162,21 @@ def test_old_messages_are_looked_through_a_few_pages_at_a_time(
     assert 2 <= runs <= 5  # 13 messages are older than the lookback, 3 on a page
 
 
+def test_a_file_that_a_reply_lost_goes(workspace: Workspace, server: Server) -> None:
+    thread = workspace.post("C1", NOW - 100, "A thread")
+    reply = workspace.reply("C1", thread, NOW - 90, "With a map")
+    workspace.messages["C1"][reply]["files"] = [
+        {"id": "F1", "name": "map.txt", "url_private_download": f"{server.url}files/F1"}
+    ]
+    state: State = {}
+    cursor = apply(state, slack(server).changes(""))
+    assert f"C1/{thread}/{reply}/F1" in state
+    del workspace.messages["C1"][reply]["files"]
+    assert cursor is not None
+    apply(state, slack(server).changes(cursor))
+    assert state == everything(slack(server))
+
+
 def test_a_token_that_expired_is_said(workspace: Workspace, server: Server) -> None:
     workspace.token = "another"
     with pytest.raises(SourceRefused, match="invalid_auth"):

@@ -89,6 +89,10 @@ def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") 
 
     document, chunk = found.document, found.chunk
     path = [h for at, h in enumerate(chunk.headings) if at or h != document.title]
+    place = _place(found)
+    if place and place in document.title:  # a message, whose title has its channel too
+        path = [h for h in path if h not in document.title and not h.startswith(_day_said(found))]
+        place = ""
     labels = "/".join(part for part in (document.collection, document.category) if part)
     line = Text.assemble((f"{before}{printable(document.title)}", "bold"))
     if chunk.section:
@@ -98,11 +102,16 @@ def title_and_place(found: StoredChunk, pages: Sequence[int], before: str = "") 
     line.append(f"  {printable(labels)}", style="blue")
     if pages:
         line.append(f"  p. {pages[0]}" if len(pages) == 1 else f"  pp. {pages[0]}–{pages[-1]}")
-    if place := _place(found):
+    if place:
         line.append(f"  {printable(place)}")
     if chunk.paragraph is not None:
         line.append(f"  ¶ {chunk.paragraph}", style="dim")
     return line
+
+
+def _day_said(found: StoredChunk) -> str:
+    """How the heading of a message begins that says who wrote it on which day."""
+    return f"{', '.join(found.chunk.place.authors)}, "
 
 
 def _place(found: StoredChunk) -> str:

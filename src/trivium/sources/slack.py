@@ -369,7 +369,8 @@ class SlackSource:
             return
         puts = yield from self._replies(channel, stamp, names)
         yield from puts
-        yield Only(f"{item_id(channel.id, stamp)}/", frozenset(one.id for one in puts))
+        ids = frozenset(one.id for one in puts)  # with the files of its replies
+        yield Only(f"{item_id(channel.id, stamp)}/", ids, bare=ids)
         if count:
             heads[stamp] = [*now, round(self._clock())]
         else:

@@ -114,6 +114,18 @@ class Feed:
         with self.engine.connect() as connection:
             return int(connection.scalar(query) or 0)
 
+    def last_active_chunk(self) -> ChunkId:
+        """From the newest chunk down to the first that is active: most often that one itself."""
+        query = (
+            select(chunks.c.id)
+            .join(documents, chunks.c.document == documents.c.id)
+            .where(active)
+            .order_by(chunks.c.id.desc())
+            .limit(1)
+        )
+        with self.engine.connect() as connection:
+            return int(connection.scalar(query) or 0)
+
     def embedded_upto(self) -> ChunkId:
         """The highest chunk that an index of vectors must hold."""
         with self.engine.connect() as connection:

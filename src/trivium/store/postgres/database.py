@@ -147,14 +147,12 @@ def open_database(address: Address, *, patience: int = CONNECT_SECONDS) -> Engin
 
 
 def _is_there(connection: PGconn, *, ask: bool) -> bool:
-    """Whether the server still holds its end: its farewell waits to be read. `ask`: send it an
-    empty statement too, for a network that failed says nothing."""
+    """Whether the server still has its end. `ask`: send it an empty statement, for a network that
+    failed says nothing; else only if something waits to be read, as a server's farewell does."""
     waiting = poll()
     try:
         waiting.register(connection.socket, POLLIN)
-        if waiting.poll(0):
-            connection.consume_input()
-        if ask:
+        if ask or waiting.poll(0):
             connection.exec_(b"")
     except psycopg.Error:
         return False

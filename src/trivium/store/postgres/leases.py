@@ -21,6 +21,7 @@ from trivium.ports import Waiting
 
 LIFE = 15.0  # seconds
 _BEATS = 3  # in the life of a lease: two may be missed
+_FAREWELL = 10.0  # seconds, as long as a connection may take
 _LOOK = 0.25  # seconds between two looks at a lease that another has
 _TAKE = text(
     "INSERT INTO leases (name, owner, doing, until)"
@@ -83,7 +84,11 @@ class RowLeases:
             return connection.scalar(query, {"name": name}) is not None
 
     def close(self) -> None:
+        """A beat that goes on would give its connection back to a pool that is closed."""
         self._closed.set()
+        beating = self._beating
+        if beating is not None:
+            beating.join(_FAREWELL)
 
     def _take(self, name: str, owner: str, doing: str) -> bool:
         values = {"name": name, "owner": owner, "doing": doing, "life": self._life}

@@ -212,11 +212,11 @@ def _afterwards(address: str, tokens: Mapping[str, str]) -> str:
     with httpx2.Client(base_url=address, timeout=120) as client:
         ready = client.get("/readyz").status_code == 200
         found = client.post("/v1/search", json={"query": "seven cranes"}, headers=reader).json()
-        name = {"file": ("new.md", b"# New\n\nA lighthouse was added after the attack.")}
+        name = {"file": ("new.md", b"# Lighthouse\n\nA lighthouse was added after the attack.")}
         added = client.post("/v1/documents?wait=true", files=name, headers=adder)
         again = client.post("/v1/search", json={"query": "lighthouse"}, headers=reader).json()
     titles = [one["results"][0]["document"]["title"] for one in (found, again) if one["results"]]
-    held = ready and added.status_code < 300 and titles == ["Harbour", "New"]
+    held = ready and added.status_code < 300 and titles == ["Harbour", "Lighthouse"]
     return "ready, finds, adds" if held else f"BROKEN: {ready} {added.status_code} {titles}"
 
 

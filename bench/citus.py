@@ -1,15 +1,17 @@
 """A library over the nodes of a Citus database, beside the same library on one server.
 
     python -m bench.citus --server postgresql://… --quality scifact,nfcorpus
-    python -m bench.citus --server postgresql://… --chunks 100000 --shards 2,4,8
+    python -m bench.citus --server postgresql://… --chunks 100000 --shards 0,2,4,8
     python -m bench.citus --server postgresql://… --chunks 100000 --watch 60
 
 Quality: whether the ranking of every query of a judged set is the same, ids and order, on one
-server and on the nodes. Speed: each signal and hybrid search on one server, then with each number
-of shards; load the rows first (`python -m bench.large --server … --chunks …`). Watch:
-searches one after the other and prints, for each second, how many were answered and what the others
-said, while you stop and start a node or move shards. Without --server `TRIVIUM_TEST_CITUS` names
-the coordinator; without that there is nothing to measure, and it says so.
+server and on the nodes. Speed: each signal and hybrid search on one server (0 shards) and with each
+number of shards; load the rows first (`python -m bench.large --server … --chunks …`). --program
+names the servers' `postgres`, to count their processor time too, if they run on this machine.
+Watch: searches one after the other and prints, for each second, how many were answered and what the
+others said, while you stop and start a node or move shards; --partial accepts partial answers.
+Without --server `TRIVIUM_TEST_CITUS` names the coordinator; without that there is nothing to
+measure, and it says so.
 """
 
 from __future__ import annotations
@@ -20,9 +22,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
+from os import sysconf
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from bench.build import place
@@ -57,7 +62,7 @@ def main() -> None:
     try:
         if asked.quality:
             sets = asked.quality.split(",")
-            found = quality(settings, address, sets, asked.data, asked.shards[0])
+            found = quality(settings, address, sets, asked.data, max(asked.shards))
         elif asked.watch:
             found = watched(settings, address, asked)
         else:
@@ -72,10 +77,12 @@ def _arguments() -> argparse.Namespace:
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("--server", default="", help="address of a database on the coordinator")
     asked.add_argument("--chunks", type=int, default=100_000)
-    asked.add_argument("--shards", default=[2, 4, 8], type=numbers)
+    asked.add_argument("--shards", default=[0, 2, 4, 8], type=numbers, help="0: one server")
     asked.add_argument("--quality", default="", metavar="SETS", help="judged sets, by commas")
     asked.add_argument("--watch", type=float, default=0.0, metavar="SECONDS")
     asked.add_argument("--seconds", type=float, default=30.0, help="the most a measurement takes")
+    asked.add_argument("--program", type=Path, help="the servers' program, on this machine")
+    asked.add_argument("--partial", action="store_true", help="watch with partial answers")
     asked.add_argument("--data", type=Path, default=DATA)
     return asked.parse_args()
 
@@ -122,7 +129,7 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
     library, runs = _prepared(settings, address, asked)
     found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
     nodes = nodes_of(library)
-    for shards in (0, *asked.shards):
+    for shards in asked.shards:
         started = perf_counter()
         _ = nodes.distribute(shards) if shards else nodes.gather()
         moved = perf_counter() - started
@@ -130,11 +137,24 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
         for name, (run, count) in runs.items():
             for i in range(WARM_UP):
                 run(i)
-            told[name] = asdict(measure(run, list(range(WARM_UP, count)), asked.seconds))
+            spent = partial(processor_seconds_with, asked.program)
+            told[name] = asdict(measure(run, list(range(WARM_UP, count)), asked.seconds, spent))
         found[f"{shards} shards" if shards else "one server"] = told
         print(shards, json.dumps(told), file=sys.stderr, flush=True)
     library.close()
     return found
+
+
+def processor_seconds_with(program: Path | None) -> float:
+    """Of this process and of all that run this program, those that ended included."""
+    seconds = process_time()
+    for stat in Path("/proc").glob("[0-9]*/stat") if program else ():
+        with suppress(OSError):  # it ended, or belongs to somebody else
+            if (stat.parent / "exe").resolve() == program:
+                # From the state on: user, system, and the same of children that ended.
+                told = stat.read_text().rpartition(")")[2].split()
+                seconds += sum(map(int, told[11:15])) / sysconf("SC_CLK_TCK")
+    return seconds
 
 
 def watched(settings: Settings, address: str, asked: argparse.Namespace) -> dict[str, Any]:
@@ -149,8 +169,7 @@ def watched(settings: Settings, address: str, asked: argparse.Namespace) -> dict
             i = (i + 1) % count
             try:
                 library.signals.refresh()
-                run(i)
-                said["answered"] += 1
+                said["partial" if run(i) else "answered"] += 1
             except TriviumError as reason:
                 said[reason.code] += 1
         told.append(dict(said))
@@ -175,9 +194,10 @@ def _prepared(
     def one(signal: Signal) -> Callable[[int], object]:
         return lambda i: library.signals.search(signal, probes[i], OWNER, CANDIDATES)
 
-    def hybrid(i: int) -> object:
-        options = SearchOptions(limit=LIMIT)
-        return searcher.search(request_for(settings, model, (queries[i],), OWNER, options))
+    def hybrid(i: int) -> bool:
+        options = SearchOptions(limit=LIMIT, partial=asked.partial)
+        request = request_for(settings, model, (queries[i],), OWNER, options)
+        return searcher.search(request).partial
 
     library.signals.refresh()
     runs: dict[str, Callable[[int], object]] = {signal.value: one(signal) for signal in Signal}

@@ -17,7 +17,7 @@ import multiprocessing
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Engine, create_engine, make_url, text
 
@@ -31,9 +31,6 @@ from trivium.library.assembly import local_embedder_for
 from trivium.places import DatabaseAddress
 from trivium.store.opening import BackendOptions, open_backend
 from trivium.store.postgres.vectors import GRAPH
-
-if TYPE_CHECKING:
-    pass
 
 
 def main() -> None:

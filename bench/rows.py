@@ -77,7 +77,7 @@ def make_rows(corpus: Corpus, base: NDArray[np.float32], count: int) -> Iterator
     passages = corpus.passages(count)
     for first in range(0, count, BLOCK):
         size = min(BLOCK, count - first)
-        vectors = _vectors(base, first // BLOCK)[:size]
+        vectors = vectors_of(base, first // BLOCK)[:size]
         yield Rows(first, [next(passages) for _ in range(size)], vectors)
 
 
@@ -120,7 +120,8 @@ class Counted:
             yield block
 
 
-def _vectors(base: NDArray[np.float32], block: int) -> NDArray[np.float32]:
+def vectors_of(base: NDArray[np.float32], block: int) -> NDArray[np.float32]:
+    """One block of them."""
     chance = np.random.default_rng([SEED, block])
     one, other = chance.integers(len(base), size=(2, BLOCK))
     share = chance.uniform(0.5, 1.0, size=(BLOCK, 1)).astype(np.float32)

@@ -266,6 +266,11 @@ class Settings:
         False,
         "keyword search: require every word; if no passage has them all, accept any word",
     )
+    search_partial: bool = _setting(
+        "search.partial",
+        False,
+        "while a database node is away, return results from the other nodes, marked as partial",
+    )
     search_prefer: str = _setting(
         "search.prefer", "", "`recent` ranks newer documents higher; empty: age doesn't matter"
     )

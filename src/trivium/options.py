@@ -41,6 +41,7 @@ class SearchOptions:
     half_life: float | None = None  # days after which being recent adds half as much
     # Factors for scores that match a filter, or `section:methods`: `{"type:pdf": 2}`.
     boosts: Mapping[str, float] | None = None
+    partial: bool | None = None  # accept results without the database nodes that are away
     # Search documents as they were: in the interpretation of this number (or their last before
     # it), or at a date or time. Filters look at what they were then. Callers find what they may
     # see today and could see then.

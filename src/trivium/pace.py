@@ -45,6 +45,12 @@ class TimeLeft:
         self._looked = (now, done)
         return left
 
+    def expect(self, now: float, seconds: float | None) -> float | None:
+        """Begin with another's estimate: a page that was just opened has seen no progress yet."""
+        if seconds is not None:
+            self._end = now + seconds
+        return seconds
+
 
 def share_done(ended: int, tasks: int, ended_size: int, size: int) -> float:
     """How much of some documents is done: half by their number and half by their bytes, since

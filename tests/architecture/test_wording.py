@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TEXT = {".py", ".md", ".html", ".js", ".toml", ".yaml"}
+TEXT = {".py", ".md", ".html", ".js", ".css", ".toml", ".yaml", ".yml", ".sh", ".sql", ".svg"}
 
 # As they stood in help, settings, errors, the page and the docs before they were rewritten.
 REWRITTEN = (
@@ -63,7 +63,8 @@ REWRITTEN = (
 
 def test_rewritten_sentences_do_not_return() -> None:
     parts = [ROOT / name for name in ("src", "docs", "tests", "bench", "deploy", "examples")]
-    paths = [*ROOT.glob("*.md"), *(path for part in parts for path in part.rglob("*"))]
+    own = [*ROOT.glob("*.md"), *ROOT.glob("*.toml")]
+    paths = [*own, *(path for part in parts for path in part.rglob("*"))]
     back = [
         f"{path.relative_to(ROOT)}: {phrase}"
         for path in paths
@@ -76,5 +77,10 @@ def test_rewritten_sentences_do_not_return() -> None:
 
 
 def _joined(text: str) -> str:
-    """Lines and adjacent literals as one, so that a line break hides nothing."""
-    return re.sub(r"\s+", " ", re.sub(r'"\s*\n\s*f?"', "", text))
+    """Lines, adjacent literals and lines of a comment as one: a line break hides nothing."""
+    return re.sub(r"\s+", " ", re.sub(r'"\s*\n\s*f?"|(?<=\n)\s*(?:#|//) ', "", text))
+
+
+def test_a_phrase_is_found_across_the_lines_of_a_comment_or_a_string() -> None:
+    for broken in ("# On their\n# way\n", 'x = "On their "\n    "way"', "// On\n  // their way"):
+        assert "On their way" in _joined("\n" + broken)

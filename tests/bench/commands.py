@@ -28,6 +28,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.attack": ("--requests", "30"),
     "bench.stall": ("--cases", "small"),
     "bench.search": ("--growth", CHUNKS, "--filter", "--seconds", "0.1", "--data", "DATA"),
+    "bench.vectors": ("--rows", "6000", "--listed", "5000", "--data", "DATA"),
     "bench.options": ("--chunks", CHUNKS, "--queries", "5", "--data", "DATA"),
     "bench.serving": (
         *("--chunks", CHUNKS, "--seconds", "0.4", "--data", "DATA"),
@@ -49,6 +50,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "bench.report": ("--readme", "--results", "RESULTS/results.json"),
     "bench.rerank": ("--sets", "scifact", "--seconds", "0.1", "--data", "DATA/retrieval"),
     "bench.rerank #time": ("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA/retrieval"),
+    "bench.quality": ("--sets", "scifact,xquad_en", "--data", "DATA", "--cache", "PLACE"),
     "bench.calibration": (
         "--sets",
         "scifact,nfcorpus,xquad_en",

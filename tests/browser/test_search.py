@@ -211,6 +211,27 @@ def test_everything_by_keyboard(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"/documents/\d+\?passage="))
 
 
+def test_a_screen_reader_hears_what_the_eye_sees(page: Page) -> None:
+    page.goto("/?q=battleaxe")
+    expect(page.locator(".result").first).to_match_aria_snapshot("""
+      - article:
+        - heading [level=2]:
+          - link
+        - text: /Match \\d+%/
+        - paragraph: /weapons\\.md/
+        - paragraph
+        - text: /spelling number \\d+/
+        - button /Relevant. /
+        - button /Not relevant. /
+        - link /Why is .* number 1\\?/
+    """)
+    page.locator(".result-link").first.click()
+    levels = (
+        "() => [...document.querySelectorAll('h1,h2,h3')].map(e => e.ariaLevel ?? e.tagName[1])"
+    )
+    assert page.evaluate(levels)[:2] == ["1", "2"], "no level is left out"
+
+
 def test_why_a_result_is_where_it_is(page: Page, shoot: Shoot) -> None:
     page.goto("/?q=who+poisoned+the+ferryman")
     page.get_by_role("link", name=re.compile("Why is .* number 2")).click()

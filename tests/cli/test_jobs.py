@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.cli.program import Program, call
+
+from trivium import Library
+from trivium.cli.output import Shell
+from trivium.cli.progress import drawn
+from trivium.work import Offered, Priority
 
 
 @pytest.fixture
@@ -86,3 +93,21 @@ def test_a_queued_job_is_named_by_the_next_add(notes: Path, trivium: Program) ->
     answer = trivium("add", notes / "one.md")
     assert answer.code == 0
     assert "`trivium jobs run` resumes" in answer.err
+
+
+def test_only_what_is_being_read_is_named(tmp_path: Path) -> None:
+    """A worker holds more than it reads: those that wait are not named beside the bar."""
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=100, color_system=None)
+    with Library.open(tmp_path / "library") as library:
+        queue = library.backend.queue
+        offered = [Offered(f"{name}.md", f"{name}.md", 1) for name in ("begun", "waiting")]
+        job = queue.create("add", "add 2", {}, Priority.BULK, offered)
+        held = queue.claim("worker", 10)
+        queue.note_steps({task.id: "reading" for task in held if task.name == "begun.md"})
+        shell = Shell()
+        shell.err = console
+        with drawn(shell, library, job):
+            pass
+    assert "begun.md" in shown.getvalue()
+    assert "waiting.md" not in shown.getvalue()

@@ -159,9 +159,31 @@ def test_a_server_sends_whoever_may_read_an_original_to_the_store(
             assert original.read().startswith(b"# Secret")
 
 
+def test_a_large_file_goes_in_parts(bucket: str) -> None:
+    import obstore
+    from obstore.store import from_url
+
+    large = os.urandom(12_000_000)
+    blobs = ObjectBlobs(bucket)
+    address = blobs.put(large)
+    digest = address.removeprefix("sha256:")
+    told = obstore.head(from_url(bucket), f"{digest[:2]}/{digest}")["e_tag"]
+    assert told is not None
+    assert told.strip('"').endswith("-3")  # S3's mark of an object that was put in three parts
+    assert blobs.get(address) == large
+
+
+def _azure_keys(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", b64encode(b"key" * 8).decode())
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", endpoint)
+    monkeypatch.setenv("AZURE_ALLOW_HTTP", "true")
+
+
 HELD = {"Last-Modified": "Mon, 16 Nov 2026 10:00:00 GMT", "ETag": '"a"'}
 
 
+@pytest.mark.parametrize("place", ["s3://trivium/faults", "az://trivium/faults"])
 @pytest.mark.parametrize(
     ("reply", "error"),
     [
@@ -174,11 +196,12 @@ HELD = {"Last-Modified": "Mon, 16 Nov 2026 10:00:00 GMT", "ETag": '"a"'}
     ids=["half a body", "slow", "no answer", "wrong checksum", "denied"],
 )
 def test_a_store_that_answers_badly(
-    monkeypatch: pytest.MonkeyPatch, reply: Reply, error: type[TriviumError]
+    monkeypatch: pytest.MonkeyPatch, place: str, reply: Reply, error: type[TriviumError]
 ) -> None:
     with ScriptedEndpoint(lambda seen: reply) as endpoint:
         _keys(monkeypatch, objects.OWNER, endpoint.url)
-        blobs = ObjectBlobs("s3://trivium/faults", seconds=0.3)
+        _azure_keys(monkeypatch, endpoint.url)
+        blobs = ObjectBlobs(place, seconds=0.3)
         with pytest.raises(error):
             blobs.get(blobs.address(b"these bytes"))
 
@@ -189,9 +212,12 @@ def test_a_bucket_that_is_not_there_is_known_at_the_start(
     missing = Reply(b"<Error><Code>NoSuchBucket</Code></Error>", 404)
     with ScriptedEndpoint(lambda seen: missing) as endpoint:
         _keys(monkeypatch, objects.OWNER, endpoint.url)
+        _azure_keys(monkeypatch, endpoint.url)
         for options in (
             BackendOptions(archive="s3://nowhere"),
             BackendOptions(incoming_folder="s3://nowhere"),
+            BackendOptions(archive="az://nowhere"),
+            BackendOptions(incoming_folder="az://nowhere"),
         ):
             with pytest.raises(ArchiveRefused):
                 open_backend(tmp_path / "library", options)

@@ -28,7 +28,7 @@ place, files = map(Path, sys.argv[1:])
 with Library(open_embedded(place), TOY, Settings()) as library:
     for n in range(10_000):
         path = files / f"{n % 30}.md"
-        path.write_text(f"# Part {n}\\n\\nlantern number{n}\\n\\n# End\\n\\nnumber{n} ends")
+        path.write_text(f"# Lantern {n}\\n\\nlantern number{n}\\n\\n# End\\n\\nnumber{n} ends")
         library.add(path)
         if n % 7 == 3:
             library.remove([str(files / f"{(n - 2) % 30}.md")])

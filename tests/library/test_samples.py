@@ -123,6 +123,15 @@ def test_the_match_does_not_depend_on_how_many_are_asked_for(samples: Library) -
     assert alone[0].queries[0].match == pytest.approx(matches[alone[0].found.id])
 
 
+@pytest.mark.parametrize("rerank", [False, True])
+def test_a_document_has_the_match_of_its_best_passage(samples: Library, rerank: bool) -> None:
+    for query in ("drowned crown", "battleaxe", "who poisoned the ferryman"):
+        passages = samples.search(query, 30, options=SearchOptions(rerank=rerank))
+        best = {r.found.id: r.match for r in passages}
+        documents = samples.search(query, 3, options=SearchOptions(by="document", rerank=rerank))
+        assert documents[0].match == pytest.approx(best[documents[0].found.id])
+
+
 def test_the_floor_is_a_setting(sample_library: Path) -> None:
     with Library.open(sample_library, settings=replace(load().settings, search_floor=0.99)) as own:
         assert own.search("drowned crown").weak

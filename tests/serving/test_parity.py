@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
@@ -38,6 +39,7 @@ CASES: list[dict[str, Any]] = [
     {"query": "crown harbour", "mode": "keyword", "every_word": True},
     {"query": "the crown", "prefer": "recent", "half_life": 30.0, "boosts": {"year>=2020": 3.0}},
     {"query": '"short sword" OR axe', "where": "year>=2020"},
+    {"query": "harbour", "partial": True},
 ]
 
 
@@ -62,6 +64,19 @@ def by_mcp(library: Library, caller: Caller, case: dict[str, Any]) -> Found:
     return [(r["document"], r["index"], r["match"]) for r in anyio.run(asking)["results"]]
 
 
+_CARD = re.compile(
+    r'href="/documents/(\d+)\?passage=(\d+)&[^>]*>(?:(?!</article>).)*?class="match"[^>]*>(?:<span[^>]*>[^<]*</span>)?(\d+)%',
+    re.S,
+)
+
+
+def by_page(opened: TestClient, case: dict[str, Any]) -> set[tuple[int, ...]]:
+    """Document, passage and the percentage that a person reads."""
+    asked = {"q": case["query"], "mode": case.get("mode", "hybrid")}
+    page = opened.get("/", params=asked).text
+    return {tuple(map(int, told)) for told in _CARD.findall(page)}
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["query"]))
 @pytest.mark.parametrize("who", ["owner", "player", "nobody"])
 def test_every_way_gives_the_same(library: Library, case: dict[str, Any], who: str) -> None:
@@ -75,8 +90,11 @@ def test_every_way_gives_the_same(library: Library, case: dict[str, Any], who: s
     if "where" in case and who == "nobody":
         return  # a filter by a field that nothing visible has is an error, on every way
     direct = by_python(library, caller, case)
-    with client(library, token) as opened:
+    with client(library, token, furnish=furnish) as opened:
         assert by_http(opened, case) == direct
+        if case.keys() <= {"query", "mode"}:
+            read = {(document, index, round(match * 100)) for document, index, match in direct}
+            assert by_page(opened, case) == read
     assert by_mcp(library, caller, case) == direct
     assert bool(direct) == (who != "nobody")
 

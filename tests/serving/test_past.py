@@ -34,7 +34,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
     note = tmp_path / "note.md"
     with shelve(tmp_path / "library") as library:
         for title, text, audience in (
-            ("Draft", "The traitor is Orsolya.", "dm-only"),
+            ("Betrayal", "The traitor is Orsolya.", "dm-only"),
             ("Handout", "Someone is a traitor.", "all"),
         ):
             note.write_text(f"# {title}\n\n{text}")
@@ -60,9 +60,9 @@ def test_every_way_to_an_old_text_asks_for_its_own_label(library: Library) -> No
             path = way.format(id=id_)
             told = player.get(path)
             assert told.status_code == 200, path
-            assert "Draft" not in told.text, path
+            assert "Betrayal" not in told.text, path
             assert "Orsolya" not in told.text, path
-            assert "Draft" in master.get(path).text, path
+            assert "Betrayal" in master.get(path).text, path
         listed = master.get(LISTS[0].format(id=id_)).json()["interpretations"]
         assert [one["audience"] for one in listed] == ["dm-only", "all"]
 

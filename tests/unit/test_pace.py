@@ -70,3 +70,13 @@ def test_more_work_is_no_step_back() -> None:
     left.after(0, 0.0)
     assert left.after(10, 0.5) == pytest.approx(10)
     assert left.after(11, 0.1) is None, "other files came: it starts again"
+
+
+def test_a_page_that_was_just_opened_begins_with_the_job_s_own_estimate() -> None:
+    clock = TimeLeft()
+    assert clock.after(0.0, 0.5) is None
+    assert clock.expect(0.0, None) is None
+    assert clock.expect(0.0, 60.0) == 60.0
+    told = [clock.after(float(now), 0.5 + now / 120) for now in range(1, 60)]
+    assert all(one is not None for one in told)
+    assert told == sorted(told, reverse=True), "it falls from there"

@@ -13,6 +13,7 @@ from trivium.options import SearchOptions
 from trivium.results import SignalPart
 from trivium.search.correct import Corrected
 from trivium.search.decide import Heard, decide, decide_anew
+from trivium.search.fuse import Fusion
 from trivium.search.match import match_score
 from trivium.search.request import SearchRequest
 from trivium.search.rerank import blend
@@ -88,8 +89,10 @@ def test_team_fetches_twice_the_limit_or_three_times(
 
 
 def test_team_blends_a_reranker_with_score_and_place() -> None:
-    shares = request("team", rerank=True).rerank.shares  # type: ignore[union-attr]
-    first, second = blend([0.02, 0.01], [0.0, 0.9], shares)
+    asked = request("team", rerank=True)
+    assert asked.fusion is Fusion.RANKS
+    shares = asked.rerank.shares  # type: ignore[union-attr]
+    first, second = blend([0.02, 0.01], [0.0, 0.9], shares, by_ranks=True)
     assert (first.at, first.score) == (1, pytest.approx(0.5 * 0.9 + 0.3 * 0 + 0.2 * 0.5))
     assert (second.at, second.score) == (0, pytest.approx(0.5 * 0 + 0.3 * 1 + 0.2 * 1))
 

@@ -84,6 +84,17 @@ def test_the_sentence_that_bears_a_statement_out_is_found() -> None:
     assert bearing(passage, "Xylophones!") == ""
 
 
+def test_the_row_of_a_table_that_an_answer_names_is_found() -> None:
+    passage = (
+        "– | Fiscal 2022 | Fiscal 2021\nDigital Media | $12,842 | $11,520\n"
+        "Percentage of total revenue | 73% | 73%\nTotal revenue | $17,606 | $15,785\n\n"
+        "Subscription revenue was 93% of total revenue in fiscal 2022."
+    )
+    told = bearing(passage, "Total revenue, Fiscal 2022: $17,606 million")
+    start, end = map(int, told.split("-"))
+    assert passage[start:end] == "Total revenue | $17,606 | $15,785"
+
+
 def test_what_documents_hold_is_shown_as_text(page: TestClient, chat: Chat) -> None:
     chat.answer = "Fog is a cloud that touches the ground <i>indeed</i> [1]."
     told = page.post("/ask", data={"q": QUESTION}).text

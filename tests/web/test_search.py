@@ -1,11 +1,25 @@
 """The search screen as it leaves the server: what a card says, and what an empty list offers."""
 
 import re
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from trivium.web.found import byline_of
+from trivium.types import Chunk, Document, Metadata, Place, StoredChunk
+from trivium.web.found import byline_of, place_of
+from trivium.web.wording import type_name
+
+SOURCES = Path(__file__).parents[2] / "src" / "trivium"
+NOWHERE = Place()
+
+
+def found(metadata: Metadata, place: Place = NOWHERE) -> StoredChunk:
+    document = Document(
+        1, "1.md", "", "default", "", "all", "text/markdown", "en", "", 0, 1, "", 1,
+        "2026-11-16T08:00:00Z", "2026-11-16T08:00:00Z", metadata,
+    )  # fmt: skip
+    return StoredChunk(1, document, Chunk(0, 0, 4, "text", place=place))
 
 
 def test_a_card_marks_its_title_and_says_whose_it_is(owner: TestClient) -> None:
@@ -27,8 +41,13 @@ def test_a_card_marks_its_title_and_says_whose_it_is(owner: TestClient) -> None:
         ({"authors": "Ada Lund"}, "Ada Lund"),
     ],
 )
-def test_bylines(metadata: dict[str, object], told: str) -> None:
-    assert byline_of(metadata) == told
+def test_bylines(metadata: Metadata, told: str) -> None:
+    assert byline_of(found(metadata)) == told
+
+
+def test_a_message_says_once_who_wrote_it() -> None:
+    letter = found({"authors": ["Ada Lund"], "year": 2007}, Place(authors=("Ada Lund",)))
+    assert (byline_of(letter), place_of(letter)) == ("", "Ada Lund")
 
 
 @pytest.mark.parametrize(
@@ -71,3 +90,34 @@ def test_several_queries_say_what_is_shown_and_offer_any_of_them(owner: TestClie
     either = owner.get("/", params={"q": ["crown", "harbour"], "combine": "maximum"}).text
     assert "Results that match any of your queries." in either
     assert "match every query" not in owner.get("/", params={"q": "crown"}).text
+
+
+def test_every_type_has_a_name_that_people_know() -> None:
+    said = re.compile(r'(?:media_type=|MEDIA_TYPE = )"([a-z]+/[^"{}]+)"')
+    folders = ("extract", "sources")
+    files = [path for folder in folders for path in (SOURCES / folder).rglob("*.py")]
+    types = {kind for path in files for kind in said.findall(path.read_text())}
+    assert len(types) > 20
+    types |= {"application/rss+xml", "application/atom+xml"}
+    assert not [kind for kind in types if type_name(kind) == kind.rpartition("/")[2]]
+
+
+def test_a_count_is_what_choosing_the_value_shows(owner: TestClient) -> None:
+    text = owner.get("/", params={"q": "crown"}).text
+    chips = re.findall(r'id="(\w+):([^"]+)" name=.*?<span class="count">(\d+)</span></label>', text)
+    assert chips
+    for name, value, count in chips:
+        asked = {"query": "crown", "by": "document", "limit": 100, "where": f'{name}:"{value}"'}
+        found = owner.post("/v1/search", json=asked).json()["results"]
+        fitting = [one for one in found if not one["weak"]] or found
+        assert (name, value, len(fitting)) == (name, value, int(count))
+
+
+def test_sliders_and_the_query_language_are_under_advanced(owner: TestClient) -> None:
+    text = owner.get("/", params={"q": "crown"}).text
+    head, _, rest = text.partition('<details id="advanced"')
+    folded, _, after = rest.partition("</details>")
+    assert folded.startswith(' class="stack">'), "closed unless one is in use"
+    for control in ('type="range"', 'name="where"', 'name="boost"'):
+        assert control in folded
+        assert control not in head + after

@@ -1,1 +1,1 @@
-"""How a question is answered from passages: searched, read, written, cited, checked, or refused."""
+"""Answers a question from passages: search, read, write, cite, check, or refuse."""

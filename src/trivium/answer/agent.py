@@ -36,12 +36,12 @@ from trivium.answers import AnswerEvent, Step, Usage
 from trivium.errors import BadValue, ModelError, TriviumError
 from trivium.ports import Generated, Generator, Message, ToolCall, ToolGenerator
 
-MOST_CALLS = 4  # of one step that are made
-MOST_REPEATED = 3  # calls that were made before, until the loop ends
+MOST_CALLS = 4  # calls per step that are carried out
+MOST_REPEATED = 3  # repeated calls before the loop ends
 MOST_PLANNED = 4  # searches of a plan in plain text
 LONGEST_PLAN = 200  # tokens
 SMALLEST_READ = 600  # tokens of passages that must fit beside rules and tools: one passage
-LONGEST_LINE = 160  # characters of a step that people read
+LONGEST_LINE = 160  # characters of a step shown to people
 RULES = f"""\
 You answer questions from the user's own documents, and from nothing else. Use the tools to find
 and read passages: search, search again with other words, read on where a passage breaks off, and
@@ -60,7 +60,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s*|^[\"“”']|[\"“”']$"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an answer in depth may take."""
+    """The limits of an answer in depth."""
 
     steps: int = 8  # turns of the model
     seconds: float = 90.0
@@ -69,16 +69,16 @@ class Limits:
 
 @dataclass
 class Gathered:
-    """What was read on the way, and what the model made of it."""
+    """What was read on the way, and what the model wrote."""
 
     passages: list[Passage] = field(default_factory=list)
-    text: str = ""  # the model's answer; empty: it gave none
+    text: str = ""  # the model's answer; empty if it gave none
     usage: Usage = Usage()
     notes: list[str] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    computed: list[str] = field(default_factory=list)  # results of calculations with numbers read
+    computed: list[str] = field(default_factory=list)  # results with numbers from passages
     failure: ModelError | None = None
-    ended: bool = True  # by itself, and not by a limit
+    ended: bool = True  # the model finished, and no limit stopped it
 
     def step(self, name: str, detail: str, since: float) -> Step:
         line = detail if len(detail) <= LONGEST_LINE else detail[:LONGEST_LINE].rstrip() + "…"
@@ -86,14 +86,14 @@ class Gathered:
         return self.steps[-1]
 
     def stop(self, why: str) -> None:
-        """By a limit."""
+        """Stopped by a limit."""
         self.ended = False
         self.notes.append(
             f"Stopped searching after {why}; the answer uses what was read until then."
         )
 
     def add(self, given: Given) -> list[Passage]:
-        """Under their numbers; one that was met before keeps its own."""
+        """Number new passages; known ones keep their number."""
         known = {(p.citation.document, p.citation.chunk): p for p in self.passages}
         found = []
         for result in given.results:
@@ -117,8 +117,8 @@ def explore(
     limits: Limits,
     count: Counter,
 ) -> Events[AnswerEvent, None, Gathered]:
-    """Steps as they are made; the return value is what was gathered. Raises nothing: a model that
-    fails is a `failure` of what was gathered until then."""
+    """Yields steps as they happen; returns what was gathered. Raises nothing: if the model fails,
+    `failure` says so, beside what was gathered until then."""
     gathered = Gathered()
     until = monotonic() + limits.seconds
     if isinstance(generator, ToolGenerator):
@@ -155,7 +155,7 @@ class _Loop:
         self._most = min(LONGEST_ANSWER, generator.window // 4)
         told = [(one.name, one.description, one.parameters) for one in OFFERS]
         self._room = generator.window - self._most - self._cost(json.dumps(told))
-        self._tokens = 0  # read and written, as the server counts; ours where it doesn't say
+        self._tokens = 0  # read and written, as the server counts; our own count if it doesn't say
         self._messages = [
             Message("system", RULES.format(key=self._key)),
             Message("user", f"Question: {question}"),
@@ -210,7 +210,7 @@ class _Loop:
         return ""
 
     def _fits(self) -> bool:
-        """Makes room in the window: what tools gave first goes first."""
+        """Make room in the window: the oldest results of tools go first."""
         cost = [self._size(message) for message in self._messages]
         for at, message in enumerate(self._messages):
             if sum(cost) <= self._room:
@@ -241,7 +241,7 @@ class _Loop:
             self._messages.append(Message("tool", text, answers=call.id))
 
     def _used(self, call: ToolCall) -> tuple[str, str, str]:
-        """The step's name, a line for people, and what the model is told."""
+        """The step's name, a line for people, and what the model gets."""
         name = call.name[:40]
         try:
             given = arguments(call.name, call.arguments)
@@ -255,7 +255,7 @@ class _Loop:
             found = use(self._box, call.name, given)
         except TriviumError as error:
             if isinstance(error, BadValue):
-                self._repeated += 1  # a model that never learns to call it ends as one that repeats
+                self._repeated += 1  # a model that never learns ends as one that repeats
             return name, f"{_doing(name)} failed: {error.message}", f"Error: {error}"
         passages = self._gathered.add(found)
         parts = [found.text] if found.text else []
@@ -264,7 +264,7 @@ class _Loop:
         return name, found.line, "\n\n".join(parts) or "Nothing was found."
 
     def _fitting(self, passages: Sequence[str]) -> list[str]:
-        """The first passages of a result, up to half of the room there is; one at least."""
+        """The first passages of a result, up to half of the room left; at least one."""
         room, kept = self._room // 2, 0
         for told in passages:
             room -= self._cost(told)
@@ -280,7 +280,7 @@ class _Loop:
         known = [self._question, *read, *self._gathered.computed]
         strange = calculate.unsourced(expression, known)
         line = f"Calculated {expression} = {value}"
-        if strange:  # then the result is as good as made up, and no statement may rest on it
+        if strange:  # the result is as good as made up, so no statement may rely on it
             warning = f"No passage that you read holds {', '.join(strange)}: don't use this result."
             return line, f"{expression} = {value}. {warning}"
         self._gathered.computed.append(value)
@@ -307,8 +307,8 @@ AGAIN = "You made this call before; its result is above. Try something else, or 
 
 
 def _heard(stream: Events[str, None, Generated], until: float) -> Generated | None:
-    """What the model says or calls, as a whole: calls may follow its words. None where the time is
-    up before it ends."""
+    """Everything the model says or calls: calls may follow its words. None if the time runs out
+    first."""
     with closing(stream):
         while monotonic() <= until:
             try:
@@ -326,7 +326,7 @@ def _planned(
     until: float,
     gathered: Gathered,
 ) -> Events[AnswerEvent, None, None]:
-    """Searches that the model writes down in plain text; without a plan the question itself."""
+    """Searches that the model writes as plain text; without a plan, the question itself."""
     since = perf_counter()
     queries = [question]
     messages = (Message("system", PLAN), Message("user", f"Question: {question}"))
@@ -360,12 +360,12 @@ def plan_of(text: str) -> list[str]:
 
 
 def _cannot_call(failure: ModelError) -> bool:
-    """Whether a refusal is about tools: llama.cpp, Ollama and vLLM all name them."""
+    """Whether a refusal is about tools: llama.cpp, Ollama and vLLM all mention them."""
     return "tool" in failure.message.lower() or "function" in failure.message.lower()
 
 
 def _doing(name: str, given: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """What a call of a tool does, for people."""
+    """What a tool call does, for people."""
     if name == "search" and given:
         return f"Searching for {' / '.join(f'“{query}”' for query in given['queries'])}"
     return _DOING.get(name, "A call")

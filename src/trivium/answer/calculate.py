@@ -14,7 +14,7 @@ from trivium.errors import BadValue
 
 LONGEST = 200  # characters
 MOST_POWER = 64
-# Whole numbers up to this need no source beside one that has one: months, percent, how many.
+# Whole numbers up to this need no source if another number has one: months, percent, counts.
 SMALL = 100
 _TWO: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -35,7 +35,7 @@ _NAMED: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 def calculate(expression: str) -> float:
-    """Raises BadValue for what is no arithmetic or has no result."""
+    """Raises BadValue if it isn't arithmetic or has no result."""
     if len(expression) > LONGEST:
         raise BadValue(f"The expression is longer than {LONGEST} characters.")
     try:
@@ -72,8 +72,8 @@ def told(value: float) -> str:
 
 
 def unsourced(expression: str, texts: Sequence[str]) -> list[str]:
-    """The numbers of an expression that stand in none of the texts; small ones only where none of
-    the others does either."""
+    """The numbers of an expression that are in none of the texts; small ones count only if no other
+    number is."""
     known = {figure for text in texts for figure in figures(text)}
     found = dict.fromkeys(digits(one) for one in figures(expression))
     if known.isdisjoint(found):

@@ -15,12 +15,14 @@ from trivium.answer.passages import Passage
 from trivium.answer.question import Asks, Question, Term, bag, figures, initials
 from trivium.answer.structure import EMPTY, Row, Table
 
-AROUND = 0.9  # what a term counts that a heading or a caption says, beside one in the labels
-# Of a question's terms by weight, what labels, headings and caption must say together.
+AROUND = 0.9  # weight of a term that a heading or caption says, compared with one in the labels
+# The share of a question's terms, by weight, that labels, headings and caption must say together.
 LEAST_SAID = 0.75
-LEAST_LIKE = 0.6  # likeness from which on a column's name says a term in another word
+LEAST_LIKE = 0.6  # from this likeness on, a column's name says a term in another word
 _ASIDE = re.compile(r"\([^)]*\)")
 _DENIED = re.compile(r"\b(?:no|without|kein\w*|ohne)\s+([\w-]+)", re.I)
+_MONEY = re.compile(r"[(-]?\s?[$€£¥]\s?[\d.,]*\d\)?|[(-]?\d[\d.,]*\)?")
+_UNSCALED = re.compile(r"\bper[ -]\w+|percent|%|\bshare\b|\bratio\b|\bnumber of\b", re.I)
 _SUMS = frozenset(
     ("total", "totals", "sum", "average", "avg", "mean", "gesamt", "summe", "durchschnitt")
 )
@@ -33,13 +35,13 @@ class Found:
     text: str  # row, column, value and unit
     value: str
     said: float  # 0..1, of the question's terms by weight
-    fit: float  # the same, less for labels that say more than was asked
+    fit: float  # the same, but lower for labels that say more than was asked
     passage: Passage
 
 
 @dataclass(frozen=True)
 class Read:
-    """A table as a question reads it: which cells, names and headings say which terms."""
+    """A table in the light of a question: which cells, names and headings say which terms."""
 
     table: Table
     question: Question
@@ -48,7 +50,7 @@ class Read:
 
     @cached_property
     def names(self) -> list[dict[Term, float]]:
-        """For each column what its name says."""
+        """What each column's name says."""
         found = []
         for name in self.table.names:
             named = bag(name, self.passage.language)
@@ -79,7 +81,7 @@ class Read:
 
     @cached_property
     def rows(self) -> list[list[set[Term]]]:
-        """For each row and cell the terms that it says itself; its group stands at the end."""
+        """For each row and cell, the terms that it says itself; the row's group comes last."""
         return [
             [self._in_cell(cell) for cell in (*row.cells, row.group)] for row in self.table.rows
         ]
@@ -116,7 +118,7 @@ class Read:
         if not by_name and not self._is_only_value(row, at):
             return None
         units = {term for term in said[at] if term.word in question.counted}
-        if said[at] - units and not by_name:  # it says what was asked: it is a label
+        if said[at] - units and not by_name:  # it says what was asked, so it is a label
             return None
         shares = {
             term: max(
@@ -141,7 +143,7 @@ class Read:
         return Found(self._told(row, label, at), told, covered, fit, self.passage)
 
     def _is_only_value(self, row: Row, at: int) -> bool:
-        """Whether there is no other figure beside the labels that this could be confused with."""
+        """Whether no other figure in the row could be confused with it."""
         if self.question.asks is not Asks.AMOUNT or not at:
             return False
         return all(i == at or not figures(cell) for i, cell in enumerate(row.cells))
@@ -157,12 +159,18 @@ class Read:
         return f"{who}{', ' if name else ''}{name}: {self._value(row, at)}{page}"
 
     def _value(self, row: Row, at: int) -> str:
-        """A cell, with the unit of its column where it has none of its own."""
+        """A cell, with its column's unit if it has none; money with the scale of its table:
+        "$17,606 million"."""
         value, unit = row.cell(at), self.table.unit(at)
-        return f"{value} {unit}" if unit and _is_bare(value) else value
+        if unit and _is_bare(value):
+            return f"{value} {unit}"
+        is_scaled = (
+            self.table.scale and _MONEY.fullmatch(value) and not _UNSCALED.search(row.cell(0))
+        )
+        return f"{value} {self.table.scale}" if is_scaled else value
 
     def column(self) -> Found | None:
-        """The values of the column that the question names, of all rows, or of those that say the
+        """The values of the column that the question names, in all rows, or in those that say the
         rest of it. "Which site makes no lamps" asks for the rows with nothing in that column."""
         question = self.question
         denied = {
@@ -261,7 +269,8 @@ def _fits(question: Question, value: str) -> bool:
 
 
 def _label(row: Row, said: Sequence[set[Term]], at: int) -> int | None:
-    """The cell that says the most of the question, the first of several; without one, the first."""
+    """The cell that says most of the question, the first one if several do; otherwise the first
+    cell."""
     order = [i for i in range(len(row.cells)) if i != at]
     if not order:
         return None
@@ -275,14 +284,18 @@ def _label(row: Row, said: Sequence[set[Term]], at: int) -> int | None:
 def _precision(
     label: str, question: Question, language: str, also: dict[Term, float] | None = None
 ) -> float:
-    """The share of a label's words that the question says."""
+    """The share of a label's words that the question says. "Total" may be there unasked: the
+    revenue of a year is its total revenue, and not its cost of revenue."""
     plain = _ASIDE.sub(" ", label)
     parts = bag(plain, language).words
-    if not parts:
+    asked = [any(bag(part, language).says(t) for t in question.terms) for part in parts]
+    counted = [
+        is_said for part, is_said in zip(parts, asked, strict=True) if is_said or part not in _SUMS
+    ]
+    if not counted:
         return 1.0
-    said = sum(any(bag(part, language).says(t) for t in question.terms) for part in parts)
     like = sum(share for share in (also or {}).values() if share < 1)
-    return min(1.0, (said + like) / len(parts))
+    return min(1.0, (sum(counted) + like) / len(counted))
 
 
 def _is_bare(value: str) -> bool:

@@ -32,30 +32,31 @@ from trivium.text.languages import detect_language
 from trivium.text.normalise import words
 from trivium.text.stems import content_words, stem
 
-# What is borne out, tried on pairs of a sentence and a text (`bench/answer_limits.py` tries a
-# sample): of 100 parts of sentences with their own paragraph all, with a neighbouring one 2 %; of
-# 100 claims of scifact with the abstract that they were made from, in other words, 69 %, with the
-# abstract that search put first instead 14 %, with any other of the first ten 3 %. Words at .3
-# accept 74, 22 and 3 %; a limit of .45 accepts 76, 30 and 6. Of 36 swapped numbers 33 were seen.
-BY_WORDS = 0.5  # what words count beside meaning
+# When a passage supports a sentence, measured on pairs of a sentence and a text
+# (`bench/answer_limits.py` repeats a sample): of 100 parts of sentences, all with their own
+# paragraph and 2 % with a neighbouring one; of 100 claims of scifact, in other words, 69 % with the
+# abstract they were made from, 14 % with the abstract that search ranked first instead, 3 % with
+# any other of the first ten. Words at .3 accept 74, 22 and 3 %; a limit of .45 accepts 76, 30 and
+# 6. Of 36 swapped numbers 33 were noticed.
+BY_WORDS = 0.5  # the weight of words, beside meaning
 LEAST = 0.5
-LEAST_BY_WORDS = 0.45  # where no model says anything about meaning: 60, 16 and 4 %
-COMPARED = 12  # sentences of each passage that are compared by meaning
-# Below it a sentence is not shown. Between the two it may say the same in other words: it is shown,
-# and marked. Of 79 sentences with a neighbouring text 5 are between the two.
+LEAST_BY_WORDS = 0.45  # if no model can compare meaning: 60, 16 and 4 %
+COMPARED = 12  # sentences of each passage whose meaning is compared
+# Below this a sentence isn't shown. Between the two limits it may say the same in other words: it
+# is shown and marked. Of 79 sentences with a neighbouring text, 5 are in between.
 LEAST_SHOWN = 0.3
-# From which on a passage that the model didn't cite is cited for it: of 78 sentences of xquad_en
-# among eight passages 77 got the right one; with that one taken away, none got another.
+# From here on, a passage that the model didn't cite is cited for it: of 78 sentences of xquad_en
+# among eight passages, 77 got the right one; without that one, none got another.
 LEAST_ATTRIBUTED = 0.65
-MOST_TRIED = 2  # passages, those that share the most words with the sentence
-LEAST_ASKED = 0.75  # of a question's words, from which on a sentence is its answer
+MOST_TRIED = 2  # passages: those that share the most words with the sentence
+LEAST_ASKED = 0.75  # share of a question's words that makes a sentence its answer
 OPPOSITE = "its sources say the opposite"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The figure that a table has for a question. Of 55 questions for one, 49 were answered right
-    from the cell that was found, and 1 wrong."""
+    """The figure that a table gives for a question. Of 55 questions, 49 were answered correctly
+    from the cell found, and 1 wrongly."""
 
     question: str
     text: str  # row, column and value
@@ -72,9 +73,9 @@ class Cell:
 
 
 class Checker:
-    """Checks one answer. `embedder`: one whose similarities are those that the limits were measured
-    with, or None. `known`: the question and results of calculations, which need no passage.
-    `cell`: what a table has for the question, where one does."""
+    """Checks one answer. `embedder`: one with the similarities that the limits were measured with,
+    or None. `known`: the question and results of calculations, which need no passage. `cell`: the
+    figure that a table gives for the question, if one does."""
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class Checker:
         self._passages = {passage.number: passage for passage in passages}
         self._known = known
         self._cell = cell
-        self._told: list[str] = []  # statements that are borne out
+        self._told: list[str] = []  # supported statements
 
     def check(self, text: str) -> tuple[Statement, ...]:
         """The statements of a whole answer, in order."""
@@ -97,7 +98,7 @@ class Checker:
         return tuple(self.one(said, language) for said in sentences(text) if said.states)
 
     def one(self, said: Sentence, language: str) -> Statement:
-        """`language`: of the whole answer, as far as it is known."""
+        """`language`: of the whole answer, if known."""
         cited = [self._passages[n] for n in said.citations if n in self._passages]
         if not cited:
             return Statement(said.text, said.citations, False, "it cites no source")
@@ -116,7 +117,7 @@ class Checker:
             meaning = max(near.values())
             support, least = BY_WORDS * support + (1 - BY_WORDS) * max(0.0, meaning), LEAST
         nouns = strange_nouns(said.text, [*map(_text, cited), *_titles(cited), self._known])
-        if language == "de" and nouns:  # one may be said in another word: shown, and marked
+        if language == "de" and nouns:  # it may be said in another word: shown and marked
             why = f"its sources don't say {', '.join(nouns)}"
             return Statement(said.text, said.citations, False, why, round(support, 3))
         if support < least:
@@ -154,7 +155,7 @@ class Checker:
         return statement
 
     def attributed(self, said: Sentence, language: str) -> Statement | None:
-        """The same sentence with the one passage that bears it out best; None where none does."""
+        """The same sentence with the one passage that supports it best; None if none does."""
         if not words(said.text):
             return None
         shares = {
@@ -168,7 +169,7 @@ class Checker:
 
 
 def may_be_shown(statement: Statement) -> bool:
-    """Whether it is borne out, or may be in other words."""
+    """Whether it is supported, or may be in other words."""
     return statement.supported or statement.support >= LEAST_SHOWN
 
 
@@ -181,7 +182,7 @@ def _titles(cited: Sequence[Passage]) -> list[str]:
 
 
 def _likely(text: str, said: str) -> list[str]:
-    """The sentences that share the most words with what is said, in their order."""
+    """The sentences that share the most words with the statement, in order."""
     every, wanted = pieces(text), set(words(said))
     best = sorted(range(len(every)), key=lambda at: (-len(wanted & set(words(every[at]))), at))
     return [every[at] for at in sorted(best[:COMPARED])]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
 _OPENING = "[【"
-_LONGEST_MARK = 40  # characters: what is longer is no mark
+_LONGEST_MARK = 40  # characters: anything longer isn't a mark
 _NUMBERS = r"\d{1,3}(?:\s*(?:[,;&–-]|and|und)\s*\^?\d{1,3})*"
 _NAMED = r"(?:(?:passages?|sources?|quellen?|abschnitte?|nos?\.?|n=)\s*)?"
 _WRITTEN = re.compile(
@@ -21,21 +21,21 @@ _WRITTEN = re.compile(
 _MIGHT_BE = re.compile(r"\[\^?(?:[a-z.=]{0,10}\s*)?[\d\s,;&^–a-z-]*|【[^】]*", re.I)
 _RANGE = re.compile(r"(\d+)\s*[–-]\s*(\d+)")
 _LONGEST_RANGE = 20
-_AROUND = " .:;,*`\"'[]()\n-–—"  # what models put around a sign
-MARK = re.compile(r"\[(\d{1,3})\]")  # as it leaves here
+_AROUND = " .:;,*`\"'[]()\n-–—"  # what models put around the refusal sign
+MARK = re.compile(r"\[(\d{1,3})\]")  # as written here
 
 
 @dataclass
 class Marks:
-    """Feed it pieces; what comes out can be shown. One for each answer."""
+    """Feed it pieces; its output can be shown. One for each answer."""
 
     known: Set[int]
-    unknown: list[int] = field(default_factory=list)  # each once, as met
+    unknown: list[int] = field(default_factory=list)  # each once, in order
     cited: list[int] = field(default_factory=list)
     _held: str = ""
 
     def feed(self, piece: str) -> str:
-        """What of the text so far is certain."""
+        """The part of the text so far that is certain."""
         self._held += piece
         return self._take(at_end=False)
 
@@ -47,7 +47,8 @@ class Marks:
         out = []
         while self._held:
             at = next((i for i, c in enumerate(self._held) if c in _OPENING), len(self._held))
-            # A blank before a mark that is dropped would be left over: it waits for the mark.
+            # If a mark is dropped, the space before it would be left over: hold it until the mark
+            # is known.
             keep = at if at_end or at < len(self._held) else len(self._held.rstrip(" "))
             if at and at == len(self._held):
                 out.append(self._held[:keep])
@@ -91,13 +92,13 @@ def _numbers(text: str) -> Iterator[int]:
 
 
 class Refusal:
-    """Keeps the sign of a refusal out of the text, and says whether the text began with it."""
+    """Keeps the refusal sign out of the text, and says whether the text began with it."""
 
     def __init__(self, sign: str) -> None:
         self._sign = sign
-        self._held = ""  # might be the beginning of the sign
-        self._said = False  # something beside the sign
-        self._after = False  # the sign has just been: its colon or full stop goes too
+        self._held = ""  # may be the beginning of the sign
+        self._said = False  # something besides the sign
+        self._after = False  # the sign has just passed: drop its colon or full stop too
         self.refused = False
 
     def feed(self, piece: str) -> str:
@@ -109,7 +110,7 @@ class Refusal:
             self._held, self._after = after, True
             return shown + self.feed("")
         if not self._said and self._sign.startswith(self._held.lstrip(_AROUND)):
-            return ""  # with what stands around it
+            return ""  # with the characters around it
         at = next(
             (i for i in range(len(self._held)) if self._sign.startswith(self._held[i:])), None
         )
@@ -118,7 +119,7 @@ class Refusal:
         return self._shown(shown)
 
     def end(self) -> str:
-        """What was held back and is no sign."""
+        """The rest that was held back and isn't the sign."""
         held, self._held = self._held, ""
         return self._shown(held)
 

@@ -16,14 +16,14 @@ from trivium.answers import Turn
 
 
 class Join(StrEnum):
-    """What becomes of the answers to the parts."""
+    """What to do with the answers to the parts."""
 
     MORE = "more"
     LESS = "less"
     DIFFERENCE = "difference"
     SUM = "sum"
     EACH = "each"  # all of them
-    THEN = "then"  # the second asks about what the first one finds: {} stands for it
+    THEN = "then"  # the second asks about what the first one finds, written {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ _WHOSE = re.compile(
 
 
 def decompose(question: str) -> Plan | None:
-    """How to answer it in parts; None where it is one question."""
+    """How to answer it in parts; None if it is one question."""
     text = " ".join(question.split())
     found = _OR.match(text)
     if found:
@@ -168,7 +168,7 @@ def measure(value: str) -> Measure | None:
 
 
 def joined(plan: Plan, values: Sequence[str]) -> str:
-    """What the answers to the parts mean together; empty where their figures don't go together."""
+    """What the answers to the parts mean together; empty if their figures can't be combined."""
     found = [one for value in values if (one := measure(value)) is not None]
     if len(values) != 2 or len(found) != 2:
         return ""

@@ -24,21 +24,21 @@ from trivium.text.languages import detect_language
 from trivium.text.normalise import fold, words
 
 MOST_COMPARED = 40  # sentences by meaning, the best by words; 25 tokens each take .3 s on 2 cores
-MOST_LIKE = 10  # of them whose words are compared one by one
-MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # what each counts for a sentence
-AROUND = 0.9  # what a term counts that a heading says
-BESIDE = 0.4  # and one that only the rest of the passage says
-LEAST_SAID = 0.72  # of a question's terms by weight that a sentence and its headings must say
+MOST_LIKE = 10  # of these, sentences whose words are compared one by one
+MEANING, WORDS, RANK = 0.5, 0.4, 0.1  # the weight of each for a sentence
+AROUND = 0.9  # weight of a term that a heading says
+BESIDE = 0.4  # and of one that only the rest of the passage says
+LEAST_SAID = 0.72  # share of a question's terms, by weight, in a sentence and its headings
 LEAST_SCORE = 0.45
 LEAST_FOCUS = 0.6  # likeness of a sentence's word to what was asked about
-AGAIN = 0.9  # what a sentence counts of which a part was said before
-NEAR = 0.9  # of the best sentence's score: what is further behind is about something else
-MOST = 2  # sentences, where the question asks for nothing that one sentence holds
-ALIKE = 0.7  # share of words that two sentences have in common: neighbouring chunks overlap
-LEAST_LISTED = 0.6  # of a question's terms that a list and what stands above it must say
-HEADED = 0.15  # what a list gains whose first line names the things that were asked for
-LEAST_INSTEAD = 0.85  # of a list, where the question doesn't ask for several things
-LONGEST_COUNT = 5  # "three commandments": so many sentences may follow
+AGAIN = 0.9  # factor for a sentence of which a part was said before
+NEAR = 0.9  # of the best sentence's score: anything lower is about something else
+MOST = 2  # sentences, if the question asks for more than one sentence can hold
+ALIKE = 0.7  # share of common words in two sentences: neighbouring chunks overlap
+LEAST_LISTED = 0.6  # share of a question's terms that a list and the line above it must say
+HEADED = 0.15  # bonus for a list whose first line names what was asked for
+LEAST_INSTEAD = 0.85  # for a list, if the question doesn't ask for several things
+LONGEST_COUNT = 5  # "three commandments": up to this many sentences may follow
 _DATE = re.compile(
     r"\b(?:1[0-9]|20)\d\d\b|\b\d{1,2}:\d\d\b|\b\d{1,2}[./-]\d{1,2}\b|\b(?:January|February|March|April"
     r"|May|June|July|August|September|October|November|December|Januar|Februar|März|Mai|Juni|Juli"
@@ -65,9 +65,9 @@ class Picked:
     text: str
     number: int  # of its passage
     score: float
-    differs: bool = False  # another source says something else than the one before
+    differs: bool = False  # another source says something different
     value: str = ""  # the figure, date or cell that answers
-    cell: bool = False  # of a table, whose row and column the question names
+    cell: bool = False  # it is a cell of a table whose row and column the question names
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ class Extractor:
     def pick(
         self, question: str, passages: Sequence[Passage], before: Before = NOTHING_SAID
     ) -> list[Picked]:
-        """Nothing where no passage holds an answer. `before`: answers given before, no sentence of
-        which is given again."""
+        """Nothing if no passage has an answer. `before`: earlier answers; none of their sentences
+        is repeated."""
         language = detect_language(question) or (passages[0].language if passages else "")
         asked = read_question(question, language, self._measure.rarities)
         if not asked.terms:
@@ -143,7 +143,7 @@ class Extractor:
         likeness: Likeness,
         before: Before,
     ) -> list[_Candidate]:
-        """Those that answer, the best first."""
+        """The sentences that answer, the best first."""
         first: dict[str, _Candidate] = {}
         for passage in passages:
             for each in sentences(passage):
@@ -162,7 +162,7 @@ class Extractor:
         empty = function_words(asked.language)
         unsure = [one for one in best[:MOST_LIKE] if not _says_all(asked, one)]
         likeness.learn(w for one in unsure for w in words(one.text) if w not in empty)
-        # Only what may be the answer is compared by meaning, which takes the most time.
+        # Only possible answers are compared by meaning, which takes most of the time.
         able = []
         for one in best:
             held = _said(asked, one.sentence, one.passage, likeness)
@@ -183,7 +183,7 @@ class Extractor:
 
 
 def _whole(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]]:
-    """Tables that go on from another passage with the units that stand above their beginning."""
+    """Tables that continue from another passage, with the units from above their beginning."""
     begun = {(p.citation.document, t.names): t.units for p, t in found if any(t.units)}
     return [
         (p, replace(t, units=begun.get((p.citation.document, t.names), ()))) if p.header else (p, t)
@@ -192,8 +192,8 @@ def _whole(found: Sequence[tuple[Passage, Table]]) -> list[tuple[Passage, Table]
 
 
 def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None:
-    """What was said before is not said again: of such a sentence only the part that answers. To a
-    question for yes or no, `Yes` alone does."""
+    """Don't repeat what was said before: of such a sentence, only the part that answers. For a
+    yes-or-no question, `Yes` alone will do."""
     verdict, body = _VERDICT.match(picked.text), picked.text
     if verdict:
         body = picked.text[verdict.end() :]
@@ -214,26 +214,27 @@ def _not_again(asked: Question, picked: Picked, before: Before) -> Picked | None
 
 
 def _says_all(asked: Question, one: _Candidate) -> bool:
-    """Whether a sentence says every term in the same word, so that none needs to be alike."""
+    """Whether a sentence says every term in the same word, so that likeness isn't needed."""
     own = bag(f"{one.sentence.question} {one.text}", one.passage.language)
     return all(own.says(term) for term in asked.terms if not term.firm)
 
 
 def _says_more(asked: Question, text: str) -> bool:
-    """Whether a sentence holds a word that the question doesn't: a heading often repeats it."""
+    """Whether a sentence has a word that the question doesn't: a heading often repeats the
+    question."""
     return not set(words(text)) <= set(words(asked.text))
 
 
 def _in_place(one: _Candidate) -> str:
-    """With the heading above it: `Armor Class 15` alone is about nobody."""
+    """With the heading above it: `Armor Class 15` alone doesn't say whose."""
     above = one.passage.citation.headings[-1:] or (one.passage.citation.title,)
     return f"{above[0]}: {one.text}"
 
 
 def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness | None) -> float:
     """The share of a question's terms that a sentence says, or its headings, or in part the rest of
-    the passage. 0 where a name or a figure of the question is missing from all of them, and where
-    the sentence itself doesn't say the first thing that was asked about."""
+    the passage. 0 if none of them has a name or figure of the question, or if the sentence itself
+    doesn't say the first thing that was asked about."""
     language = passage.language
     own = bag(f"{one.question} {one.text}", language)
     near = bag(one.paragraph, language)
@@ -263,7 +264,7 @@ def _said(asked: Question, one: Sentence, passage: Passage, likeness: Likeness |
 
 
 def _answers(asked: Question, text: str) -> tuple[float, str]:
-    """How well a sentence holds what was asked for, 0 to 1, and the figure or date that does."""
+    """How well a sentence contains what was asked for, 0 to 1, and the figure or date that does."""
     if asked.asks is Asks.AMOUNT:
         return _amount(asked, text)
     if asked.asks is Asks.WHEN:
@@ -298,7 +299,7 @@ def _amount(asked: Question, text: str) -> tuple[float, str]:
 
 
 def _counted(text: str, counted: Sequence[str]) -> str:
-    """The figure that stands shortly before what is counted, or right behind it."""
+    """The figure shortly before what is counted, or right after it."""
     said = words(text)
     for run in (tuple(counted), tuple(counted[:1])):
         for at in range(len(said) - len(run) + 1):
@@ -446,7 +447,7 @@ def _quoted(asked: Question, best: Sequence[_Candidate], found: Sequence[Found])
 
 
 def _yes_or_no(asked: Question, one: _Candidate) -> str:
-    """The sentence, after a yes or a no where it says all that was asked."""
+    """The sentence, after a yes or a no if it says all that was asked."""
     if asked.asks is not Asks.YES_NO or one.said < 0.95:
         return one.text
     opposite = denies(one.text) != denies(asked.text)

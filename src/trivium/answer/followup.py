@@ -11,8 +11,8 @@ from trivium.answers import Turn
 from trivium.text.normalise import words
 from trivium.text.stems import stop_words
 
-TURNS = 4  # what a follow-up refers to was said just now
-LONGEST_ITEM = 6  # words of an item that stands for "the second one"
+TURNS = 4  # a follow-up refers to something said just now
+LONGEST_ITEM = 6  # words of an item that "the second one" may mean
 _PREPOSITION = (
     r"(?:in|at|on|for|of|from|to|by|with|during|since|after|before|under|per|im|am|bei|für|von|mit)"
 )
@@ -68,7 +68,7 @@ _WHO = re.compile(r"^(?:and\s+)?(?:who|whom|wer)\b", re.I)
 
 
 def stand_alone(question: str, history: Sequence[Turn]) -> str:
-    """The question with names in place of what refers to earlier turns; as it is where nothing
+    """The question with names in place of words that refer to earlier turns; unchanged if nothing
     does."""
     standing, answer, listing = "", "", ""
     for turn in history[-TURNS:]:
@@ -117,7 +117,7 @@ def _resolved(question: str, before: str, answer: str, listing: str) -> str:
 
 
 def _in_its_place(rest: str, before: str) -> str:
-    """The question before, with `in 2021` or `a greatsword` where it has the like."""
+    """The previous question, with `in 2021` or `a greatsword` in place of its counterpart."""
     found = re.match(rf"({_PREPOSITION})\s", rest, re.I)
     year = _YEAR.search(rest)
     if year and _YEAR.search(before):
@@ -157,7 +157,7 @@ def _topic(question: str) -> str:
 
 
 def _who(answer: str, question: str) -> str:
-    """Whom an answer names that its question doesn't."""
+    """A person that the answer names and the question doesn't."""
     known = set(words(question))
     for found in re.finditer(r"(?<=\s)[A-ZÄÖÜ][\w’'-]+(?: [A-ZÄÖÜ][\w’'-]+)*", answer):
         if not set(words(found[0])) <= known:

@@ -17,13 +17,13 @@ from trivium.ports import Embedder
 if TYPE_CHECKING:
     from trivium.types import Vector
 
-LEAST = 0.5  # below it two words are different things
-MOST_WORDS = 400  # that are compared for one answer: .2 s on 2 cores
+LEAST = 0.5  # below this, two words are different things
+MOST_WORDS = 400  # compared for one answer: .2 s on 2 cores
 MOST_KEPT = 4_000  # words of all answers, 6 MB: the next question needs half of them again
 
 
 class WordVectors:
-    """Vectors of single words, kept from one answer to the next. Threads may share it."""
+    """Vectors of single words, cached between answers. Threads may share it."""
 
     def __init__(self) -> None:
         self._model = ""
@@ -41,7 +41,7 @@ class WordVectors:
 
 
 class Likeness:
-    """Compares the words of one answer. Without a model that can tell, nothing is alike."""
+    """Compares the words of one answer. Without a suitable model, no two words are alike."""
 
     def __init__(self, embedder: Embedder | None, kept: WordVectors) -> None:
         self._embedder = embedder
@@ -62,7 +62,7 @@ class Likeness:
             self._embedder = None
 
     def between(self, word: str, others: Iterable[str]) -> float:
-        """The likeness of the most alike; 0 below the least that counts."""
+        """The likeness of the most similar word; 0 below the limit."""
         mine = self._known.get(word)
         if mine is None:
             return 0.0

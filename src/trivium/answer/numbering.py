@@ -12,7 +12,7 @@ from trivium.answers import Answer, AnswerEvent, Citation, Done, Token
 
 
 class Numbering:
-    """For the events of one answer, in their order."""
+    """For the events of one answer, in order."""
 
     def __init__(self) -> None:
         self._new: dict[int, int] = {}  # by the number of the passage
@@ -34,7 +34,7 @@ class Numbering:
         return f"[{self._number(int(mark[1]))}]"
 
     def _answer(self, answer: Answer) -> Answer:
-        """What it doesn't name is counted on after what it names."""
+        """Passages that it doesn't cite are numbered after those that it does."""
         text = MARK.sub(self._mark, answer.text)
         citations, passages = (
             tuple(

@@ -1,4 +1,4 @@
-"""The passages of an answer: what was found, numbered, with the text around it. Pure."""
+"""The passages of an answer: search results, numbered, with the text around them. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ON_THE_WEB = re.compile(r"https?://")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A result under its number, and all of it that a model is given to read."""
+    """A result with its number, and everything of it that a model may read."""
 
     citation: Citation
-    text: str  # with what stands around it
+    text: str  # with the text around it
     language: str
-    header: str = ""  # of a table that began in a passage before
+    header: str = ""  # of a table that began in an earlier passage
 
     @property
     def number(self) -> int:
@@ -40,8 +40,7 @@ def counted(results: Iterable[Result]) -> str:
 
 
 def numbered(results: Iterable[Result]) -> tuple[Passage, ...]:
-    """In the order of the results. What stands around a passage is left out where it is a passage
-    of its own."""
+    """In the order of the results. Leaves out text around a passage that is a passage itself."""
     found = list(results)
     places = {(r.found.document.id, r.found.chunk.index) for r in found}
     return tuple(_passage(at, result, places) for at, result in enumerate(found, start=1))
@@ -56,7 +55,7 @@ def _passage(number: int, result: Result, places: set[tuple[int, int]]) -> Passa
 
 def passage_of(number: int, found: StoredChunk, before: str = "", after: str = "") -> Passage:
     document, chunk = found.document, found.chunk
-    # One text again: a line's end would cut a sentence that goes from one chunk into the next.
+    # As one text: a line break would cut a sentence that continues in the next chunk.
     whole = " ".join(part for part in (before, chunk.text, after) if part)
     citation = Citation(
         number=number,

@@ -23,7 +23,7 @@ from trivium.text.normalise import clean
 
 NOT_HELD = "NOT_IN_PASSAGES"
 # How to answer from passages, however they were found. The key, which changes with each question,
-# comes last: servers keep what they computed for the beginning of a prompt that they met before.
+# comes last: servers cache what they computed for the beginning of a prompt.
 ANSWER_RULES = f"""\
 - Answer in the language of the question, briefly, in whole sentences.
 - After every sentence write the numbers of the passages that say so in square brackets, like [1]
@@ -48,12 +48,13 @@ RULES = f"""\
 You answer questions from numbered passages of the user's own documents, and from nothing else.
 {ANSWER_RULES}"""
 
-# Tokens that we count by cl100k and another model by its own vocabulary: prose takes a 49,000-word
-# vocabulary up to 1.2 times as many (SmolLM2, measured by its server), and every message some more.
+# We count tokens with cl100k, other models with their own vocabulary: with one of 49,000 words,
+# prose takes up to 1.2 times as many (SmolLM2, measured by its server), and every message some
+# more.
 MARGIN = 1.3
 MESSAGE_TOKENS = 8
 LONGEST_ANSWER = 1024  # tokens; a quarter of a small window
-SMALLEST_CUT = 60  # tokens of a passage: less says nothing
+SMALLEST_CUT = 60  # tokens of a passage: fewer say nothing
 _MARKED = re.compile(r"\[(\^?\d[\d,;\s–-]*)\]|【(\d+)[^】]*】")
 
 Counter = Callable[[str], int]
@@ -62,7 +63,7 @@ Counter = Callable[[str], int]
 @dataclass(frozen=True, slots=True)
 class Prompt:
     messages: tuple[Message, ...]
-    passages: tuple[Passage, ...]  # those that fit
+    passages: tuple[Passage, ...]  # that fit
     most_tokens: int  # for the answer
     notes: tuple[str, ...] = ()
 
@@ -70,8 +71,8 @@ class Prompt:
 def compose(
     question: str, passages: Sequence[Passage], window: int, count: Counter, *, share: float = 1.0
 ) -> Prompt:
-    """Passages go from the end, until the rest fits; the last one left is cut. Never the question.
-    `share` of the window is used: less, where a model said that all of it was too much."""
+    """Drops passages from the end until the rest fits, and cuts the last one left. Never the
+    question. `share` of the window is used: less after a model said that it was too much."""
     most = min(LONGEST_ANSWER, window // 4)
     key = _key(passages)
     rules, asked = RULES.format(key=key), _asked(question)
@@ -104,7 +105,7 @@ def compose(
 
 
 def _key(passages: Sequence[Passage]) -> str:
-    """Eight letters and digits that stand in no passage, so that none can close its marker."""
+    """Eight letters and digits that are in no passage, so that none can close its marker."""
     while True:
         key = secrets.token_hex(4)
         if not any(key in f"{p.citation.title}{p.citation.headings}{p.text}" for p in passages):
@@ -116,7 +117,7 @@ def _asked(question: str) -> str:
 
 
 def quoted(passage: Passage, text: str, key: str, *, addressed: bool = False) -> str:
-    """`addressed`: with what tools take to find it again."""
+    """`addressed`: with what tools need to find it again."""
     place = passage.citation
     pages = f", p. {place.pages[0]}" if place.pages else ""
     path = " › ".join(dict.fromkeys((place.title, *place.headings)))
@@ -127,12 +128,12 @@ def quoted(passage: Passage, text: str, key: str, *, addressed: bool = False) ->
 
 
 def listed(text: str, key: str) -> str:
-    """Names and headings that documents have: as much data as a passage is."""
+    """Names and headings from documents: data, like passages."""
     return f'<list key="{key}">\n{unmarked(text)}\n</list key="{key}">'
 
 
 def unmarked(text: str) -> str:
-    """A document's own marks in round brackets, so that nobody takes them for citations."""
+    """Puts a document's own marks in round brackets, so that nobody takes them for citations."""
     return _MARKED.sub(lambda m: f"({(m[1] or m[2]).strip()})", clean(text))
 
 
@@ -141,7 +142,7 @@ def _cost(text: str, count: Counter) -> int:
 
 
 def _cut(passage: Passage, key: str, room: int, count: Counter) -> str:
-    """As many whole words of a passage as there is room for: the end goes."""
+    """As many whole words of a passage as fit: the end is cut."""
     ends = boundaries.words(passage.text) or list(range(1, len(passage.text)))
     low, high = 0, len(ends)
     while low < high:

@@ -16,7 +16,7 @@ from trivium.text.stems import stem, stop_words
 
 
 class Asks(StrEnum):
-    """What an answer must hold."""
+    """What an answer must contain."""
 
     WHO = "who"  # a person, or a role
     WHEN = "when"  # a date, a time or a year
@@ -88,14 +88,14 @@ _KINDS: tuple[tuple[Asks, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-# Words of a question that say how it is asked and not what about.
+# Words of a question that say how it is asked, not what about.
 _FRAMING = _listed(
     "how many much what which who whom whose when where why long name names called list tell give"
     " say says said number amount kind type there get have has had does did do done please know"
     " mean means exactly wie viel viele was wer wann wo welche welcher welches welchen wem wen gibt"
     " heisst nenne"
 )
-# Function words. The lists that search uses hold hundreds more ("round", "works", "system"), which
+# Function words. The lists that search uses have hundreds more ("round", "works", "system"), which
 # may be all that tells one row of a table from another.
 _FUNCTION = {
     "en": _listed(
@@ -116,7 +116,7 @@ _FUNCTION = {
         " sehr mehr hier dort da"
     ),
 }
-# What is measured where the question has an adjective or a verb for it, as tables name it.
+# What is measured, as tables name it, if the question uses an adjective or verb for it.
 _MEASURES = {
     word: name
     for name, said in (
@@ -128,12 +128,12 @@ _MEASURES = {
     )
     for word in said.split()
 }
-_HOW = {  # after "how" alone: a heavy crossbow is no weight
+_HOW = {  # after "how" only: a heavy crossbow isn't a weight
     "heavy": "weight", "fast": "speed", "slow": "speed", "expensive": "price", "dear": "price",
     "tall": "height", "old": "age", "far": "distance", "schwer": "gewicht", "teuer": "preis",
     "schnell": "geschwindigkeit", "alt": "alter", "hoch": "hohe",
 }  # fmt: skip
-# Names that tables have for the same thing, whatever the embedding model knows.
+# Names that tables use for the same thing, whatever the embedding model knows.
 _SAME = {
     "cost": ("price",), "price": ("cost",), "kosten": ("preis",), "preis": ("kosten",),
     "pound": ("lb", "lbs"), "pounds": ("lb", "lbs"), "ounce": ("oz",), "feet": ("ft",),
@@ -169,9 +169,9 @@ COUNTED = {
 @dataclass(frozen=True, slots=True)
 class Term:
     """One thing that a question is about. `firm`: only the same word will do, as for a figure or a
-    proper name; others may be said in other words."""
+    name; others may be said in other words."""
 
-    word: str  # folded; of a figure its digits
+    word: str  # folded; the digits of a figure
     weight: float
     figure: bool = False
     firm: bool = False
@@ -194,8 +194,8 @@ class Question:
 
     @cached_property
     def focus(self) -> Term | None:
-        """What an answer must say itself: `budget` of "what was Beacon's budget", `range` of "what
-        is the range of it", `approved` of "when was project Beacon approved"."""
+        """What an answer must say itself: `budget` in "what was Beacon's budget", `range` in "what
+        is the range of it", `approved` in "when was project Beacon approved"."""
         owned = re.search(r"[’']s\s+([\w-]+)", self.text)
         after = set(words(owned[1])) if owned else set()
         titles = {word for found in _TITLE.findall(self.text) for word in words(found)}
@@ -205,8 +205,8 @@ class Question:
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
-        """What is counted: `cranes` of "how many cranes has it", with the word after it, which may
-        belong to it (`hit points`); empty where nothing is named."""
+        """What is counted: `cranes` in "how many cranes has it", with the next word, which may
+        belong to it (`hit points`); empty if nothing is named."""
         found = re.search(r"\b(?:how many|wie viele)\s+([\w-]+(?: [\w-]+)?)", self.text, re.I)
         return tuple(words(found[1])) if found else ()
 
@@ -214,7 +214,7 @@ class Question:
 def read(
     text: str, language: str, rarities: Callable[[Sequence[str]], Sequence[float]]
 ) -> Question:
-    """`rarities`: how rare words are in what the caller may see."""
+    """`rarities`: how rare words are in the documents that the caller may see."""
     asks = next((kind for kind, pattern in _KINDS if pattern.search(text.strip())), Asks.OTHER)
     plain = _ORDINAL.sub(r"\1", text)
     figures = list(dict.fromkeys(map(digits, FIGURE.findall(plain))))
@@ -231,10 +231,10 @@ def read(
     said = list(dict.fromkeys(said))
     said += [name for name in sorted(names) if len(name) == 1]  # Works B
     rare = dict(zip(said, rarities(said), strict=True)) if said else {}
-    # The root: a word that no document holds counts twice as much as a common one, not ten times.
+    # The root: a word that no document has counts twice as much as a common one, not ten times.
     weights = {w: max(r, 0.1) ** 0.5 * (VAGUE if w in _VAGUE else 1) for w, r in rare.items()}
     most = max(weights.values(), default=1.0)
-    if measured in _HOW and _HOW[measured] in weights:  # it helps to choose a column, no more
+    if measured in _HOW and _HOW[measured] in weights:  # it only helps to choose a column
         weights[_HOW[measured]] *= VAGUE
     if asks is Asks.LIST and said:  # steps, effects, types: what kind of things is listed
         weights[said[0]] *= VAGUE
@@ -249,12 +249,12 @@ def function_words(language: str) -> frozenset[str]:
 
 
 def digits(figure: str) -> str:
-    """A figure without what parts its thousands, and with a point before its decimals."""
+    """A figure without thousands separators, and with a point before its decimals."""
     return _THOUSANDS.sub("", figure).replace(",", ".").replace(" ", "")
 
 
 def figures(text: str) -> list[str]:
-    """The figures of a text in order, those in words up to twelve among them."""
+    """The figures of a text in order, including words up to twelve."""
     found = [(m.start(), digits(m[0])) for m in FIGURE.finditer(_ORDINAL.sub(r"\1", text))]
     for match in re.finditer(r"[^\W\d_]+", text):
         number = COUNTED.get(fold(match[0]))
@@ -264,7 +264,7 @@ def figures(text: str) -> list[str]:
 
 
 class Bag:
-    """The words and figures of a text, ready to be asked whether it says a term."""
+    """The words and figures of a text; can tell whether it says a term."""
 
     def __init__(self, text: str, language: str) -> None:
         plain = _ORDINAL.sub(r"\1", text)
@@ -280,7 +280,7 @@ class Bag:
         self._language = language or "en"
 
     def says(self, term: Term) -> bool:
-        """In the same word, inflected, written as one or two, or as an abbreviation."""
+        """In the same word, inflected, written as one or two words, or abbreviated."""
         if term.figure:
             return term.word in self.figures
         if len(term.word) == 1:
@@ -300,12 +300,12 @@ class Bag:
         )
 
 
-# A question reads the same headings, paragraphs and labels for every sentence and cell of them.
+# A question reads the same headings, paragraphs and labels for each of their sentences and cells.
 bag = lru_cache(maxsize=512)(Bag)
 
 
 def initials(terms: Iterable[Term], name: str) -> set[Term]:
-    """Terms that a short name abbreviates together: SP of silver pieces."""
+    """Terms that a short name abbreviates together: SP for silver pieces."""
     letters = fold(name.strip())
     some = [term for term in terms if not term.figure]
     for at in range(len(some) - len(letters) + 1):

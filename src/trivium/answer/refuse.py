@@ -1,15 +1,14 @@
-"""When a model says that no passage holds the answer.
-
-Knows nothing of prompts and streams.
-"""
+"""Notices when a model says that no passage has the answer. Knows nothing of prompts and
+streams."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-LONGEST_EXCUSE = 400  # characters: what is longer says something too
-# In English, German, French and Spanish; other languages have the sign that the rules ask for.
+LONGEST_EXCUSE = 400  # characters: a longer text also says something else
+# In English, German, French and Spanish; in other languages, models use the sign that the rules ask
+# for.
 _SOURCES = (
     r"(?:passages?|sources?|documents?|context|texts?|abschnitte?n?|quellen?|dokumente?n?|passagen"
     r"|textes?|fuentes?|pasajes?|documentos?)"
@@ -25,6 +24,6 @@ _EXCUSE = re.compile(
 
 
 def is_excuse(text: str, cited: Sequence[int]) -> bool:
-    """Whether a model says in its own words that the passages do not hold it: shortly, and without
-    a citation."""
+    """Whether a model says in its own words that the passages don't have the answer: briefly, and
+    without a citation."""
     return not cited and len(text) <= LONGEST_EXCUSE and bool(_EXCUSE.search(text))

@@ -17,13 +17,13 @@ from trivium.text.languages import detect_language
 from trivium.text.normalise import words
 from trivium.text.stems import content_words, stem
 
-SECONDS = 10.0  # a person waits
+SECONDS = 10.0  # a person is waiting
 MOST_TOKENS = 120
-TURNS = 3  # what a follow-up refers to was said just now
+TURNS = 3  # a follow-up refers to something said just now
 LONGEST_TURN = 600  # characters of an earlier question or answer
-LONGEST = 500  # characters of a question that was made of another
-# Of the content words of a rewritten question that were said before or asked now. One that is made
-# of new words asks something else.
+LONGEST = 500  # characters of a rewritten question
+# The share of a rewritten question's content words that were said or asked before. One made of new
+# words asks something else.
 LEAST_KNOWN = 0.6
 RULES = (
     "Rewrite the user's last question so that it can be understood without the conversation: put"
@@ -35,7 +35,7 @@ RULES = (
 @dataclass(frozen=True, slots=True)
 class Rewritten:
     text: str
-    note: str = ""  # why a model did not write it
+    note: str = ""  # why the model didn't write it
     usage: Usage = Usage()
 
 

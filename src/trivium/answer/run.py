@@ -51,7 +51,7 @@ from trivium.search.run import LONGEST_QUERY
 from trivium.text.normalise import words
 from trivium.types import StoredChunk
 
-SHARES = (1.0, 0.5, 0.25)  # of the window, as long as a model says that it was too much
+SHARES = (1.0, 0.5, 0.25)  # of the window, smaller each time a model says that it was too much
 NOTHING_FOUND = "I found nothing in your documents that answers this."
 NOTHING_HELD = "The passages I found don't answer this."
 NOTHING_NEW = "Your documents say no more about this than the answer before."
@@ -72,19 +72,19 @@ NO_MODEL = (
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question, what was said before it, and how to search for it."""
+    """A question, the turns before it, and how to search for it."""
 
     question: str
     history: tuple[Turn, ...]
-    request: SearchRequest  # its query is replaced by the question, made to stand alone
+    request: SearchRequest  # its query is replaced by the standalone question
     depth: Depth = Depth.ONCE
-    box: Toolbox | None = None  # what looks further, for this caller; None: nothing does
+    box: Toolbox | None = None  # tools to search further, for this caller; None if there are none
     limits: Limits = Limits()
 
 
 @dataclass
 class _Draft:
-    """What an answer is made of so far."""
+    """What an answer consists of so far."""
 
     started: float
     asked: str
@@ -93,7 +93,7 @@ class _Draft:
     text: str = ""
     cited: list[int] = field(default_factory=list)
     passages: tuple[Passage, ...] = ()
-    read: tuple[Passage, ...] = ()  # what the model was given of them
+    read: tuple[Passage, ...] = ()  # what the model was given of the passages
     statements: tuple[Statement, ...] = ()
     steps: list[Step] = field(default_factory=list)
     usage: Usage = Usage()
@@ -102,7 +102,7 @@ class _Draft:
     model: str = ""
     results: Results | None = None
     computed: tuple[str, ...] = ()  # results of calculations
-    quotes: list[Picked] | None = None  # of the passages, without a model; None: not looked for
+    quotes: list[Picked] | None = None  # from the passages, without a model; None: not looked for
 
     def step(self, name: str, detail: str, since: float) -> Step:
         self.steps.append(Step(name, detail, round(perf_counter() - since, 3)))
@@ -124,8 +124,8 @@ class Answerer:
         fitted: bool,
     ) -> None:
         """`count`: tokens of a text. `kept`: vectors of words from earlier answers. `fitted`: the
-        embedder's similarities are those that the limits for support were measured with; else
-        words alone decide."""
+        embedder has the similarities that the limits for support were measured with; otherwise only
+        words decide."""
         self._find = search
         self._embedder = embedder
         self._generator = generator
@@ -213,8 +213,8 @@ class Answerer:
             yield from self._write(self._generator, inquiry, draft)
 
     def _part_by_part(self, inquiry: Inquiry, draft: _Draft, why: str) -> Iterator[AnswerEvent]:
-        """Rules take the question apart, and each part is searched for and answered by itself.
-        `why`: no language model does it."""
+        """Rules split the question, and each part is searched and answered separately. `why`: the
+        reason that no language model does it."""
         since = perf_counter()
         before = _before(inquiry, draft)
         plan = decompose(draft.asked) or Plan((draft.asked,), Join.EACH)
@@ -224,7 +224,7 @@ class Answerer:
         found: list[Picked] = []
         passages: list[Passage] = []
         last = ""
-        # A figure that was told before is still needed to compare or to go on from it.
+        # A figure that was given before is still needed for comparing or continuing.
         said = before if plan.join is Join.EACH else NOTHING_SAID
         for part in plan.parts:
             question = part.replace("{}", last) if last else part
@@ -258,7 +258,7 @@ class Answerer:
         passages: list[Passage],
         said: Before,
     ) -> Events[AnswerEvent, None, list[Picked]]:
-        """What answers one part; searched for by its keywords where its own words find nothing."""
+        """The answer to one part; searched by keywords if its own words find nothing."""
         for query in (question, self._extractor(draft).keywords(question)):
             near = (yield from self._searched(inquiry, draft, query, passages)) if query else []
             picked = self._extractor(draft).pick(question, near, said)
@@ -269,8 +269,8 @@ class Answerer:
     def _searched(
         self, inquiry: Inquiry, draft: _Draft, query: str, passages: list[Passage]
     ) -> Events[AnswerEvent, None, list[Passage]]:
-        """What a search finds, as passages; those that are new are added under their numbers.
-        Nothing where every match is weak."""
+        """What a search finds, as passages; new ones get numbers. Nothing if every match is
+        weak."""
         since = perf_counter()
         known = draft.results if query == draft.asked else None
         results = self._find(replace(inquiry.request, queries=(query,))) if known is None else known
@@ -317,7 +317,7 @@ class Answerer:
     def _write(
         self, generator: Generator, inquiry: Inquiry, draft: _Draft
     ) -> Iterator[AnswerEvent]:
-        """By the model; by extraction where it gives nothing."""
+        """Written by the model; extracted if it gives nothing."""
         since = perf_counter()
         for share in SHARES:
             prompt = compose(
@@ -343,7 +343,7 @@ class Answerer:
         read: Sequence[Passage],
         since: float,
     ) -> Iterator[AnswerEvent]:
-        """What the model wrote becomes the answer, unless no passage bears out any of it."""
+        """The model's text becomes the answer, unless no passage supports any of it."""
         model = self._generator.name if self._generator is not None else ""
         draft.complete = draft.complete and written.whole
         draft.usage += written.usage
@@ -406,8 +406,8 @@ class Answerer:
         yield draft.step("extract", f"from {len(draft.passages)} passages", since)
 
     def _beside(self, draft: _Draft) -> Iterator[AnswerEvent]:
-        """What is quoted below a written answer: two sources that say different things, where it
-        gives only one of them, and the figure that was asked for, where it gives none, or not the
+        """What is quoted below a written answer: two sources that disagree, if the answer gives
+        only one of them; and the figure that was asked for, if the answer gives none, or not the
         one that a table has."""
         picked = self._quotes(draft)
         said = set(figures(MARK.sub("", draft.text)))
@@ -431,14 +431,14 @@ class Answerer:
 
 
 def _before(inquiry: Inquiry, draft: _Draft) -> Before:
-    """What earlier answers said, but for those to the same question: who asks again gets the same
-    answer again."""
+    """What earlier answers said, except those to the same question: whoever asks again gets the
+    same answer again."""
     now = {tuple(words(inquiry.question)), tuple(words(draft.asked))}
     return Before(t.answer for t in inquiry.history if tuple(words(t.question)) not in now)
 
 
 def _is_weak(results: Results) -> bool:
-    """By the best alone: a passage that holds the answer may rank below one that doesn't."""
+    """By the best one alone: a passage with the answer may rank below one without it."""
     return not results or results.best < results.floor
 
 
@@ -447,12 +447,12 @@ def _because(failure: ModelError) -> str:
 
 
 def _is_figure(picked: Picked) -> bool:
-    """Whether it is the figure that a table has for the question."""
+    """Whether it is the figure that a table gives for the question."""
     return picked.cell and bool(figures(picked.value))
 
 
 def _stop(text: str) -> str:
-    """What ends a cell or a list behind its mark; a sentence has its own."""
+    """Ends a cell or a list after its mark; a sentence has its own end."""
     return "" if text.endswith((".", "!", "?", "…", ":")) else "."
 
 
@@ -463,7 +463,7 @@ def _is_among(found: StoredChunk, passages: Sequence[Passage]) -> bool:
 
 
 def _entity(picked: Picked, question: str) -> str:
-    """What an answer names, to be asked about next: a name, or what its sentence begins with."""
+    """What an answer names, for the next question: a name, or the beginning of its sentence."""
     if picked.value and not any(character.isdigit() for character in picked.value):
         return picked.value
     known = set(words(question))

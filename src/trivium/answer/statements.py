@@ -14,7 +14,7 @@ from trivium.text import boundaries
 from trivium.text.normalise import words
 
 _LEADING_MARKS = re.compile(r"\s*(?:\[\d{1,3}\]\s*)+[.;,]?")
-_TIGHT_MARK = re.compile(r"(?<=[.!?…])((?:\[\d{1,3}\])+)")  # no blank before it: no boundary
+_TIGHT_MARK = re.compile(r"(?<=[.!?…])((?:\[\d{1,3}\])+)")  # no space before it, so no boundary
 _BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.)])\s+")
 _DECORATION = re.compile(r"[*_`#>]+")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
@@ -26,7 +26,7 @@ FEWEST_WORDS = 3  # "Yes." and "In short:" state nothing by themselves
 class Sentence:
     text: str  # without marks
     citations: tuple[int, ...]
-    states: bool  # something that must be borne out
+    states: bool  # something that needs support
 
 
 def sentences(text: str) -> tuple[Sentence, ...]:
@@ -34,8 +34,8 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def pieces(text: str) -> list[tuple[str, Sentence]]:
-    """Each sentence as it stands, with its marks, and what it says. A mark behind a full stop
-    belongs to the sentence before it."""
+    """Each sentence as written, with its marks, and its text. A mark after a full stop belongs to
+    the sentence before it."""
     text = _TIGHT_MARK.sub(r" \1", text)
     cuts = [0, *boundaries.sentences(text), len(text)]
     parts: list[str] = []
@@ -61,7 +61,7 @@ def _sentence(part: str) -> Sentence:
 
 
 def cited_as(part: str, numbers: Sequence[int]) -> str:
-    """A sentence as it stands, with these marks in place of its own."""
+    """A sentence as written, with these marks instead of its own."""
     plain = re.sub(rf"\s*{MARK.pattern}", "", part)
     end = _END.search(plain)
     at = end.start() if end else len(plain)
@@ -69,7 +69,7 @@ def cited_as(part: str, numbers: Sequence[int]) -> str:
 
 
 class Before:
-    """What earlier answers of a conversation said, however they were punctuated."""
+    """What earlier answers of a conversation said, whatever their punctuation."""
 
     def __init__(self, answers: Iterable[str] = ()) -> None:
         self._sentences: set[str] = set()

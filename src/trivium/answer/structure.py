@@ -17,11 +17,11 @@ from trivium.text import boundaries
 from trivium.text.normalise import words
 
 EMPTY = frozenset({"", "-", "–", "—"})
-LONGEST_LEAD = 240  # characters of a line above a list or a table that says what it is
+LONGEST_LEAD = 240  # characters of a line above a list or table that says what it is
 LONGEST_ITEM = 240
 MOST_ITEMS = 40
 LONGEST = 400  # characters of a sentence that are compared
-MOST_IN_HEADING = 6  # words: in capitals, or each with a capital, they are one that nobody marked
+MOST_IN_HEADING = 6  # words: in capitals or each capitalised, they are an unmarked heading
 _BULLET = re.compile(r"^\s*(?:[-*•·◦▪＊]|\(?\d{1,2}[.)]|[a-z][.)])\s+")
 _RUN_IN = re.compile(r"([^\W\d_][\w’'/-]*(?: [\w’'/-]+){0,4}?)[.:] (?=\S)")
 _SAID = re.compile(r"^\s*(?:\[\d|\d{1,2}:\d\d|<)")  # a line of a chat, with its time
@@ -40,6 +40,8 @@ _MEASURED = re.compile(  # "Prices are in euros", "All figures are in million eu
     rf"[^.|\n]{{0,30}}?{_UNIT}",
     re.I,
 )
+# "(dollars in millions)" above a table, "(in millions)" in its first cell
+_SCALE = re.compile(r"\bin (?P<scale>thousand|million|billion)s\b", re.I)
 _EVERY = frozenset(("figure", "value", "amount", "number", "sum", "angabe", "wert"))
 _LIKE = {"price": "cost", "cost": "price"}
 
@@ -57,8 +59,9 @@ class Row:
 class Table:
     names: tuple[str, ...]  # of the columns
     rows: tuple[Row, ...]
-    caption: str  # what stands above or below it
-    units: tuple[str, ...] = ()  # of each column, where a sentence says so
+    caption: str  # the line above or below it
+    units: tuple[str, ...] = ()  # of each column, if a sentence says so
+    scale: str = ""  # "million", if the table or the lines around it say so
 
     def unit(self, at: int) -> str:
         return self.units[at] if at < len(self.units) else ""
@@ -70,7 +73,7 @@ class Table:
 @dataclass(frozen=True, slots=True)
 class Listing:
     items: tuple[str, ...]
-    lead: str  # what stands above
+    lead: str  # the line above
 
 
 def blocks(text: str) -> list[list[str]]:
@@ -85,13 +88,13 @@ def tables(passage: Passage) -> Iterator[Table]:
         rows = [line for line in lines if " | " in line]
         if not rows or (len(rows) < 2 and not header):
             continue
-        if len(rows) * 2 < len(lines):  # a paragraph in which a stroke stands
+        if len(rows) * 2 < len(lines):  # a paragraph that contains a bar
             continue
         above = every[at - 1] if at else []
         below = every[at + 1] if at + 1 < len(every) else []
         captions = [line for line in (*above[-1:], *below[:1]) if _is_caption(line)]
         table = _table(lines, header, " ".join(captions), " ".join((*above, *below)))
-        header = ""  # it belongs to the first
+        header = ""  # it belongs to the first table
         if table.rows:
             yield table
 
@@ -101,8 +104,8 @@ def _is_caption(line: str) -> bool:
 
 
 def _units(names: Sequence[str], around: str) -> tuple[str, ...]:
-    """What the figures of each column are counted in, as the lines around a table say: of prices
-    that of the column with the prices, of figures that of every column."""
+    """The unit of each column's figures, from the lines around a table: a unit of prices goes to
+    the column with prices, a unit of figures to every column."""
     said = [(m["what"].lower(), " ".join(m["unit"].split())) for m in _MEASURED.finditer(around)]
     own = []
     for name in names:
@@ -143,11 +146,14 @@ def _table(lines: Sequence[str], header: str, caption: str, around: str) -> Tabl
         label = cells[0] if cells[0] not in EMPTY else label
         rows.append(Row(tuple(cells), group))
     names = ["" if name in EMPTY else name for name in names]
-    return Table(tuple(names), tuple(rows), caption, _units(names, around))
+    scaled = _SCALE.search(" ".join((header, *lines[:1], caption, around)))
+    scale = scaled["scale"].lower() if scaled else ""
+    return Table(tuple(names), tuple(rows), caption, _units(names, around), scale)
 
 
 def listings(passage: Passage) -> Iterator[Listing]:
-    """Lists, and paragraphs in a row that each begin with a word or two of its own and a stop."""
+    """Lists, and successive paragraphs that each begin with a word or two and a full stop or
+    colon."""
     every = blocks(passage.citation.text)
     headings = passage.citation.headings
     for at, lines in enumerate(every):
@@ -177,7 +183,7 @@ def _run_in(every: Sequence[Sequence[str]], headings: Sequence[str]) -> Iterator
 
 def _lead(above: Sequence[str], headings: Sequence[str]) -> str:
     line = above[-1] if above else ""
-    if len(line) > LONGEST_LEAD:  # the last sentence of a paragraph leads on
+    if len(line) > LONGEST_LEAD:  # the last sentence of a paragraph leads to the list
         line = line[boundaries.sentences(line)[-1] :].strip() if boundaries.sentences(line) else ""
     if line and len(line) <= LONGEST_LEAD and " | " not in line:
         return line
@@ -192,14 +198,14 @@ def _item(line: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Sentence:
     text: str
-    paragraph: str  # that it stands in
+    paragraph: str  # that it is in
     after: tuple[str, ...] = ()  # the sentences that follow in its paragraph
-    question: str = ""  # that stands before it, and that it answers
+    question: str = ""  # that comes before it and that it answers
 
 
 def sentences(passage: Passage) -> list[Sentence]:
-    """Those of running text and of lists, each short enough to compare; no headings, no rows, no
-    end of a sentence that a chunk begins with, and without the numbers of footnotes."""
+    """Sentences of running text and lists, each short enough to compare; no headings, no rows, no
+    end of a sentence at the start of a chunk, and no numbers of footnotes."""
     headings = {*passage.citation.headings, passage.citation.title}
     found: list[Sentence] = []
     for at, lines in enumerate(blocks(passage.citation.text)):
@@ -227,7 +233,7 @@ def sentences(passage: Passage) -> list[Sentence]:
 
 
 def _is_heading(part: str, headings: set[str]) -> bool:
-    """Also captions. But a heading that holds a value says something: `TOTAL $821.14`."""
+    """Captions too. But a heading that has a value says something: `TOTAL $821.14`."""
     if _NUMBERED.match(part):
         return True
     if not part or (any(map(str.isdigit, part[1:])) and not part[0].isdigit()):

@@ -1,7 +1,7 @@
-"""Whether passages bear out a sentence: by its numbers, dates, names, negation, words and meaning.
+"""Whether passages support a sentence: by its numbers, dates, names, negation, words and meaning.
 
-It finds what is made up, turned into its opposite, cited wrongly or not in the passages at all. It
-does not reason. Knows embedders by their port, and nothing of prompts.
+It finds what is made up, reversed, cited wrongly or not in the passages at all. It doesn't reason.
+Knows embedders by their port, and nothing of prompts.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Rarities = Callable[[Sequence[str]], Sequence[float]]
 
 LONGEST = 400  # characters of a sentence that are compared
 _NUMBER = re.compile(r"\d+(?:[.,   ]\d+)*")
-# Of a sentence's content words in another sentence, from which on both are about the same.
+# The share of a sentence's content words in another one that makes both about the same thing.
 NEARLY_THE_SAME = 0.75
 FEWEST_SHARED = 3
-LONGEST_STEM = 5  # letters that two German words share where one is made of the other
-MOST_FIGURES = 40  # of an answer that are added and subtracted, two by two
+LONGEST_STEM = 5  # letters that two German words share if one is part of the other
+MOST_FIGURES = 40  # of an answer, added and subtracted in pairs
 _NOT = re.compile(
     r"\b(?:not|no|never|neither|nor|none|nobody|nothing|without|cannot|forbidden|prohibited"
     r"|impossible|nicht|kein\w*|nie|niemals|verboten)\b|n[’']t\b",
     re.I,
 )
-ADDS = re.compile(  # what says that a number is the sum or the difference of others
+ADDS = re.compile(  # says that a number is the sum or difference of others
     r"\b(?:together|totals?|sum|combined|altogether|in all|difference|more|less|fewer|so|than"
     r"|zusammen|insgesamt|Summe|Differenz|Unterschied|mehr|weniger|also)\b",
     re.I,
@@ -58,21 +58,21 @@ _DATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A text that may bear something out, in its language."""
+    """A text that may support a sentence, and its language."""
 
     text: str
     language: str
 
 
 class Words:
-    """How much of a text's content stands in other texts, rare words counting more."""
+    """How much of a text's content is in other texts; rare words count more."""
 
     def __init__(self, rarities: Rarities) -> None:
         self.rarities = rarities
 
     def share(self, text: str, among: Sequence[Read], known: str = "") -> float:
-        """0..1, of the text's content words by their rarity; 1 where it has none. A word that only
-        `known`, the question, says counts half as much as the others: "It costs 40 €"."""
+        """0..1, the share of the text's content words by rarity; 1 if it has none. A word that only
+        `known`, the question, says counts half: "It costs 40 €"."""
         languages = sorted({read.language for read in among})
         content = list(dict.fromkeys(content_words(words(text), languages or [""])))
         if not content:
@@ -98,15 +98,15 @@ def _stems(word: str, languages: Sequence[str]) -> set[str]:
 
 
 def strange_numbers(text: str, among: Sequence[str]) -> list[str]:
-    """Numbers of a text that none of the others holds, in figures or, up to twelve, in words."""
+    """Numbers of a text that none of the others has, in digits or, up to twelve, in words."""
     known = {number for other in among for number in _numbers(other)}
     known |= {COUNTED[w] for other in among for w in words(other) if w in COUNTED}
     return [number for number in dict.fromkeys(_numbers(text)) if number not in known]
 
 
 def is_derived(number: str, among: Sequence[str], strange: Sequence[str]) -> bool:
-    """Whether a number is the sum or the difference of two others that the texts hold and that are
-    not strange themselves."""
+    """Whether a number is the sum or difference of two others that the texts have and that aren't
+    strange themselves."""
     values: dict[str, float] = {}
     for text in among:
         for one in figures(text):
@@ -118,21 +118,21 @@ def is_derived(number: str, among: Sequence[str], strange: Sequence[str]) -> boo
 
 
 def _numbers(text: str) -> list[str]:
-    """Without what separates thousands: 1,000 and 1 000 are 1000; 3.5 and 3,5 are 35 to both."""
+    """Without thousands separators: 1,000 and 1 000 are 1000; 3.5 and 3,5 are both 35."""
     return [re.sub(r"\D", "", found) for found in _NUMBER.findall(text)]
 
 
 def strange_names(text: str, among: Sequence[str]) -> list[str]:
-    """Capitalised words within a sentence that none of the other texts holds. For languages that
-    capitalise names alone."""
+    """Capitalised words within a sentence that none of the other texts has. For languages that
+    capitalise only names."""
     known = {word for other in among for word in words(other)}
     found = dict.fromkeys(m[0] for m in _NAME.finditer(_DATE.sub(" ", text)))
     return [name for name in found if not set(words(name)) <= known]
 
 
 def strange_nouns(text: str, among: Sequence[str]) -> list[str]:
-    """The same for German, which capitalises every noun: those of which no other text has a part
-    either (`Lampenwerk`, `Lampen`)."""
+    """The same for German, which capitalises every noun: nouns that share no part with any other
+    text (`Lampenwerk`, `Lampen`)."""
     known = {word[:LONGEST_STEM] for other in among for word in words(other)}
     every = "\n".join(fold(other) for other in among)
     return [
@@ -145,7 +145,7 @@ def strange_nouns(text: str, among: Sequence[str]) -> list[str]:
 
 
 def strange_dates(text: str, among: Sequence[str]) -> list[str]:
-    """Dates that go with no date of the other texts: another day, month or year."""
+    """Dates that match no date of the other texts: another day, month or year."""
     known = [parts for other in among for _, parts in _dates(other)]
     return [
         told
@@ -155,7 +155,7 @@ def strange_dates(text: str, among: Sequence[str]) -> list[str]:
 
 
 def _dates(text: str) -> list[tuple[str, dict[str, int]]]:
-    """Each as it is written, and what it says: day, month, year."""
+    """Each as written, and what it means: day, month, year."""
     found = []
     for match in _DATE.finditer(text):
         given = match.groupdict()
@@ -175,7 +175,7 @@ def denies(text: str) -> bool:
 
 
 def is_opposite(text: str, among: Sequence[str], language: str) -> bool:
-    """Whether what the other texts say in nearly the same words is denied, or the reverse."""
+    """Whether it denies what the other texts say in nearly the same words, or the reverse."""
     mine = set(stem(content_words(words(_NOT.sub(" ", text)), [language]), language))
     if len(mine) < FEWEST_SHARED:
         return False
@@ -197,8 +197,8 @@ def pieces(text: str) -> list[str]:
 
 
 class Nearness:
-    """How near sentences are in meaning, by the embedding model. Remembers the sentences of one
-    answer, so none of them is embedded twice."""
+    """How near sentences are in meaning, by the embedding model. Caches the sentences of one
+    answer, so none is embedded twice."""
 
     def __init__(self, embedder: Embedder | None) -> None:
         self._embedder = embedder
@@ -207,8 +207,8 @@ class Nearness:
     def nearest(
         self, statements: Sequence[str], among: Mapping[int, Sequence[str]]
     ) -> Mapping[tuple[str, int], float] | None:
-        """For each statement and each passage the similarity of its nearest sentence; None where
-        there is no model. Statements are sentences too, so both are embedded as documents."""
+        """For each statement and passage, the similarity of the nearest sentence; None without a
+        model. Statements are sentences too, so both are embedded as documents."""
         texts = dict.fromkeys([*statements, *(one for some in among.values() for one in some)])
         new = [text for text in texts if text not in self._known]
         if self._embedder is None:

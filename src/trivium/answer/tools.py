@@ -88,7 +88,7 @@ _KINDS = {"string": str, "integer": int, "array": list}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a tool gives: text of ours, names and headings of documents, passages, and a line for
+    """The result of a tool: our own text, names and headings of documents, passages, and a line for
     people."""
 
     line: str
@@ -99,7 +99,7 @@ class Given:
 
 
 class Toolbox(Protocol):
-    """The tools within what one caller may see. Each may raise TriviumError."""
+    """The tools, within what one caller may see. Each may raise TriviumError."""
 
     def search(
         self, queries: Sequence[str], *, mode: str, collection: str, where: str, as_of: str
@@ -119,8 +119,8 @@ class Toolbox(Protocol):
 
 
 def arguments(name: str, written: str) -> dict[str, Any]:
-    """What a model wrote, checked against the tool's schema. Raises BadValue, which tells it what
-    to write instead."""
+    """The model's arguments, checked against the tool's schema. Raises BadValue, which says what to
+    write instead."""
     if name not in BY_NAME:
         raise BadValue(f"There is no tool {name[:50]!r}.", fix=f"There are: {', '.join(BY_NAME)}.")
     try:
@@ -154,7 +154,7 @@ def arguments(name: str, written: str) -> dict[str, Any]:
 
 
 def use(box: Toolbox, name: str, given: Mapping[str, Any]) -> Given:
-    """Everything but `calculate`, which needs what was read."""
+    """Everything except `calculate`, which needs what was read."""
     match name:
         case "search":
             queries = [str(one)[:LONGEST_QUERY] for one in given["queries"][:MOST_QUERIES]]

@@ -1,9 +1,8 @@
 """Lets a language model write an answer from a prompt, and shows it sentence by sentence.
 
-Text passes through the readers of marks and refusals, and each sentence is checked before it is
-shown. Nothing is shown until one sentence is borne out by a passage: an answer of which no sentence
-is, is no answer. Other sentences that no passage bears out are left out, and notes say which. Knows
-nothing of searching.
+Marks and refusals are read from the stream, and each sentence is checked before it is shown.
+Nothing is shown until a passage supports one sentence: if none is supported, it isn't an answer.
+Unsupported sentences are left out, and notes say which. Knows nothing of searching.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from trivium.text.languages import detect_language
 
 MOST_REPEATED = 3  # sentences that the answer holds already, until a model is stopped: small ones
 # go round in circles until their window is full
-LONGEST_TOKEN = 20  # characters, on average: a server that ignores its limit is stopped
-MOST_LEFT_OUT = 3  # statements that notes name
-# What a small model repeats of its prompt.
+LONGEST_TOKEN = 20  # characters, on average: stops a server that ignores its limit
+MOST_LEFT_OUT = 3  # statements listed in notes
+# What a small model repeats from its prompt.
 _ECHO = re.compile(r"</?passage\b|^\s*Question:|^\s*\([^()\n]* › [^()\n]*\)\s*$", re.M)
 _LETTER = re.compile(r"[^\W\d_]")
 _NOTHING = Sentence("", (), False)
@@ -39,24 +38,24 @@ _NOTHING = Sentence("", (), False)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A model's answer, whole or as far as it came."""
+    """A model's answer, complete or as far as it got."""
 
     text: str  # what was shown
     cited: tuple[int, ...]
     statements: tuple[Statement, ...]
-    refused: bool  # it says that the passages do not hold it
-    unsupported: bool  # it says something, and no passage bears any of it out
-    again: bool  # all that it says was said in an earlier answer
+    refused: bool  # it says that the passages don't have the answer
+    unsupported: bool  # it says something, and no passage supports any of it
+    again: bool  # everything in it was said in an earlier answer
     usage: Usage
-    whole: bool  # the model came to an end by itself
+    whole: bool  # the model finished by itself
     notes: tuple[str, ...]
 
 
 def write(
     generator: Generator, prompt: Prompt, checker: Checker, before: Before
 ) -> Pieces[AnswerEvent, None, Written]:
-    """Tokens and citations; the return value is the whole. Raises ModelError as long as nothing
-    was shown."""
+    """Yields tokens and citations; returns the whole. Raises ModelError unless something was
+    shown."""
     reader = _Reader(prompt.passages, checker, before)
     failure: ModelError | None = None
     generated: Generated | None = None
@@ -88,7 +87,7 @@ def write(
 def read_off(
     text: str, passages: Sequence[Passage], checker: Checker, before: Before
 ) -> Pieces[AnswerEvent, None, Written]:
-    """The same for a text that is there already."""
+    """The same for a finished text."""
     reader = _Reader(passages, checker, before)
     cuts = [0, *boundaries.sentences(text), len(text)]
     for start, end in pairwise(cuts):
@@ -99,7 +98,7 @@ def read_off(
 
 
 class _Reader:
-    """What of a stream can be shown, and what was shown of it."""
+    """Which parts of a stream can be shown, and which were."""
 
     def __init__(self, passages: Sequence[Passage], checker: Checker, before: Before) -> None:
         self._citations = {passage.number: passage.citation for passage in passages}
@@ -107,14 +106,14 @@ class _Reader:
         self._before = before
         self._marks = Marks(self._citations.keys())
         self._refusal = Refusal(NOT_HELD)
-        self._open = ""  # the sentence that has not ended
+        self._open = ""  # the sentence that hasn't ended
         self._bullet = ""  # of an item that is still to come
-        self._held = ""  # sentences that have, while none of them is borne out
+        self._held = ""  # finished sentences, while none of them is supported
         self._heard: list[str] = []  # sentences, each once
         self._repeated = 0
         self._statements: list[Statement] = []
-        self._left_out: list[str] = []  # statements that no passage bears out, and why
-        self._excuses = False  # it says what the passages don't hold
+        self._left_out: list[str] = []  # statements that no passage supports, and why
+        self._excuses = False  # it says what the passages lack
         self._again = False  # something was left out that an earlier answer says
         self._excused = False
         self._told: list[int] = []
@@ -122,7 +121,7 @@ class _Reader:
 
     @property
     def circles(self) -> bool:
-        """Whether the model says the same again and again."""
+        """Whether the model repeats itself again and again."""
         return self._repeated >= MOST_REPEATED
 
     def take(self, piece: str) -> Iterator[AnswerEvent]:
@@ -178,7 +177,7 @@ class _Reader:
             yield from self._show()
 
     def _checked(self, part: str, said: Sentence) -> str:
-        """A sentence as it is shown, with the passages that bear it out; empty: it isn't shown."""
+        """A sentence as shown, with the passages that support it; empty: it isn't shown."""
         language = detect_language(" ".join(self._heard))
         statement = self._checker.one(said, language)
         if not (statement.supported or statement.why == OPPOSITE):
@@ -213,7 +212,7 @@ class _Reader:
             yield Token(text)
 
     def written(self, usage: Usage, cut: str = "") -> Written:
-        """`cut`: why the model didn't come to an end."""
+        """`cut`: why the model didn't finish."""
         notes = []
         if self._marks.unknown:
             numbers = ", ".join(f"[{number}]" for number in sorted(self._marks.unknown))

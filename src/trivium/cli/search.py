@@ -191,6 +191,12 @@ def joined(filters: tuple[str, ...]) -> str:
     " Repeatable.",
 )
 @click.option(
+    "--partial/--no-partial",
+    default=None,
+    help="While a database node is away, show results from the other nodes."
+    "  [setting search.partial: off]",
+)
+@click.option(
     "--as-of",
     metavar="N|DATE",
     help="Search documents as they were: in interpretation N, or at 2026-11-01[T18:00].",

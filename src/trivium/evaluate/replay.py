@@ -18,7 +18,7 @@ from trivium.evaluate.subject import Progress, Subject
 from trivium.library.asking import request_for
 from trivium.options import SearchOptions
 from trivium.search.decide import Heard, decide_anew
-from trivium.search.fuse import Fused
+from trivium.search.fuse import Fused, Fusion
 from trivium.search.request import SearchRequest
 from trivium.search.rerank import blend
 from trivium.types import OWNER, ChunkId, Granularity
@@ -96,7 +96,9 @@ class Replay:
             return list(found)[:PAGE]
         uris = list(found)
         scores = self._judged(at, heard, [one.chunk_id for one in found.values()])
-        order = blend([one.score for one in found.values()], scores, request.rerank.shares)
+        fused = [one.score for one in found.values()]
+        by_ranks = request.fusion is Fusion.RANKS
+        order = blend(fused, scores, request.rerank.shares, by_ranks=by_ranks)
         return [uris[one.at] for one in order[:PAGE]]
 
     @staticmethod

@@ -114,4 +114,4 @@ def _index(library: Library, corpus: Corpus, on_progress: Progress) -> int:
         on_progress("index", done, total)
 
     report = library.add_from(corpus, Labels(), on_outcome=count)
-    return len(report.outcomes) - report.count(Fate.FAILED)
+    return sum(report.counts.values()) - report.count(Fate.FAILED)

@@ -52,7 +52,10 @@ def extraction_of(result: Mapping[str, Any], blob: Blob) -> Extraction:
     if kind_of_file:
         metadata["dpi"] = USUAL_DPI
     return out.finish(
-        blob, title=title, media_type=kind_of_file or "application/pdf", metadata=metadata
+        blob,
+        titles=(title, out.first_heading),
+        media_type=kind_of_file or "application/pdf",
+        metadata=metadata,
     )
 
 

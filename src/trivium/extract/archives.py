@@ -19,7 +19,6 @@ from pathlib import PurePath, PurePosixPath
 from trivium.errors import FileDamaged, FileTooLarge
 from trivium.extract.composer import Composer, clean, describe
 from trivium.extract.package import ZIP_ERRORS, check_sizes, is_zip, open_zip
-from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.types import Enclosed, Extraction
 
@@ -150,7 +149,6 @@ class _Unpacked:
             raise FileDamaged(f"{blob.name} {reason}.", fix=UNPACK)
         return out.finish(
             blob,
-            title=stem(blob),
             media_type=media_type,
             metadata=describe({"files": len(self.members), "skipped": self._skipped[:MAX_NOTES]}),
             enclosed=self.members,

@@ -17,7 +17,7 @@ from trivium.errors import FileEmpty
 from trivium.extract.bibtex import Item, parse_bibtex, split_files
 from trivium.extract.composer import Composer, describe
 from trivium.extract.sniff import binary_kind
-from trivium.extract.text import decode, stem
+from trivium.extract.text import decode
 from trivium.ports import Blob
 from trivium.types import Enclosed, Extraction, Metadata
 
@@ -39,7 +39,7 @@ _EXTRA = {
 class BibtexExtractor:
     """Takes texts with entries as BibTeX writes them."""
 
-    version = "bibtex/1"
+    version = "bibtex/2"
 
     def accepts(self, blob: Blob) -> bool:
         if binary_kind(blob.data):
@@ -56,7 +56,7 @@ class BibtexExtractor:
 class CslExtractor:
     """Takes JSON that is a list of CSL items, or one of them."""
 
-    version = "csl/2"
+    version = "csl/3"
 
     def accepts(self, blob: Blob) -> bool:
         head = blob.data[:MAX_CSL_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -83,7 +83,6 @@ def library(blob: Blob, items: list[Item], media_type: str) -> Extraction:
     out.add("paragraph", f"{len(items)} references{span}: {listed}.")
     return out.finish(
         blob,
-        title=stem(blob),
         media_type=media_type,
         metadata={"references": len(items)},
         enclosed=[
@@ -109,11 +108,17 @@ def reference(blob: Blob, item: Item, media_type: str) -> Extraction:
     key = _text(item, "citation-key") or _text(item, "id")
     return out.finish(
         blob,
-        title=title or key or stem(blob),
+        titles=(title, _by(item, authors), key),
         media_type=media_type,
         language=_text(item, "language"),
         metadata=_metadata(item, authors, key),
     )
+
+
+def _by(item: Item, authors: list[str]) -> str:
+    """What to call an entry without a title: its authors, what it is part of, its year."""
+    told = (", ".join(authors[:2]), _text(item, "container-title"), str(_year(item) or ""))
+    return ", ".join(part for part in told if part)
 
 
 def _metadata(item: Item, authors: list[str], key: str) -> Metadata:

@@ -13,6 +13,7 @@ from trivium.extract.headers import names_of
 from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.text.languages import detect_language
+from trivium.text.titles import first_title
 from trivium.types import Element, ElementKind, Enclosed, Extraction, Kind, Metadata, Place
 
 # 50 million characters are 30,000 pages; as wide characters, text and parts take 400 MB.
@@ -28,15 +29,6 @@ _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 _LANGUAGE = re.compile(r"([a-z]{2})(?=$|[-_])", re.IGNORECASE)
 # Half surrogate pairs and control characters, which no store or model takes.
 _UNPRINTABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
-
-
-# "CHAPTER 1 – INTRODUCTION", "FORM 8-K": several files of one folder are called that.
-_NAMES_NO_DOCUMENT = re.compile(
-    r"(?:(?:chapter|part|section|appendix|exhibit|form|item|kapitel|teil|anhang|chapitre)"
-    r"\s+[\w.-]{1,8}[\s:.–—-]*)?"
-    r"(?:introduction|overview|preface|(?:table of )?contents|einleitung|vorwort|inhalt)?",
-    re.IGNORECASE,
-)
 
 
 class Composer:
@@ -138,19 +130,19 @@ class Composer:
         blob: Blob,
         *,
         media_type: str,
-        title: str = "",
+        titles: Sequence[str] = (),
         language: str = "",
         metadata: Metadata | None = None,
         kind: Kind = Kind.TEXT,
         enclosed: Sequence[Enclosed] = (),
     ) -> Extraction:
-        """The extraction. Without a title, uses the first heading, unless it could be on a thousand
-        documents; else the file's name."""
+        """The extraction, under the first of these titles that identifies it; else under the file's
+        name."""
         if not self._elements:
             raise FileEmpty(f"{blob.name} has no text.")
         text = self.text
         declared = _LANGUAGE.match(language)
-        titled = naming(" ".join(clean(title).split())) or naming(self.first_heading)
+        titled = first_title(*(" ".join(clean(title).split()) for title in titles))
         return Extraction(
             text=text,
             elements=tuple(self._elements),
@@ -165,11 +157,6 @@ class Composer:
     def _append(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
-
-
-def naming(title: str) -> str:
-    """The title; empty if it only names a part or a form."""
-    return "" if _NAMES_NO_DOCUMENT.fullmatch(title) else title
 
 
 def clean(text: str) -> str:

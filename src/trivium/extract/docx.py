@@ -36,7 +36,7 @@ _WHITE = {"tab": "\t", "cr": "\n", "noBreakHyphen": "‑", "softHyphen": ""}
 class DocxExtractor:
     """Takes zip archives with a Word document inside."""
 
-    version = "docx/3"
+    version = "docx/4"
 
     def accepts(self, blob: Blob) -> bool:
         names = member_names(blob)
@@ -61,7 +61,7 @@ class DocxExtractor:
             metadata["pages"] = max(reader.page, int(str(metadata.get("pages", 0))))
         return reader.out.finish(
             blob,
-            title=str(metadata.pop("title", "")),
+            titles=(str(metadata.pop("title", "")), reader.out.first_heading),
             media_type="application/vnd.openxmlformats-officedocument.wordprocessingml.document",
             language=str(metadata.pop("language", "")),
             metadata=describe(metadata),

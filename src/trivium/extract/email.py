@@ -15,7 +15,6 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.letter import Letter, parse_letter
 from trivium.extract.sniff import BOMS, binary_kind
-from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.types import Extraction, Kind, Place
 
@@ -40,7 +39,7 @@ _PREFIX = re.compile(r"\s*((re|aw|wg|fwd?|antw|sv|vs|tr)(\[\d+\])?\s*:\s*)+", re
 class MailExtractor:
     """Takes what begins with the fields of a message; names help only with few fields."""
 
-    version = "mail/2"
+    version = "mail/3"
 
     def accepts(self, blob: Blob) -> bool:
         if blob.data.startswith(BOMS):
@@ -86,7 +85,6 @@ class MailboxExtractor:
         dates = sorted(letter.time for letter in letters if letter.time)
         return out.finish(
             blob,
-            title=stem(blob),
             media_type="application/mbox",
             metadata=describe(
                 {
@@ -123,7 +121,7 @@ def letter_document(blob: Blob, letter: Letter, media_type: str) -> Extraction:
     first = letter.addresses[0] if letter.addresses else ""
     return out.finish(
         blob,
-        title=letter.subject or stem(blob),
+        titles=(letter.subject, _from(letter)),
         media_type=media_type,
         metadata=describe(
             {
@@ -156,6 +154,12 @@ def add_message(out: Composer, letter: Letter) -> None:
     out.add(
         "message", text, place=Place(authors=letter.senders, time=letter.time, link=letter.link)
     )
+
+
+def _from(letter: Letter) -> str:
+    """What to call a message whose subject says nothing."""
+    said = f"{letter.subject}, from" if letter.subject else "Message from"
+    return f"{said} {letter.senders[0]}" if letter.senders else ""
 
 
 def bare_subject(subject: str) -> str:

@@ -47,7 +47,7 @@ class EpubExtractor:
         metadata = dict(_metadata(book))
         return out.finish(
             blob,
-            title=str(metadata.pop("title", "")),
+            titles=(str(metadata.pop("title", "")), out.first_heading),
             media_type="application/epub+zip",
             language=str(metadata.pop("language", "")),
             metadata=metadata,

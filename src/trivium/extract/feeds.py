@@ -44,7 +44,7 @@ class XmlExtractor:
                 _entry(out, entry)
             return out.finish(
                 blob,
-                title=head.findtext("title") or "",
+                titles=(head.findtext("title") or "", out.first_heading),
                 media_type=f"application/{'atom' if root.tag == 'feed' else 'rss'}+xml",
                 language=head.findtext("language") or "",
                 metadata=describe({"entries": len(entries)}),
@@ -53,7 +53,7 @@ class XmlExtractor:
         title = root.find(".//title")
         return out.finish(
             blob,
-            title="" if title is None else "".join(title.itertext())[:200],
+            titles=("" if title is None else "".join(title.itertext())[:200], out.first_heading),
             media_type="application/xml",
         )
 

@@ -47,7 +47,7 @@ _DATES = (
 class HtmlExtractor:
     """Takes files that begin as HTML does, and texts named so."""
 
-    version = "html/3"
+    version = "html/4"
 
     def accepts(self, blob: Blob) -> bool:
         if _BEGINNING.match(_narrow(blob.data[:_HEAD_BYTES])):
@@ -64,7 +64,7 @@ class HtmlExtractor:
         metadata = dict(meta_tags(root))
         return out.finish(
             blob,
-            title=str(metadata.pop("title", "")),
+            titles=(str(metadata.pop("title", "")), out.first_heading),
             media_type="text/html",
             language=root.get("lang") or "",
             metadata=metadata,

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
 from trivium.extract.ole import has_stream, is_ole, locked, open_ole, stream
-from trivium.extract.properties import iso, real_authors, real_title
-from trivium.extract.text import stem
+from trivium.extract.properties import iso, real_authors
 from trivium.extract.word97 import Word97, WordLocked
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
@@ -65,7 +64,7 @@ class DocExtractor:
         _write(out, paragraphs)
         return out.finish(
             blob,
-            title=str(metadata.pop("title", "")),
+            titles=(str(metadata.pop("title", "")), out.first_heading),
             media_type="application/msword",
             metadata=metadata,
         )
@@ -127,7 +126,7 @@ def summary(ole: OleFileIO) -> Metadata:
         return {}
     return describe(
         {
-            "title": real_title(found.get(2, "")),
+            "title": found.get(2, ""),
             "subject": found.get(3, ""),
             "authors": real_authors(found.get(4, "")),
             "date": iso(found.get(12, "")),
@@ -189,7 +188,7 @@ class XlsExtractor:
             metadata = dict(summary(ole))
         return out.finish(
             blob,
-            title=str(metadata.pop("title", "")) or stem(blob),
+            titles=(str(metadata.pop("title", "")),),
             media_type="application/vnd.ms-excel",
             metadata={**metadata, "sheets": len(names)},
             kind=Kind.TABLE,

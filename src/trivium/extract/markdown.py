@@ -17,7 +17,7 @@ from trivium.extract.composer import Composer
 from trivium.extract.frontmatter import parse_front_matter, split_front_matter
 from trivium.extract.html_tree import TreeReader, parse_html
 from trivium.extract.sniff import binary_kind
-from trivium.extract.text import decode, stem
+from trivium.extract.text import decode
 from trivium.ports import Blob
 from trivium.types import Extraction
 
@@ -47,7 +47,7 @@ _TABLE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)|<table\b.*?</table\s*>", re.S | re
 class MarkdownExtractor:
     """Takes files named as Markdown, and nameless texts that clearly are."""
 
-    version = "markdown/3"
+    version = "markdown/4"
 
     def accepts(self, blob: Blob) -> bool:
         suffix = PurePath(blob.name).suffix.lower()
@@ -69,7 +69,7 @@ class MarkdownExtractor:
             reader.out.add("paragraph", block)
         return reader.out.finish(
             blob,
-            title=str(metadata.get("title", "")) or reader.first_title or stem(blob),
+            titles=(str(metadata.get("title", "")), reader.first_title),
             media_type="text/markdown",
             language=str(metadata.get("lang", metadata.get("language", ""))),
             metadata=metadata,

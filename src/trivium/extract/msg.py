@@ -35,7 +35,7 @@ MAX_NESTED = 5
 class MsgExtractor:
     """Takes compound files with the properties of a message."""
 
-    version = "msg/2"
+    version = "msg/3"
 
     def accepts(self, blob: Blob) -> bool:
         return has_stream(blob, "__properties_version1.0")

@@ -42,7 +42,7 @@ class NotebookExtractor:
         names = [_mapping(a).get("name") for a in _list(about.get("authors"))]
         return out.finish(
             blob,
-            title=str(about.get("title") or ""),
+            titles=(str(about.get("title") or ""), out.first_heading),
             media_type="application/x-ipynb+json",
             metadata=describe(
                 {

@@ -13,7 +13,6 @@ from trivium.extract.package import Package, member_names
 from trivium.extract.pptx import SLIDE_LEVEL
 from trivium.extract.properties import document_properties
 from trivium.extract.sheets import MAX_CELLS, MAX_COLUMNS
-from trivium.extract.text import stem
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
 from trivium.types import Extraction, Kind, Place
@@ -54,7 +53,7 @@ class OdfExtractor:
         kind = Kind.TEXT
         title = str(metadata.pop("title", ""))
         if content.tag == "office:spreadsheet":
-            kind, title = Kind.TABLE, title or stem(blob)
+            kind = Kind.TABLE
             metadata = {**metadata, "pages": 0, "sheets": _sheets(out, blob.name, content)}
         elif content.tag == "office:presentation":
             metadata["pages"] = _slides(out, content)
@@ -63,7 +62,7 @@ class OdfExtractor:
             _TextReader(out, paged=paged).blocks(content)
         return out.finish(
             blob,
-            title=title,
+            titles=(title,) if kind is Kind.TABLE else (title, out.first_heading),
             media_type=_media_type(package, content),
             language=str(metadata.pop("language", "")),
             metadata=describe(metadata),

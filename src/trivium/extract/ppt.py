@@ -14,7 +14,6 @@ from trivium.extract.composer import Composer
 from trivium.extract.legacy import summary
 from trivium.extract.ole import has_stream, locked, open_ole, stream
 from trivium.extract.pptx import SLIDE_LEVEL
-from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.types import Extraction, Place
 
@@ -59,7 +58,7 @@ class PptExtractor:
             first = first or title
         return out.finish(
             blob,
-            title=str(metadata.pop("title", "")) or first or stem(blob),
+            titles=(str(metadata.pop("title", "")), first),
             media_type="application/vnd.ms-powerpoint",
             metadata={**metadata, "pages": len(slides)},
         )

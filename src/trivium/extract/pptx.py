@@ -12,7 +12,6 @@ from trivium.extract.composer import Composer, describe
 from trivium.extract.embedded import diagram, embedded
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
-from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.types import Extraction, Place
 
@@ -41,7 +40,7 @@ class PptxExtractor:
         metadata = dict(office_properties(package)) | {"pages": len(slides)}
         return reader.out.finish(
             blob,
-            title=str(metadata.pop("title", "")) or reader.first_title or stem(blob),
+            titles=(str(metadata.pop("title", "")), reader.first_title),
             media_type="application/vnd.openxmlformats-officedocument.presentationml.presentation",
             language=str(metadata.pop("language", "")),
             metadata=describe(metadata),

@@ -12,12 +12,6 @@ from trivium.extract.package import Package
 from trivium.types import Metadata
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?")
-# Titles that programs put there, not people.
-_NO_TITLE = re.compile(
-    r"(untitled( document)?|document\d*|presentation\d*|powerpoint presentation|slide 1|"
-    r"microsoft word - .*|unbekannt|title|.*\.(docx?|pptx?|xlsx?|odt|rtf))",
-    re.IGNORECASE,
-)
 _NO_DATE = frozenset(
     {"2013-12-23T23:15:00", "2013-01-27T09:14:16"}
 )  # python-docx's and -pptx's own
@@ -31,7 +25,7 @@ def office_properties(package: Package) -> Metadata:
     pages = app.get("Pages", "")
     return describe(
         {
-            "title": real_title(core.get("title", "")),
+            "title": core.get("title", ""),
             "authors": real_authors(core.get("creator", "")),
             "subject": core.get("subject", ""),
             "keywords": _keywords(core.get("keywords", "")),
@@ -59,7 +53,7 @@ def document_properties(root: ElementTree.Element | None) -> Metadata:
     pages = found.get("pages", "")
     return describe(
         {
-            "title": real_title(found.get("title", "")),
+            "title": found.get("title", ""),
             "authors": real_authors(found.get("initial-creator", found.get("creator", ""))),
             "subject": found.get("subject", ""),
             "keywords": tuple(keywords),
@@ -69,10 +63,6 @@ def document_properties(root: ElementTree.Element | None) -> Metadata:
             "pages": int(pages) if pages.isdecimal() else 0,
         }
     )
-
-
-def real_title(title: str) -> str:
-    return "" if _NO_TITLE.fullmatch(title.strip()) else title.strip()
 
 
 def real_authors(line: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer, describe
-from trivium.extract.properties import real_authors, real_title
+from trivium.extract.properties import real_authors
 from trivium.extract.rtf_words import CHARSETS, INFO, READ_ANYWAY, SIGNS, SKIPPED
 from trivium.ports import Blob
 from trivium.types import Extraction
@@ -39,7 +39,7 @@ class RtfExtractor:
         info = reader.info
         return reader.out.finish(
             blob,
-            title=real_title(info.get("title", "")),
+            titles=(info.get("title", ""), reader.out.first_heading),
             media_type="application/rtf",
             metadata=describe(
                 {

@@ -59,7 +59,7 @@ class SlackExportExtractor:
             out.add("list_item", f"{title}: {len(messages)} messages, {span}")
         return out.finish(
             blob,
-            title=f"Slack export {blob.name.rsplit('/', 1)[-1]}",
+            titles=(f"Slack export {blob.name.rsplit('/', 1)[-1]}",),
             media_type="application/zip",
             metadata=describe({"channels": len(enclosed), "authors": list(people.values())[:200]}),
             enclosed=enclosed,
@@ -92,7 +92,7 @@ class SlackChannelExtractor:
         times = [str(m.get("time", "")) for m in messages]
         return out.finish(
             blob,
-            title=str(channel.get("title", "")),
+            titles=(str(channel.get("title", "")), out.first_heading),
             media_type="application/vnd.slack.channel+json",
             metadata=describe(
                 {

@@ -13,7 +13,7 @@ from trivium.errors import FileDamaged
 from trivium.extract.composer import Composer
 from trivium.extract.sheets import SheetWriter
 from trivium.extract.sniff import binary_kind
-from trivium.extract.text import decode, stem
+from trivium.extract.text import MAX_TITLE_CHARS, decode
 from trivium.ports import Blob
 from trivium.types import Extraction, Kind, Metadata, Place
 
@@ -30,7 +30,7 @@ Record = dict[str, object]
 class JsonExtractor:
     """Takes texts that are JSON, or have a JSON object on every line."""
 
-    version = "json/2"
+    version = "json/3"
 
     def accepts(self, blob: Blob) -> bool:
         head = blob.data[:256].lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -59,7 +59,7 @@ class JsonExtractor:
             out.add("paragraph", _scalar(value))
         return out.finish(
             blob,
-            title=_title(value) or stem(blob),
+            titles=_titles(value),
             media_type=media_type,
             metadata=_count(value),
         )
@@ -115,7 +115,6 @@ def _table(out: Composer, blob: Blob, records: list[Record], media_type: str) ->
     SheetWriter(out, blob.name).write(enumerate(rows))
     return out.finish(
         blob,
-        title=stem(blob),
         media_type=media_type,
         metadata={"rows": len(records)},
         kind=Kind.TABLE,
@@ -159,13 +158,13 @@ def _scalar(value: object) -> str:
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, default=str)
 
 
-def _title(value: object) -> str:
-    if isinstance(value, dict):
-        for name in ("title", "name"):
-            found = value.get(name)
-            if isinstance(found, str) and len(found) <= 200:
-                return found
-    return ""
+def _titles(value: object) -> list[str]:
+    """What may be its title: its own, that of a part of it (`metadata`), its name."""
+    if not isinstance(value, dict):
+        return []
+    parts = (value, *(part for part in value.values() if isinstance(part, dict)))
+    found = [*(part.get("title") for part in parts), value.get("name")]
+    return [one for one in found if isinstance(one, str) and len(one) <= MAX_TITLE_CHARS]
 
 
 def _count(value: object) -> Metadata:

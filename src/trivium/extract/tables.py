@@ -15,7 +15,7 @@ from trivium.errors import FileDamaged, FileEmpty, FileTooLarge, FormatUnknown
 from trivium.extract.composer import Composer
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
 from trivium.extract.sniff import binary_kind
-from trivium.extract.text import decode, stem
+from trivium.extract.text import decode
 from trivium.ports import Blob
 from trivium.types import Extraction, Kind
 
@@ -53,7 +53,6 @@ class TableExtractor:
         writer.write(_rows(text, separator, blob.name))
         return out.finish(
             blob,
-            title=stem(blob),
             media_type="text/tab-separated-values" if separator == "\t" else "text/csv",
             metadata={"rows": writer.rows},
             kind=Kind.TABLE,

@@ -12,6 +12,7 @@ from trivium.extract.sniff import binary_kind
 from trivium.ports import Blob
 from trivium.text.boundaries import paragraphs
 from trivium.text.languages import detect_language
+from trivium.text.titles import identifies
 from trivium.types import Element, Extraction
 
 MAX_TITLE_CHARS = 100  # a longer first line is a paragraph, not a title
@@ -20,7 +21,7 @@ MAX_TITLE_CHARS = 100  # a longer first line is a paragraph, not a title
 class TextExtractor:
     """Takes everything that is text: list it last."""
 
-    version = "text/2"
+    version = "text/3"
 
     def accepts(self, blob: Blob) -> bool:
         return not binary_kind(blob.data)
@@ -32,10 +33,11 @@ class TextExtractor:
             for number, (start, end) in enumerate(_paragraphs(text), start=1)
         )
         first_line = text.split("\n", 1)[0].strip()
+        is_title = len(first_line) <= MAX_TITLE_CHARS and identifies(first_line)
         return Extraction(
             text=text,
             elements=elements,
-            title=first_line if len(first_line) <= MAX_TITLE_CHARS else stem(blob),
+            title=first_line if is_title else stem(blob),
             media_type="text/plain",
             language=detect_language(text),
         )

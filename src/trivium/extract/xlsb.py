@@ -17,7 +17,6 @@ from trivium.extract.embedded import embedded
 from trivium.extract.ole import locked
 from trivium.extract.package import Package, member_names
 from trivium.extract.properties import office_properties
-from trivium.extract.text import stem
 from trivium.extract.xlsx import write_sheet
 from trivium.ports import Blob
 from trivium.types import Extraction, Kind
@@ -53,7 +52,7 @@ class XlsbExtractor:
             metadata.pop(unused, None)
         return out.finish(
             blob,
-            title=str(metadata.pop("title", "")) or stem(blob),
+            titles=(str(metadata.pop("title", "")),),
             media_type="application/vnd.ms-excel.sheet.binary.macroenabled.12",
             metadata=describe({**metadata, "sheets": len(names)}),
             kind=Kind.TABLE,

@@ -17,7 +17,6 @@ from trivium.extract.embedded import drawn_texts, embedded
 from trivium.extract.package import Package, member_names, stream_elements
 from trivium.extract.properties import office_properties
 from trivium.extract.sheets import MAX_COLUMNS, SheetWriter
-from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.types import Extraction, Kind, Place
 
@@ -65,7 +64,7 @@ class XlsxExtractor:
         metadata.pop("language", None)
         return out.finish(
             blob,
-            title=str(metadata.pop("title", "")) or stem(blob),
+            titles=(str(metadata.pop("title", "")),),
             media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             metadata=describe({**metadata, "sheets": len(sheets)}),
             kind=Kind.TABLE,

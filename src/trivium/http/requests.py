@@ -144,6 +144,11 @@ class SearchBody(Filtered):
     rerank: StrictBool | None = Field(None, description="Rerank the top results.")
     hyde: StrictBool | None = Field(None, description="HyDE: also search with a generated answer.")
     expand: StrictBool | None = Field(None, description="Include the text around each passage.")
+    partial: StrictBool | None = Field(
+        None,
+        description="While a database node is away, return results from the others, marked as"
+        " partial.",
+    )
     as_of: Annotated[int, Field(ge=1, le=2**31)] | Annotated[str, Field(max_length=40)] | None = (
         Field(
             None,

@@ -12,6 +12,7 @@ from dataclasses import replace
 from trivium.extract.bibliography import MEDIA_TYPES
 from trivium.extract.cleaning import cleaned_metadata
 from trivium.ports import SourceItem
+from trivium.text.titles import placed
 from trivium.text.values import clean_text
 from trivium.types import Extraction, Metadata
 
@@ -36,12 +37,13 @@ def attached(item: SourceItem, extraction: Extraction) -> list[SourceItem]:
 
 
 def described(item: SourceItem, extraction: Extraction) -> Extraction:
-    """The file's text, with the title and metadata that its source knows."""
-    if not item.title and not item.metadata:
+    """The file's text, with the title, folder and metadata that its source knows."""
+    title = clean_text(item.title) or placed(extraction.title, item.uri)
+    if title == extraction.title and not item.metadata:
         return extraction
     return replace(
         extraction,
-        title=clean_text(item.title) or extraction.title,
+        title=title,
         metadata=cleaned_metadata({**extraction.metadata, **item.metadata}),
     )
 

@@ -81,6 +81,11 @@ class SearchInput(_Shape):
         max_length=MOST,
         description="Multiply the scores that match a filter or `section:NAME`.",
     )
+    partial: bool | None = Field(
+        None,
+        description="While a database node is away, return results from the others, marked as"
+        " partial.",
+    )
     cursor: Cursor = ""
 
 
@@ -180,6 +185,7 @@ class Found(Shape, kw_only=True):
 class SearchOutput(Shape, kw_only=True):
     results: Sequence[Found]
     weak: bool = said("No good match: the results are only the closest.")
+    partial: bool = said("Part of the library is away, so results may be missing; see the notes.")
     suggestion: str = said("The query with its spelling corrected; empty if unchanged.")
     notes: Sequence[str]
     next_cursor: str | None

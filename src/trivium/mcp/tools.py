@@ -65,6 +65,7 @@ def _search(library: Library, caller: Caller, asked: BaseModel) -> Told:
             prefer=asked.prefer,
             half_life=asked.half_life,
             boosts=asked.boosts,
+            partial=asked.partial,
         ),
         filters=Filters(collection=asked.collection, where=asked.where),
         within=caller.within(),
@@ -81,6 +82,7 @@ def _search(library: Library, caller: Caller, asked: BaseModel) -> Told:
     return shapes.SearchOutput(
         results=results,
         weak=found.weak,
+        partial=found.partial,
         suggestion=found.analysis.suggestion,
         notes=list(found.notes),
         next_cursor=str(end) if end < len(found) else None,

@@ -19,10 +19,10 @@ from trivium.types import Query, Signal
 
 EVEN = 50
 LEAST, MOST = 20, 80  # neither side is ever left out
-# Evidence has seen what meaning answered: that a query is a question tells it little. nDCG@10 of
-# six sets with the semantic lean at full strength beside evidence: -.005 (xquad_de -.017), at .2:
-# -.0006 (cranfield -.0015), at .1: -.0003 (cranfield -.0013). The keyword lean at full strength
-# costs nothing (mean +.0001, nfcorpus +.0004).
+# Evidence already reflects what meaning answered, so it matters little that a query is a question.
+# nDCG@10 of six sets with the semantic lean at full strength beside evidence: -.005 (xquad_de
+# -.017), at .2: -.0006 (cranfield -.0015), at .1: -.0003 (cranfield -.0013). The keyword lean at
+# full strength costs nothing (mean +.0001, nfcorpus +.0004).
 BESIDE_EVIDENCE = 0.1
 # A query of unknown words triples it: nDCG@10 +.002 on nfcorpus, and +.002 on cranfield and
 # mlquestions with misspelled words that could not be corrected; 4 gained no more.
@@ -80,7 +80,7 @@ class Balance:
 
 def analyse(query: Query) -> Balance:
     """The balance of a query, with every boost that led to it."""
-    # What is not wanted says nothing about what is, nor does the sign of what is required.
+    # Excluded words say nothing about what you want, nor does the sign for required words.
     text = _REQUIRED.sub("", _EXCLUDED.sub(" ", query.text))
     boosts = tuple(Boost(name, *POINTS[name], because) for name, because in _signs(text))
     semantic = EVEN + sum(b.points if b.side == "semantic" else -b.points for b in boosts)
@@ -133,10 +133,8 @@ def lean(
     *,
     beside_evidence: bool = False,
 ) -> dict[Signal, float]:
-    """The weights moved to the side that the balance favours, their sum unchanged.
-
-    At strength 1 the plain shares: .5 and .5 become .35 and .65 at 35:65. At 0 nothing moves.
-    """
+    """Moves the weights to the side that the balance favours; their sum stays. Strength 1 applies
+    the full shares: .5 and .5 become .35 and .65 at 35:65. At 0 nothing moves."""
     if beside_evidence and balance.semantic > EVEN:
         strength *= BESIDE_EVIDENCE
     sides = {True: balance.semantic / EVEN, False: balance.keyword / EVEN}
@@ -147,8 +145,8 @@ def lean(
 def favour_spelling(
     weights: Mapping[Signal, float], unknown: float, strength: float
 ) -> dict[Signal, float]:
-    """The trigram signal's weight raised by the share (0..1) of words that the library does not
-    know, at the cost of the others."""
+    """Raises the trigram signal's weight by the share (0..1) of words that the library doesn't
+    have, at the cost of the other signals."""
     raised = 1 + SPELLING * unknown * strength
     moved = {s: w * (raised if s is Signal.TRIGRAM else 1.0) for s, w in weights.items()}
     return _rescaled(moved, sum(weights.values()))

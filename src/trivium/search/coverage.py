@@ -100,7 +100,7 @@ class _Asked:
             if wanted.is_in(passage):
                 shares[word] = 1.0
             elif word in self._spellings:
-                shares[word] = self._spellings[word].likeness(passage.words)
+                shares[word] = self._spellings[word].likeness(passage)
             else:
                 shares[word] = 0.0
         covered = 0.0
@@ -195,6 +195,16 @@ def _begun(start: str, text: str) -> Iterator[str]:
         at = text.find(start, end)
 
 
+def _holding(gram: str, text: str) -> Iterator[str]:
+    """The words of a spaced text that hold a trigram; blanks in it stand before or after a word."""
+    at = text.find(gram)
+    while at >= 0:
+        start = text.rfind(" ", 0, at + 1) + 1
+        end = text.find(" ", start)
+        yield text[start:end][:LONGEST_WORD]
+        at = text.find(gram, end)
+
+
 def _as_two(word: str, passage: _Passage) -> bool:
     """Whether the passage writes a word as two: battle axe, battleaxe. Its letters stand there."""
     text = passage.spaced
@@ -215,23 +225,19 @@ class _Spelling:
 
     def __init__(self, word: str) -> None:
         self._wanted = _grams(word)
-        self._in_order = tuple(self._wanted)
-        self._shared: dict[str, int] = {}  # trigrams that each word met so far has in common
+        # As a text with one blank before each word has them.
+        self._written = [gram.replace("  ", " ") for gram in self._wanted]
 
-    def likeness(self, read: Sequence[str]) -> float:
+    def likeness(self, passage: _Passage) -> float:
         """Of the word that is spelled most alike, as the trigram signal counts it: the root."""
-        shared, wanted = self._shared, self._wanted
-        there = set(read)
-        for word in there - shared.keys():
-            # Looked for in the word: its own trigrams would take ten times as long to make.
-            shared[word] = sum(map(f"  {word} ".__contains__, self._in_order))
+        shared, wanted, read = self._sharing(passage.spaced), self._wanted, passage.words
         least = _ALIKE * len(wanted)
-        alike = {word for word in there if shared[word] >= least}
+        alike = {word for word, count in shared.items() if count >= least}
         # Two trigrams more lie where two words meet; of the others one word has half.
         half = (least - 2) / 2
-        near = None if half <= 0 else {word for word in there if shared[word] >= half}
+        near = None if half <= 0 else {word for word, count in shared.items() if count >= half}
         for a, b in _neighbours(read, near):
-            both = shared[a] + shared[b]
+            both = shared.get(a, 0) + shared.get(b, 0)
             if both + 2 >= least:
                 both += f" {a}"[-2:] + b[0] in wanted
                 both += a[-1] + f"{b} "[:2] in wanted
@@ -239,6 +245,15 @@ class _Spelling:
                     alike.add(a + b)
         best = max(map(self._similarity, alike), default=0.0)
         return best**0.5 if best >= _ALIKE else 0.0
+
+    def _sharing(self, text: str) -> dict[str, int]:
+        """The words of a spaced text that have trigrams in common with this one, and how many.
+        Looked for in the text: word by word it took ten times as long."""
+        shared: dict[str, int] = {}
+        for gram in self._written:
+            for word in set(_holding(gram, text)):
+                shared[word] = shared.get(word, 0) + 1
+        return shared
 
     def _similarity(self, word: str) -> float:
         found = _grams(word)

@@ -16,25 +16,25 @@ from trivium.search.request import SearchRequest
 from trivium.search.weigh import weigh
 from trivium.types import ChunkId, Hit, Query, Signal
 
-_ALIKE = 0.05  # of all weight: closer than that, neither counts more
-_MOVED = 0.02  # of all weight: less is not worth a reason
+_ALIKE = 0.05  # of all weight: with a smaller difference, neither counts more
+_MOVED = 0.02  # of all weight: a smaller shift needs no reason
 _HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One query as it was understood, and what every signal answered, whatever it may count."""
+    """One query as understood, and the answers of every signal, whatever their weight."""
 
     query: Query  # as typed
     corrected: Corrected
     lists: Mapping[Signal, Sequence[Hit]]
-    documents: Mapping[ChunkId, str]  # of each chunk in the lists the uri
+    documents: Mapping[ChunkId, str]  # the uri of each chunk in the lists
     notes: tuple[str, ...] = ()  # a signal that could not run, and why
     grasp: float | None = None  # how well the model tells the library's passages apart
 
 
 def decide(request: SearchRequest, query: Query, corrected: Corrected) -> Analysis:
-    """What each signal is to count, before any is asked."""
+    """The weight of each signal, before any is asked."""
     analysis = Analysis(
         request.signal_weights(),
         request.fusion.value,
@@ -68,7 +68,7 @@ def join(
     lists: Mapping[Signal, Sequence[Hit]],
     most: int | None = None,
 ) -> tuple[Analysis, list[Fused]]:
-    """One list, of the `most` best or of all, and the weights that the answers led to."""
+    """One list, of the `most` best or of all, and the weights after the answers."""
     before = analysis.weights
     if request.evidence is not None:
         weights, why = weigh(before, lists, request.evidence)
@@ -98,7 +98,7 @@ def _decided(analysis: Analysis, before: Mapping[Signal, float]) -> str:
 
 
 def _reason(analysis: Analysis, moved: float) -> tuple[str, str]:
-    """Which side it speaks for, and what it is; empty: nothing worth a reason."""
+    """Which side it favours, and the reason; empty: nothing worth mentioning."""
     if analysis.by_answers and abs(moved) >= _MOVED:
         raised, side = (Signal.VECTOR, "semantic") if moved > 0 else (Signal.KEYWORD, "keyword")
         return side, f"the top results by {raised.told} stand out"
@@ -115,7 +115,7 @@ def _shares(weights: Mapping[Signal, float]) -> dict[Signal, float]:
 
 
 def decide_anew(request: SearchRequest, heard: Heard, depth: int, most: int) -> list[Fused]:
-    """What a search by this request would have fused, had it asked each signal for `depth`."""
+    """What a search with this request would have fused, had it asked each signal for `depth`."""
     if request.evidence is not None:
         request = replace(request, evidence=request.evidence.in_library(heard.grasp))
     analysis = decide(request, heard.query, heard.corrected)

@@ -1,7 +1,7 @@
-"""Puts the text around a passage beside it: the end of the chunk before, the start of the next.
+"""Adds the text around a passage: the end of the chunk before, the start of the next.
 
-Chunks overlap; what the passage itself holds is not repeated. A message of a synced conversation is
-a document of its own: there, the messages before and after it are what stands around it.
+Chunks overlap; text that the passage itself has isn't repeated. A message of a synced conversation
+is a separate document: there, the messages before and after it are added.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from trivium.ports import Documents
 from trivium.types import ChunkId, Document, Neighbours, StoredChunk, Where
 
 CHARACTERS = 500  # on each side
-MESSAGES = 5  # on each side of one: a message of chat has 20 words, so more would not fit
+MESSAGES = 5  # on each side: a chat message has about 20 words, so more wouldn't fit
 _MESSAGE = "message/slack"
 
 
@@ -25,8 +25,8 @@ def surrounding(
     after: int = 1,
     messages: int = MESSAGES,
 ) -> dict[ChunkId, Neighbours]:
-    """Up to so many chunks before and after each. Where a message is all there is of its document,
-    the messages before and after it: up to so many on each side."""
+    """Up to this many chunks before and after each. If a message is all of its document, the
+    messages before and after it: up to this many on each side."""
     near = dict(documents.around([one.id for one in found], before, after, where))
     for one in found:
         own, prefix = near.get(one.id), conversation_of(one.document)
@@ -37,14 +37,14 @@ def surrounding(
 
 
 def conversation_of(document: Document) -> str:
-    """What the uris of all its messages begin with, and sort by time after; empty: it is no message
-    of one. `slack:NAME/CHANNEL/TIME`, and the time of a reply after that of its thread."""
+    """What the uris of all its messages begin with; they sort by time after it. Empty: not a
+    message. `slack:NAME/CHANNEL/TIME`; the time of a reply follows that of its thread."""
     parts = document.uri.split("/", 2)
     return f"{parts[0]}/{parts[1]}/" if document.media_type == _MESSAGE and parts[2:] else ""
 
 
 def context(found: StoredChunk, around: Neighbours) -> tuple[str, str]:
-    """What stands before and after a passage."""
+    """The text before and after a passage."""
     chunk = found.chunk
     before = after = ""
     if around.before:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from trivium.ports import Generator, Message
 from trivium.search.writing import write_within
 
-SECONDS = 5.0  # a person waits
+SECONDS = 5.0  # a person is waiting
 MOST_TOKENS = 160  # of about 100 words in English; other languages get fewer words
-FEWEST_WORDS = 5  # less is a refusal or a beginning, and would only blur the query
+FEWEST_WORDS = 5  # fewer are a refusal or a fragment, and would only blur the query
 PROMPT = (
     "Write one paragraph of about 100 words, as it would stand in a document that answers the"
     " user's question. Write in the language of the question. Give plain facts in the words an"

@@ -1,4 +1,4 @@
-"""Joins hits that stand side by side in one document, so that a person reads them as one passage.
+"""Joins neighbouring results of one document, so that a person reads them as one passage.
 
 For display only: ranks and scores stay those of the results. Pure.
 """
@@ -17,7 +17,7 @@ class Block:
     """One or more neighbouring results of one document."""
 
     results: tuple[Result, ...]  # best first
-    text: str  # all of them, in the document's order, nothing twice
+    text: str  # all of them, in the document's order, without repeats
 
     @property
     def best(self) -> Result:
@@ -26,7 +26,7 @@ class Block:
 
 def merge_neighbours(results: Iterable[Result]) -> list[Block]:
     """Blocks in the order of their best result."""
-    at: dict[tuple[DocumentId, int], list[Result]] = {}  # who stands at a place, and with whom
+    at: dict[tuple[DocumentId, int], list[Result]] = {}  # joined with the result at each place
     for result in results:
         document, index = result.found.document.id, result.found.chunk.index
         before, after = at.get((document, index - 1), []), at.get((document, index + 1), [])

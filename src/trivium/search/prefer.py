@@ -35,7 +35,7 @@ _DATED = ("date", "published", "modified", "created")  # metadata, the first tha
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """What a score is multiplied by where something holds of the document or the passage."""
+    """What to multiply a score by if a condition on the document or passage is true."""
 
     told: str  # as the caller wrote it
     weight: float
@@ -52,12 +52,12 @@ class Boost:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    half_life: float | None = None  # days until recency adds half as much; None: age does not count
+    half_life: float | None = None  # days until the bonus halves; None: age doesn't matter
     boosts: tuple[Boost, ...] = ()
-    today: date | None = None  # None: this day
+    today: date | None = None  # None: today
 
     def ordered(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """By their scores as preferred; ties as they were."""
+        """By score with preferences; ties keep their order."""
         return sorted(map(self._preferred, candidates), key=lambda c: -c.score)
 
     def _preferred(self, candidate: Candidate) -> Candidate:
@@ -84,8 +84,8 @@ def plain(candidate: Candidate) -> Candidate:
 
 
 def day_of(found: StoredChunk) -> date:
-    """When a passage was written, as well as that is known: the time of a message, a date or the
-    year of its document, else the day on which the document was added."""
+    """When a passage was written, as far as known: the time of a message, a date or year of its
+    document, otherwise the day on which the document was added."""
     metadata = found.document.metadata
     dated = (found.chunk.place.time, *(metadata.get(name) for name in _DATED))
     for value in (*dated, metadata.get("year"), found.document.added_at):
@@ -96,7 +96,7 @@ def day_of(found: StoredChunk) -> date:
 
 
 def _day(value: object) -> date | None:
-    """Of a year its middle, of a month its first day."""
+    """For a year its middle, for a month its first day."""
     text = str(value[0] if isinstance(value, tuple) and value else value).strip()
     written = re.match(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?!\d)", text)
     if written is None:

@@ -71,6 +71,7 @@ class SearchRequest:
     rerank: Rerank | None = None  # let a reranker read the best of them
     expand: bool = False  # with the text around each passage
     hyde: bool = False  # with a hypothetical answer, for the vector signal
+    partial: bool = False  # while a node of the database is away, accept what the others have
 
     @property
     def pool(self) -> int:

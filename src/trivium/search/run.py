@@ -6,18 +6,36 @@ Knows stores and models only through their ports.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from trivium.errors import EmptyQuery, IndexDamaged, LibraryBusy, ModelUnavailable, QueryTooLong
-from trivium.ports import Backend, Embedder, Generator, Lexicon, Reranker, WeighingReranker
+from trivium.errors import (
+    DatabaseAway,
+    EmptyQuery,
+    IndexDamaged,
+    LibraryBusy,
+    ModelUnavailable,
+    QueryTooLong,
+)
+from trivium.ports import (
+    Backend,
+    Embedder,
+    Generator,
+    Lexicon,
+    Missing,
+    Reranker,
+    Rest,
+    WeighingReranker,
+)
 from trivium.results import Analysis, Result, Results, Suggestion
 from trivium.search.correct import Corrected, correct
 from trivium.search.decide import Heard, decide, join
 from trivium.search.expand import context, surrounding
-from trivium.search.fuse import Fused, by_document
+from trivium.search.fuse import Fused, Fusion, by_document
 from trivium.search.gather import Candidate, Matcher, by_rule, gather
 from trivium.search.grasp import Passages
 from trivium.search.hyde import hypothesise
@@ -30,6 +48,7 @@ from trivium.search.rerank import blend, judge
 from trivium.search.signals import ReadyQuery, Signals
 from trivium.search.similar import similar
 from trivium.search.suggest import suggest
+from trivium.search.turns import Turns
 from trivium.text.query import parse
 from trivium.types import (
     ChunkId,
@@ -59,6 +78,7 @@ _NONE_HOLDS = "No passage has everything you require ({wanted}), so these words 
 _NO_GENERATOR = (
     "Searched without a generated answer (HyDE): no language model is set up (`generate.url`)."
 )
+_NOT_RERANKED = "Not reranked: what the reranker needs is spread over all database nodes."
 LATE = "late-"  # how the fingerprint of the built-in reranker begins
 _DEEPEST = 1000  # hits of a signal; beyond, results that nobody would call found
 
@@ -92,7 +112,11 @@ class Searcher:
         self._reranker = reranker
         self._grasp = grasp
         self._passages = passages
-        self._signals = Signals(backend, embedder)
+        # A database computes elsewhere, so who waits for it is in nobody's way.
+        at_once = (os.cpu_count() or 2) + 1 if backend.folder is not None else sys.maxsize
+        self._turns = Turns(at_once)
+        self._signals = Signals(backend, embedder, self._turns)
+        self._rest: tuple[Rest, Searcher] | None = None  # the last one, and how to search it
 
     @property
     def model(self) -> str:
@@ -100,8 +124,41 @@ class Searcher:
         return self._embedder.fingerprint
 
     def search(self, request: SearchRequest) -> Results:
-        """Raises ModelChanged where the store's vectors are of another model than the embedder."""
+        """Raises ModelChanged where the store's vectors are of another model than the embedder, and
+        DatabaseAway."""
+        nodes = self._backend.nodes if request.partial else None
+        if nodes is None:
+            return self._whole(request)
+        rest = nodes.rest(look=False)
+        try:
+            return self._whole(request) if rest is None else self._part(request, rest)
+        except DatabaseAway:
+            rest = nodes.rest(look=True)
+            if rest is None:
+                raise
+            return self._part(request, rest)
+
+    def _part(self, request: SearchRequest, rest: Rest) -> Results:
+        """What the nodes that answer hold, marked as partial."""
+        # The built-in reranker reads from all nodes.
+        late = self._reranker is not None and self._reranker.fingerprint.startswith(LATE)
+        if self._rest is None or self._rest[0] is not rest:
+            backend = replace(self._backend, documents=rest.documents, signals=rest.signals)
+            models = (self._embedder, self._generator, None if late else self._reranker)
+            self._rest = rest, Searcher(backend, *models, self._grasp, self._passages)
+        notes = [_told(rest.missing(request.where))]
+        if late and request.rerank is not None:
+            request = replace(request, rerank=None)
+            notes.append(_NOT_RERANKED)
+        found = self._rest[1]._whole(request)
+        return replace(found, partial=True, notes=(*notes, *found.notes))
+
+    def _whole(self, request: SearchRequest) -> Results:
         request.check()
+        with self._turns.taken():
+            return self._searched(request)
+
+    def _searched(self, request: SearchRequest) -> Results:
         if request.evidence is not None:
             request = replace(request, evidence=request.evidence.in_library(self._grasp()))
         progress = Progress()
@@ -153,7 +210,8 @@ class Searcher:
         query = _parsed(request.queries[0])
         corrected = self._corrected(request, query)
         asked = self._asked(request, query, corrected, progress)
-        lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
+        with self._turns.taken():
+            lists = self._signals.ask(asked, Signal, request.where, request.depth, -1.0, progress)
         ids = list(dict.fromkeys(hit.chunk_id for hits in lists.values() for hit in hits))
         held = self._backend.documents.chunks(ids, request.where)
         documents = {chunk.id: chunk.document.uri for chunk in held}
@@ -226,7 +284,8 @@ class Searcher:
     ) -> tuple[ReadyQuery, Analysis]:
         if self._generator is None:
             return asked, replace(analysis, notes=(*analysis.notes, _NO_GENERATOR))
-        written = hypothesise(self._generator, asked.meaning)
+        with self._turns.given_up():
+            written = hypothesise(self._generator, asked.meaning)
         if not written.text:
             return asked, replace(analysis, notes=(*analysis.notes, written.note))
         meaning = f"{asked.meaning}\n{written.text}"
@@ -313,7 +372,10 @@ class Searcher:
             progress.tell(_NO_RERANKER)
             return candidates
         passages = [candidate.found for candidate in candidates]
-        judgment = judge(_within(self._reranker, request.where), query, passages, rerank.seconds)
+        with self._turns.given_up():
+            judgment = judge(
+                _within(self._reranker, request.where), query, passages, rerank.seconds
+            )
         progress.clock.lap("rerank")
         if judgment.scores is None:
             progress.tell(judgment.note)
@@ -326,9 +388,10 @@ class Searcher:
             scores = tuple(scores[at] for at in order)
             candidates = [candidates[at] for at in order]
         fused = [candidate.score for candidate in candidates]
+        by_ranks = request.fusion is Fusion.RANKS
         ordered = [
             replace(candidates[one.at], score=one.score, rerank=one.part)
-            for one in blend(fused, scores, rerank.shares)
+            for one in blend(fused, scores, rerank.shares, by_ranks=by_ranks)
         ]
         late = self._reranker.fingerprint.startswith(LATE)
         if request.match:
@@ -381,6 +444,19 @@ def _parsed(text: str) -> Query:
     if not query.clauses:
         raise EmptyQuery("The query has no words to search for.")
     return query
+
+
+def _told(missing: Missing) -> str:
+    """What a partial answer lacks, for people."""
+    nodes = f"{missing.nodes} of {missing.of_nodes} database nodes"
+    verb = "doesn't" if missing.nodes == 1 else "don't"
+    said = (
+        f"Partial results: {nodes} {verb} respond, so {missing.passages:,} of"
+        f" {missing.of_passages:,} passages are missing"
+    )
+    if missing.without_vector:
+        said += f", and {missing.without_vector:,} more can only be found by words and spelling"
+    return f"{said}."
 
 
 def _listed(clauses: Sequence[Sequence[Term | Phrase]]) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from trivium.errors import IndexDamaged, ModelUnavailable
 from trivium.ports import Backend, Embedder
 from trivium.search.progress import Progress
+from trivium.search.turns import Turns
 from trivium.types import Hit, Probe, Query, Signal, Where
 
 if TYPE_CHECKING:
@@ -30,14 +31,14 @@ class ReadyQuery:
     """One query, made ready for the signals."""
 
     query: Query  # as typed
-    words: Query  # with misspelled words replaced by what they were meant to be
-    meaning: str  # what is embedded
-    missing: tuple[str, ...] = ()  # words typed that no visible chunk holds
-    every_word: bool = False  # the keyword signal finds only what holds all words, if anything does
+    words: Query  # with corrected words instead of misspelled ones
+    meaning: str  # the text to embed
+    missing: tuple[str, ...] = ()  # typed words that no visible chunk has
+    every_word: bool = False  # keyword: only chunks with all words, if there are any
 
     @property
     def typed(self) -> Query:
-        """As typed, with what the words require as corrected."""
+        """As typed, with required words as corrected."""
         if self.query.required == self.words.required:
             return self.query
         return replace(self.query, required=self.words.required)
@@ -47,7 +48,7 @@ class ReadyQuery:
 
 
 class _Damaged:
-    """The signals that cannot answer because files of their index are damaged."""
+    """The signals that can't answer because their index is damaged."""
 
     def __init__(self) -> None:
         self._signals: list[Signal] = []
@@ -62,7 +63,7 @@ class _Damaged:
             self._reason = self._reason or reason
 
     def tell(self, progress: Progress, *, alone: bool) -> None:
-        """A note; an error where no other signal could answer."""
+        """A note; an error if no other signal could answer."""
         if self._reason is not None:
             if alone:
                 raise self._reason
@@ -71,12 +72,12 @@ class _Damaged:
 
 
 class _Beside:
-    """Runs the word signals beside the vector signal, in threads of their own, as long as there are
-    cores for them: tantivy and faiss let go of the interpreter's lock. Where more searches are
-    under way than that, each does its work in its own thread, for others only take turns then."""
+    """Runs the word signals in their own threads beside the vector signal, as long as there are
+    cores for them: tantivy and faiss release the interpreter's lock. With more searches than cores,
+    each does its work in its own thread, because more threads would only take turns."""
 
     def __init__(self, *, on_our_cores: bool) -> None:
-        """`on_our_cores`: this process does the work, and no server."""
+        """`on_our_cores`: this process does the work, and not a server."""
         self._most = max(1, (os.cpu_count() or 2) // 2) if on_our_cores else sys.maxsize
         self._threads = ThreadPoolExecutor(8, thread_name_prefix="trivium-signal")
         self._searches = 0
@@ -84,7 +85,7 @@ class _Beside:
 
     @contextmanager
     def search(self) -> Iterator[Callable[[Lookup], Lookup]]:
-        """What begins a lookup; what that gives waits for its answer."""
+        """Starts a lookup; its result waits for the answer."""
         with self._counting:
             self._searches += 1
             crowded = self._searches > self._most
@@ -101,7 +102,9 @@ class _Beside:
 class Signals:
     """Threads may share it."""
 
-    def __init__(self, backend: Backend, embedder: Embedder) -> None:
+    def __init__(self, backend: Backend, embedder: Embedder, turns: Turns) -> None:
+        """`turns`: given up while a query is embedded, which may be on another machine."""
+        self._turns = turns
         self._backend = backend
         self._embedder = embedder
         self._beside = _Beside(on_our_cores=backend.folder is not None)
@@ -115,8 +118,8 @@ class Signals:
         threshold: float,
         progress: Progress,
     ) -> dict[Signal, list[Hit]]:
-        """The `depth` best chunks of each wanted signal. Vector hits less similar than `threshold`
-        are left out."""
+        """The `depth` best chunks of each requested signal. Leaves out vector hits less similar
+        than `threshold`."""
         wanted = [signal for signal in Signal if signal in set(wanted)]
 
         def ask(signal: Signal, probe: Probe) -> list[Hit]:
@@ -135,7 +138,7 @@ class Signals:
 
         worded: dict[Signal, Lookup] = {
             Signal.KEYWORD: ask_for_words,
-            # as typed: resemblance is its very business
+            # as typed: similar spellings are what it is for
             Signal.TRIGRAM: lambda: ask(Signal.TRIGRAM, Probe(asked.typed)),
         }
         lists: dict[Signal, list[Hit]] = {}
@@ -156,17 +159,18 @@ class Signals:
         return lists
 
     def any_holds(self, query: Query, where: Where) -> bool:
-        """Whether a chunk within the filter holds all that the query requires."""
+        """Whether a chunk within the filter has everything the query requires."""
         return bool(self._backend.signals.search(Signal.KEYWORD, Probe(query), where, 1))
 
     def _embed(self, meaning: str, progress: Progress, *, alone: bool) -> Vector | None:
-        """None, and a note, without a model; an error where no other signal could answer."""
+        """None, and a note, without a model; an error if no other signal could answer."""
         known = progress.vectors.get(meaning)
         if known is not None:
             return known
         started = perf_counter()
         try:
-            vector = progress.vectors[meaning] = self._embedder.embed_query(meaning)
+            with self._turns.given_up():
+                vector = progress.vectors[meaning] = self._embedder.embed_query(meaning)
         except ModelUnavailable as reason:
             if alone:
                 raise

@@ -1,7 +1,5 @@
-"""What resembles a passage or a document: nearest by meaning, itself left out.
-
-A document stands for the mean of its chunks' vectors. Knows stores only through their port.
-"""
+"""Finds passages or documents similar to one by meaning, and leaves it out itself. A document
+counts as the mean of its chunks' vectors. Knows stores only through their port."""
 
 from __future__ import annotations
 
@@ -31,13 +29,13 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 _FIRST_DEPTH = 50
-_ATTEMPTS = 8  # deeper, or anew because documents changed
+_ATTEMPTS = 8  # with more candidates, or again because documents changed
 
 
 def similar(
     backend: Backend, like: Document | StoredChunk, where: Where, limit: int, by: Granularity
 ) -> tuple[list[Candidate], Progress]:
-    """The nearest, best first. Raises NotEmbedded where `like` has no vector."""
+    """The nearest, best first. Raises NotEmbedded if `like` has no vector."""
     request = SearchRequest(queries=("",), where=where, limit=limit, mode=Mode.SEMANTIC, by=by)
     request.check()
     progress = Progress()

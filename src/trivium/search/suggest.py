@@ -1,7 +1,7 @@
-"""What someone who types may want to type: how the last word goes on, or what it was meant to be.
+"""Suggests what someone may want to type: completions of the last word, or what it should be.
 
-Only words of documents that the caller may see, and only those that some passage holds together
-with a word typed before. Knows stores only through their port.
+Only words of documents that the caller may see, and only if some passage has them together with a
+word typed before. Knows stores only through their port.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trivium.types import Phrase, Probe, Query, Signal, Spelled, Term, Where
 _LAST = re.compile(r"[^\s\"()]+\Z")
 LONGEST = 500  # characters typed
 _LANGUAGES = ("en", "de")  # whose function words say nothing about a topic
-_CONSIDERED = 4  # completions for each one that is wanted; each costs a search for one passage
+_CONSIDERED = 4  # completions to try for each one wanted; each costs a search for one passage
 
 
 def suggest(
@@ -33,8 +33,8 @@ def suggest(
     where: Where,
     lexicon: Callable[[], Taught | None] = lambda: None,
 ) -> tuple[Suggestion, ...]:
-    """The typed text with its last word completed; else, if that is no word, with what it was
-    meant to be. Nothing where no passage holds such a word beside one of those before it."""
+    """The typed text with its last word completed; if there is no completion, with the likely
+    spelling. Nothing if no passage has such a word beside one of those before it."""
     found = _LAST.search(typed[-LONGEST:])
     split = words(found[0]) if found else []
     if not found or not split:
@@ -55,7 +55,7 @@ def suggest(
 def _meant(
     backend: Backend, word: str, where: Where, lexicon: Callable[[], Taught | None]
 ) -> Sequence[Spelled]:
-    """What a search would take the word for: two words, another form, or a correction."""
+    """How a search would read the word: as two words, another form, or a correction."""
     spellings = partial(backend.signals.spellings, where=where.access)
     languages = partial(backend.documents.counts, "language", where.access)
     corrected = correct(parse(word), spellings, lexicon, languages)
@@ -68,7 +68,7 @@ def _meant(
 def _beside(
     backend: Backend, before: str, proposed: Sequence[Spelled], where: Where
 ) -> list[Spelled]:
-    """Those that some passage holds together with a topic word typed before; all, if there is
+    """Words that some passage has together with a topic word typed before; all of them if there is
     none."""
     topics = tuple(Term(word) for word in content_words(parse(before).words, _LANGUAGES))
     if not topics:

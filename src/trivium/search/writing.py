@@ -1,7 +1,5 @@
-"""Lets a language model write something short while a person waits, and waits no longer than said.
-
-Knows generators only through their port; any failure is a reason, not an error.
-"""
+"""Lets a language model write something short while a person waits, within a time limit. Knows
+generators only through their port; a failure becomes a reason, not an error."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from trivium.ports import Generated, Generator, Message
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came within the time, in one line; and why it may be too little."""
+    """What came in time, in one line; and why it may be incomplete."""
 
     text: str
     why: str
@@ -45,7 +43,8 @@ def write_within(
 
 
 class _Writing(threading.Thread):
-    """Collects what a generator writes. A daemon: one that hangs must not keep the program."""
+    """Collects what a generator writes. A daemon: one that hangs must not keep the program from
+    ending."""
 
     def __init__(self, generator: Generator, messages: Sequence[Message], most_tokens: int) -> None:
         super().__init__(name="trivium-writing", daemon=True)
@@ -63,7 +62,7 @@ class _Writing(threading.Thread):
                     self.pieces.append(next(self._stream))
         except StopIteration as end:
             self.generated = end.value if isinstance(end.value, Generated) else None
-        except Exception as reason:  # a stranger's generator may fail in any way
+        except Exception as reason:  # a third party's generator may fail in any way
             self.failure = reason
         finally:
             self.ended.set()

@@ -1,1 +1,1 @@
-"""Where documents come from. A source offers items; it knows nothing of what becomes of them."""
+"""Where documents come from. A source offers items; it knows nothing of what happens to them."""

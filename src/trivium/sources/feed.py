@@ -35,7 +35,7 @@ from trivium.types import EVERYONE
 AGENT = "trivium"
 _MOST_BYTES = 32 << 20
 _SECONDS = 60.0
-_MOST_SEEN = 20_000  # entries that a cursor remembers
+_MOST_SEEN = 20_000  # entries that a cursor keeps
 _MOST_PAGES = 100_000
 _DEEPEST = 3  # sitemaps of sitemaps
 _BODIES = ("encoded", "content", "description", "summary")
@@ -58,7 +58,7 @@ class Pages:
         )
 
     def allowed(self, url: str) -> bool:
-        """Raises UrlFailed where the site doesn't say: a server in trouble allows nothing."""
+        """Raises UrlFailed if the site doesn't say: a server in trouble allows nothing."""
         return self._rules(url).can_fetch(AGENT, url)
 
     def delay(self, url: str) -> float:
@@ -73,7 +73,7 @@ class Pages:
                 got = self._fetch(site, optional=True)
                 rules.parse(got.data.decode("utf-8", "replace").splitlines())
             except (UrlRefused, FileTooLarge):
-                rules.parse([])  # none that we may read; nor may we read its pages, then
+                rules.parse([])  # no rules that we may read, so we may not read its pages either
             self._robots[site] = rules
         return self._robots[site]
 
@@ -82,7 +82,7 @@ class FeedSource:
     deletions: Deletions = "kept"
 
     def __init__(self, url: str, pages: Pages, *, whole: bool = False) -> None:
-        """`whole`: the page that an entry links to is read, not what the feed says of it."""
+        """`whole`: read the page that an entry links to, not the feed's summary."""
         self._url = url
         self._pages = pages
         self._whole = whole
@@ -112,7 +112,7 @@ class FeedSource:
             yield there.get(id_) or Gone(id_)
 
     def _entries(self) -> Iterator[tuple[str, str, Put]]:
-        """With what tells an entry from an earlier state of it."""
+        """Each with a mark that changes when the entry does."""
         root = _tree(self._pages, self._url)
         entries = [one for one in root.iter() if one.tag in ("item", "entry")]
         channel = root.find("channel")
@@ -163,7 +163,8 @@ class SitemapSource:
         self._pages = pages
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """A page without a time of change is fetched every time; its bytes say whether it did."""
+        """A page without a time of change is fetched every time; its bytes show whether it
+        changed."""
         before: dict[str, str] = json.loads(cursor) if cursor else {}
         listed = self._listed()
         for url in sorted(before.keys() - listed.keys()):
@@ -220,7 +221,7 @@ def _bare(url: str, changed: str) -> Put:
 
 
 def _page(pages: Pages, put: Put, url: str) -> Generator[Wait, None, Put | Failed | None]:
-    """The same with the page at its link. None: robots.txt keeps it out."""
+    """The same with the page at its link. None: robots.txt forbids it."""
     try:
         if not pages.allowed(url):
             return None

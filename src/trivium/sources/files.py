@@ -15,7 +15,7 @@ Stamp = tuple[int, int]  # nanoseconds and bytes
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """None: it isn't there, or may not be looked at."""
+    """None: it doesn't exist, or can't be read."""
     try:
         held = path.stat()
     except OSError:
@@ -40,7 +40,7 @@ def existing(path: str) -> Path:
 
 
 def stamps_of(told: object) -> Mapping[str, Stamp]:
-    """As a cursor has them."""
+    """In the form a cursor stores."""
     if not isinstance(told, dict):
         return {}
     return {str(name): (int(one[0]), int(one[1])) for name, one in told.items()}

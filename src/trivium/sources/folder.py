@@ -16,11 +16,9 @@ from trivium.sources.ignore import Rules
 
 
 class FolderSource:
-    """Files by name, by pattern (`notes/**/*.md`) or by folder, which is walked to the bottom.
-
-    Hidden files and folders are left out, as `ls` does, and what `ignore` and .triviumignore files
-    say (see `Rules`), unless they are named themselves.
-    """
+    """Files by name, by pattern (`notes/**/*.md`) or by folder, with all its subfolders. Leaves out
+    hidden files and folders, as `ls` does, and what `ignore` and .triviumignore files say (see
+    `Rules`), unless you name them yourself."""
 
     kind = "folder"
 
@@ -30,7 +28,7 @@ class FolderSource:
         ignore: Sequence[str] = (),
         without: Sequence[Path] = (),
     ) -> None:
-        """`without` are folders that are no part of it, such as the library's own."""
+        """`without`: folders to leave out, such as the library's own."""
         found = (f for path in paths for f in _files(os.fspath(path), ignore, without))
         self._files = list(dict.fromkeys(found))
         named = [Path(path).expanduser() for path in paths]
@@ -38,7 +36,7 @@ class FolderSource:
 
     @classmethod
     def made_again(cls, options: Mapping[str, Any]) -> FolderSource:
-        """For the items of another day, which `again` gives by their keys."""
+        """For the items of another day; `again` finds them by their keys."""
         source = cls(())
         source._roots = [os.fspath(root) for root in options.get("roots", ())]
         return source
@@ -58,12 +56,12 @@ class FolderSource:
             yield _item(path, partial(self._beside, path))
 
     def _beside(self, path: Path, named: str) -> SourceItem | None:
-        """A file that another names, if it lies below that one's folder or a folder that was
-        given. What a file says is not to be trusted: no way leads out of these, neither by steps
-        upwards nor by links, and none to hidden files."""
+        """A file that another one names, if it is below that one's folder or a folder that you
+        gave. Don't trust what a file says: no path leads out of these folders, neither upwards nor
+        by links, and none to hidden files."""
         folder = os.path.abspath(path.parent)
         for way in dict.fromkeys((named, named.replace("\\", "/"))):
-            # Opened as it is checked: by its shortest name, which is also what a walk calls it.
+            # Opened under the name that was checked: its shortest, which a walk uses too.
             found = os.path.normpath(os.path.join(folder, way))
             if self._allows(found, folder):
                 return _item(Path(found))
@@ -74,7 +72,7 @@ class FolderSource:
             real = os.path.realpath(path)
             roots = (os.path.realpath(folder), *self._roots)
             return os.path.isfile(real) and any(_is_visible_below(root, real) for root in roots)
-        except (OSError, ValueError):  # a circle of links, a name with a zero in it
+        except (OSError, ValueError):  # a loop of links, or a name with a zero byte
             return False
 
 
@@ -89,8 +87,8 @@ def uri_of(path: str | os.PathLike[str]) -> str:
 
 
 def is_there(uri: str) -> bool:
-    """Whether a file is still there, and no folder by now; in doubt, it is: what is no path of
-    ours, and names whose bytes are no text and stand escaped in the uri."""
+    """Whether a file still exists and isn't a folder by now. If in doubt, it does: for uris that
+    aren't our paths, and for names that aren't valid text and are escaped in the uri."""
     path = uri.partition("!/")[0]
     if not os.path.isabs(path) or "\\x" in path:
         return True
@@ -119,20 +117,20 @@ def _files(path: str, ignore: Sequence[str], without: Sequence[Path]) -> Iterato
 
 
 def _below(folder: Path, rules: Rules) -> Iterator[Path]:
-    """By the name that the folder was given under."""
+    """Under the name that the folder was given by."""
     return (folder / path.relative_to(rules.root) for path in rules.walk())
 
 
 def _start(pattern: Path) -> Path:
-    """The folder that a pattern begins in."""
+    """The folder that a pattern starts in."""
     return Path(*takewhile(lambda part: not glob.has_magic(part), pattern.parts))
 
 
 def _read(path: Path) -> bytes:
     try:
-        if not os.path.lexists(path):  # it was when it was offered
+        if not os.path.lexists(path):  # it existed when it was listed
             raise FileUnreadable(f"{_printable(path.name)} no longer exists.", fix="")
-        if not path.is_file():  # a pipe or a device would never end
+        if not path.is_file():  # reading a pipe or a device would never end
             raise FileUnreadable(f"{_printable(path.name)} isn't a regular file.", fix="")
         return path.read_bytes()
     except OSError as reason:
@@ -148,5 +146,5 @@ def _size(path: Path) -> int:
 
 
 def _printable(name: str | os.PathLike[str]) -> str:
-    """File names are bytes; those that are no text keep their bytes, escaped."""
+    """File names are bytes; if they aren't valid text, their bytes are escaped."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -86,7 +86,7 @@ class GitHubSource:
         ref: str = "",
         discussions: bool = False,
     ) -> None:
-        """`files`: patterns of paths, such as docs/*.md; none: no files."""
+        """`files`: patterns of paths, such as docs/*.md; empty: no files."""
         self._service = service
         self._repositories = repositories
         self._files = files
@@ -103,7 +103,7 @@ class GitHubSource:
             known = state.setdefault(name, {})
             repository = _Repository(name, (yield from self._about(name)))
             if known.get("private") not in (None, repository.private):
-                known = state[name] = {}  # others may see it now: all of it is told again
+                known = state[name] = {}  # others may see it now: report all of it again
             known["private"] = repository.private
             for part in _LISTS:
                 for page in self._pages(name, part, known.get(part)):
@@ -122,7 +122,7 @@ class GitHubSource:
         yield Checkpoint(json.dumps(state), of, of)
 
     def ids(self) -> Iterator[str | Wait]:
-        """Listing them is reading them, but for files."""
+        """Listing them means reading them, except for files."""
         seen: dict[str, None] = {}
         for change in self.changes(""):
             if isinstance(change, Wait):
@@ -171,9 +171,9 @@ class GitHubSource:
         return told
 
     def _pages(self, name: str, part: str, since: str | None) -> Iterator[Wait | list[Told]]:
-        """By when they last changed, the oldest first. The next page is asked for by the time of
-        the last one, not by its number: what changes meanwhile moves to the end, and everything
-        behind it one place up, over the edge of a page that was read."""
+        """By time of change, the oldest first. Asks for the next page by the time of the last item,
+        not by its number: items that change meanwhile move to the end, and everything after them
+        moves up, across the edge of a page that was already read."""
         first = f"repos/{name}/{_LISTS[part]}&per_page={_PAGE}"
         path: str | None = f"{first}&since={since}" if since else first
         while path:
@@ -187,11 +187,11 @@ class GitHubSource:
             last = max((str(one["updated_at"]) for one in page), default="")
             if following and last > (since or ""):
                 since, path = last, f"{first}&since={last}"
-            else:  # a whole page of one second
+            else:  # a whole page within one second
                 path = following
 
     def _discussed(self, repository: _Repository, known: dict[str, Any]) -> Iterator[Change]:
-        """The newest first, down to what was told before."""
+        """The newest first, down to what was reported before."""
         since, newest, after = known.get("discussions", ""), "", None
         while True:
             found = yield from self._query(repository, _DISCUSSIONS, {"after": after})
@@ -207,7 +207,7 @@ class GitHubSource:
         known["discussions"] = newest or since
 
     def _comments(self, repository: _Repository, node: Told) -> Generator[Wait, None, list[Told]]:
-        """On a discussion, and the replies to them."""
+        """On a discussion, with their replies."""
         held, found = node.get("comments") or {}, []
         while True:
             for one in held.get("nodes") or ():
@@ -233,7 +233,7 @@ class GitHubSource:
         return found
 
     def _listed(self, repository: _Repository) -> Generator[Wait, None, dict[str, str]]:
-        """The files that are wanted, with the hash of each."""
+        """The files that you want, with the hash of each."""
         ref = self._ref or repository.branch
         try:
             path = f"repos/{repository.name}/git/trees/{ref}?recursive=1"
@@ -291,13 +291,13 @@ class _Repository:
 
     @property
     def audience(self) -> str | None:
-        """What is public is for all; who may read a private repository isn't told."""
+        """Public items are for everyone; GitHub doesn't say who may read a private repository."""
         return None if self.private else EVERYONE
 
     def put(self, part: str, told: Told) -> Put:
         if part == "issues":
             return self._issue(told)
-        # An address as https://api.github.com/repos/OWNER/NAME/issues/7
+        # An address such as https://api.github.com/repos/OWNER/NAME/issues/7
         above = str(told.get("issue_url") or told.get("pull_request_url") or "").split("/")[-1]
         kind = "pulls" if part == "reviews" else "issues"
         about = {"number": int(above) if above.isdecimal() else 0, "path": told.get("path")}
@@ -362,7 +362,7 @@ class _Repository:
 
 
 def budget(headers: Mapping[str, str]) -> float:
-    """Seconds until there are requests left, by GitHub's headers."""
+    """Seconds until requests are allowed again, by GitHub's headers."""
     if headers.get("x-ratelimit-remaining") != "0":
         return 0.0
     reset = headers.get("x-ratelimit-reset", "")

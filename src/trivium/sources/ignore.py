@@ -19,20 +19,21 @@ IGNORE_FILE = ".triviumignore"
 
 
 class Rules:
-    """What is left out below one folder. Reads an ignore file once: make it anew after a change."""
+    """What to leave out below one folder. Reads an ignore file once: make a new one after a
+    change."""
 
     def __init__(
         self, root: Path, patterns: Sequence[str] = (), without: Sequence[Path] = ()
     ) -> None:
-        """`patterns` count as the last lines of the root's own ignore file; `without` are folders
-        that are no part of it, such as the library itself."""
+        """`patterns` count as the last lines of the root's ignore file; `without`: folders to leave
+        out, such as the library itself."""
         self.root = Path(os.path.abspath(root))
         self._patterns = tuple(patterns)
         self._without = {os.path.abspath(path) for path in without}
         self._specs: dict[str, GitIgnoreSpec | None] = {}
 
     def walk(self, start: Path | None = None) -> Iterator[Path]:
-        """Every file that is not left out, to the bottom, by name; `start`: only below that."""
+        """Every file that isn't left out, in all subfolders, by name; `start`: only below that."""
         for place, folders, files in os.walk(start or self.root):
             kept = (f for f in filter(_is_visible, folders) if not self._ignores(place, f, True))
             folders[:] = sorted(kept)
@@ -41,8 +42,8 @@ class Rules:
                     yield Path(place, name)
 
     def allow(self, path: str | os.PathLike[str], *, hidden: bool = False) -> bool:
-        """Whether a walk would come by here, if there is a file, or was. Above the root: no.
-        `hidden`: a name with a dot in front is as good as others, as where a pattern named it."""
+        """Whether a walk would find this file, if it exists or existed. Above the root: no.
+        `hidden`: a name that begins with a dot is fine, as if a pattern had named it."""
         full = Path(os.path.abspath(path))
         if not full.is_relative_to(self.root):
             return False
@@ -59,7 +60,7 @@ class Rules:
         if full in self._without:
             return True
         folder, end = place, "/" if is_folder else ""
-        while True:  # from its own folder up to the root: the first that says something decides
+        while True:  # from its own folder up to the root: the first rule that matches decides
             spec = self._spec(folder)
             if spec is not None:
                 said = spec.check_file(os.path.relpath(full, folder) + end).include
@@ -86,14 +87,14 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text("utf-8", "replace").splitlines()
     except OSError:
-        return []  # there is none, or none that may be read
+        return []  # there is none, or it can't be read
 
 
 def _compiled(lines: Sequence[str]) -> GitIgnoreSpec | None:
     wanted = [line for line in lines if line.strip() and not line.startswith("#")]
     if not wanted:
         return None
-    from pathspec import GitIgnoreSpec  # 20 ms, so only where there are rules
+    from pathspec import GitIgnoreSpec  # 20 ms, so only if there are rules
 
     from trivium.errors import BadSetting
 

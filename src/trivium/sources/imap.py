@@ -23,7 +23,7 @@ from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, SourceAsk
 from trivium.ports.sync import Deletions
 from trivium.sources.kinds import needed_secret
 
-_PAGE = 50  # messages of one request
+_PAGE = 50  # messages per request
 _SECONDS = 60.0
 _MOST_BYTES = 100 << 20
 _LISTED = re.compile(rb'\((?P<flags>[^)]*)\) (?:"[^"]*"|NIL) (?P<name>.+)')
@@ -42,17 +42,17 @@ class Account:
 
 
 class ImapSource:
-    """Mail is private: who may read it is for whoever adds the source to say."""
+    """Mail is private: whoever adds the source says who may read it."""
 
     deletions: Deletions = "told"
 
     def __init__(self, account: Account, folders: Sequence[str] = ()) -> None:
-        """`folders`: their names; none: all but drafts, junk and trash."""
+        """`folders`: their names; empty: all except drafts, junk and trash."""
         self._account = account
         self._folders = folders
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """The cursor: of each folder its UIDVALIDITY and the UIDs that are told, as ranges."""
+        """The cursor: for each folder, its UIDVALIDITY and the reported UIDs, as ranges."""
         known: dict[str, list[str]] = json.loads(cursor) if cursor else {}
         with self._opened() as server:
             names = self._names(server)
@@ -63,7 +63,7 @@ class ImapSource:
                 validity, there = self._uids(server, name)
                 before = known.get(name)
                 told = _uids_of(before[1]) if before and before[0] == validity else set()
-                if before and before[0] != validity:  # the server numbered them anew
+                if before and before[0] != validity:  # the server renumbered them
                     yield Only(f"{_part(name)}/", frozenset())
                 for uid in sorted(told - there):
                     yield Gone(_id(name, validity, uid))
@@ -126,7 +126,7 @@ class ImapSource:
             with suppress(OSError, imaplib.IMAP4.error):
                 server.logout()
             with suppress(OSError, imaplib.IMAP4.error):
-                server.shutdown()  # which a failed logout leaves out
+                server.shutdown()  # a failed logout doesn't do this
 
     def _names(self, server: imaplib.IMAP4) -> list[str]:
         """As the server writes them."""

@@ -1,7 +1,7 @@
-"""Which kinds of sources can be kept in step: those that others registered, and ours.
+"""Which kinds of sources a library can sync: ours, and those that other packages registered.
 
 A kind is registered under the entry point group `trivium.sources` as a `SourceKind`. Ours are
-registered in the same way. Loaded on call: naming a source imports no other.
+registered in the same way. Loaded on call: naming one source imports no other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from trivium.errors import BadSetting, SourceNotFound, TriviumError
 from trivium.ports import SourceAsked, SourceKind, SyncSource
 
 GROUP = "trivium.sources"
-# As pyproject.toml has them, so that they are there without an installation too.
+# As in pyproject.toml, so that they work without an installation too.
 _OURS = {
     "feed": "trivium.sources.feed:FEED",
     "github": "trivium.sources.github:KIND",
@@ -30,7 +30,7 @@ _OURS = {
 
 
 def entries() -> dict[str, EntryPoint]:
-    """By name; ours can't be replaced by accident."""
+    """By name; nobody can replace ours by accident."""
     others = {one.name: one for one in entry_points(group=GROUP)}
     ours = {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
     return dict(sorted((others | ours).items()))
@@ -58,12 +58,12 @@ def kind_of(name: str) -> SourceKind:
 
 
 def usual_variable(kind: str, secret: str) -> str:
-    """The environment variable in which a secret is looked for if nobody says where it is."""
+    """The environment variable to look in for a secret if you don't say where it is."""
     return f"TRIVIUM_{kind}_{secret}".replace("-", "_").upper()
 
 
 def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
-    """One that a kind can't do without. Raises BadSetting."""
+    """A secret that a kind needs. Raises BadSetting."""
     if found := asked.secrets.get(name):
         return found
     raise BadSetting(
@@ -74,7 +74,7 @@ def needed_secret(asked: SourceAsked, kind: str, name: str) -> str:
 
 
 def make(kind: SourceKind, asked: SourceAsked) -> SyncSource:
-    """Raises BadSetting where an option is unknown or missing."""
+    """Raises BadSetting if an option is unknown or missing."""
     for name in asked.options:
         if name not in kind.options:
             known = ", ".join(kind.options) or "none"

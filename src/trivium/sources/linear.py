@@ -43,17 +43,18 @@ Told = Mapping[str, Any]
 
 
 class LinearSource:
-    """Who may see a team's issues isn't told, so they are private unless you say otherwise."""
+    """Linear doesn't say who may see a team's issues, so they are private unless you say
+    otherwise."""
 
     deletions: Deletions = "compared"
 
     def __init__(self, service: Service, teams: Sequence[str] = ()) -> None:
-        """`teams`: their keys; none: all."""
+        """`teams`: their keys; empty: all."""
         self._service = service
         self._teams = teams
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """The newest come first, so until the end of a list a cursor holds what it has told."""
+        """The newest come first, so a cursor keeps what it has reported until the end of a list."""
         state: dict[str, Any] = json.loads(cursor) if cursor else {}
         for count, part in enumerate(QUERIES, start=1):
             told: dict[str, str] = state.setdefault("told", {}).setdefault(part, {})
@@ -109,7 +110,7 @@ class LinearSource:
     def _ask(
         self, query: str, variables: Told, *, missing: bool = False
     ) -> Generator[Wait, None, dict[str, Any]]:
-        """`missing`: nothing comes back for an entity that doesn't exist."""
+        """`missing`: return nothing for an entity that doesn't exist."""
         while True:
             body = {"query": query, "variables": variables}
             answer = yield from self._service.ask("POST", "graphql", body=body, fine=(400,))
@@ -162,7 +163,8 @@ def _issue(told: Told) -> Change:
 
 
 def _comment(told: Told) -> Change:
-    """Says of its issue only what never changes: a comment isn't told again with its issue."""
+    """Names only fields of its issue that never change: a comment isn't reported again with its
+    issue."""
     issue = told.get("issue") or {}
     id_ = f"{issue.get('id')}/{told['id']}"
     if not issue or issue.get("trashed"):
@@ -200,7 +202,8 @@ def _named(told: object) -> str:
 
 
 def budget(headers: Mapping[str, str]) -> float:
-    """Seconds until there are requests left, by Linear's headers: its clock counts milliseconds."""
+    """Seconds until requests are allowed again, by Linear's headers: its clock counts
+    milliseconds."""
     if headers.get("x-ratelimit-requests-remaining") != "0":
         return 0.0
     reset = headers.get("x-ratelimit-requests-reset", "")

@@ -25,7 +25,7 @@ _SUFFIXES = (".mbox", ".mbx", "")
 
 
 class MboxSource:
-    """Mail is private: who may read it is for whoever adds the source to say."""
+    """Mail is private: whoever adds the source says who may read it."""
 
     deletions: Deletions = "told"
 
@@ -33,7 +33,8 @@ class MboxSource:
         self._place = place
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """The cursor knows of each file how much of it is told, and its stamp where that is all."""
+        """For each file, the cursor says how much of it was reported, and its stamp if that is
+        all."""
         known: dict[str, dict[str, object]] = json.loads(cursor) if cursor else {}
         files = self._files()
         for name in sorted(known.keys() - files.keys()):
@@ -56,7 +57,7 @@ class MboxSource:
         told = int(str(before.get("bytes", 0)))
         sum_ = hashlib.sha256()
         grew = bool(told) and _hashed(file, told, sum_) and sum_.hexdigest() == before.get("hash")
-        if grew and file.read(5) not in (b"From ", b""):  # its last message goes on
+        if grew and file.read(5) not in (b"From ", b""):  # its last message continues
             grew = False
         file.seek(told)
         if not grew:
@@ -70,8 +71,8 @@ class MboxSource:
             yield put
             sum_.update(message)
             told += len(message)
-            # Where a file was rewritten, the old cursor holds until all of it is told again: only
-            # then it is known what is gone.
+            # If a file was rewritten, the old cursor stays until all of it is reported again: only
+            # then do we know what is gone.
             if count % PAGE == 0 and (grew or not before):
                 known[name] = {"bytes": told, "hash": sum_.hexdigest()}
                 yield Checkpoint(json.dumps(known))
@@ -112,7 +113,7 @@ class MboxSource:
         }
 
     def _put(self, name: str, message: bytes) -> Put:
-        """Known by its bytes: a message doesn't change, and not all of them have a good id."""
+        """Identified by its bytes: a message doesn't change, and not all have a good id."""
         body = message.lstrip(b"\r\n")
         if body.startswith(b"From "):
             body = body.partition(b"\n")[2]
@@ -135,7 +136,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _hashed(file: BinaryIO, count: int, sum_: hashlib._Hash) -> bool:
-    """Whether the file has so many bytes."""
+    """Hash the next `count` bytes; returns whether the file has that many."""
     left = count
     while left and (piece := file.read(min(left, _PIECE))):
         sum_.update(piece)

@@ -22,7 +22,7 @@ from trivium.types import EVERYONE, Metadata, MetaValue
 
 SUFFIXES = (".md", ".markdown")
 _MOST = 200  # links or tags of a note
-# What stands in code stays as it is.
+# Leave code as it is.
 _CODE = r"(?P<code>^(?P<fence>```|~~~).*?(?:^(?P=fence)|\Z)|`[^`\n]+`)"
 _WIKI = re.compile(
     _CODE + r"|(?P<embed>!?)\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<shown>[^\[\]\n]*))?\]\]",
@@ -128,7 +128,10 @@ def _note(front: Metadata, body: str) -> Metadata:
 
 
 def readable(body: str) -> str:
-    """Wiki links as their words: `[[Target|shown]]` is shown, `[[Target#Part]]` is Target."""
+    """Wiki links as plain words: `[[Target
+
+    shown]]` becomes shown, `[[Target#Part]]` becomes Target.
+    """
 
     def show(found: re.Match[str]) -> str:
         if found["code"] is not None:

@@ -40,9 +40,9 @@ class NotionSource:
         self._sources: dict[str, str] = {}  # titles of data sources
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """A listing shows the newest first, so until its end a cursor holds what it has told. Of
-        each listing the cursor keeps the time of its newest page when it was begun: what is edited
-        while it is read is told by the next run, also within the same minute."""
+        """A listing shows the newest first, so a cursor keeps what it has reported until the end.
+        For each listing it stores the time of the newest page at its start: the next run reports
+        pages edited meanwhile, even within the same minute."""
         before = json.loads(cursor) if cursor else {}
         since: dict[str, str] = before.get("since", {})
         since = since if isinstance(since, dict) else {}
@@ -57,7 +57,7 @@ class NotionSource:
                 edited, id_ = str(page.get("last_edited_time", "")), str(page["id"])
                 newest.setdefault(listing, edited)
                 if told.get(id_) == edited:
-                    continue  # a row of a data source is found by the search too
+                    continue  # the search finds rows of data sources too
                 told[id_] = edited
                 yield from self._page(page)
                 if len(told) % _SAVED == 0:
@@ -89,7 +89,7 @@ class NotionSource:
     # --- asking
 
     def _learn(self) -> Iterator[Wait]:
-        """Names of people and of data sources. Without the right to see people, ids stay."""
+        """Names of people and data sources. Without the right to see people, ids stay."""
         if self._people or self._sources:
             return
         for found in self._pages("GET", "users", {}, fine=(403,)):
@@ -105,7 +105,7 @@ class NotionSource:
                 self._sources[str(found["id"])] = _plain(found.get("title"))
 
     def _listed(self, listing: str, since: str) -> Iterator[Told | Wait]:
-        """Pages edited since then, of the search (empty) or of a data source, the newest first:
+        """Pages edited since then, from the search (empty) or from a data source, the newest first:
         Notion doesn't promise that the search knows them all."""
         sort = {"direction": "descending", "timestamp": "last_edited_time"}
         if not listing:
@@ -160,7 +160,7 @@ class NotionSource:
                 continue
             room[0] -= 1
             if room[0] < 0 or child.get("type") in ("child_page", "child_database"):
-                continue  # pages of their own
+                continue  # these are separate pages
             if line := _line(child):
                 lines.append("  " * depth + line if line.startswith("- ") else line)
             if child.get("has_children") and depth < _DEEPEST:
@@ -203,7 +203,7 @@ class NotionSource:
         return self._people.get(str(told.get("id")), "") or str(told.get("name") or "")
 
     def _value(self, told: Told) -> object:
-        """A property as a value, or several, to filter by."""
+        """A property as a value, or several, for filters."""
         kind = str(told.get("type", ""))
         value = told.get(kind)
         match kind, value:
@@ -231,7 +231,7 @@ def _is_gone(told: Told) -> bool:
 
 
 def _field(name: str) -> str:
-    """A property's name as filters have it; `status` is the state of things elsewhere."""
+    """A property's name as filters use it; `status` already means something else."""
     field = "_".join(name.lower().split())
     return {"status": "state", "tags": "labels", "tag": "labels"}.get(field, field)
 

@@ -34,7 +34,7 @@ MAX_BYTES = 64 << 20  # of an answer
 MAX_FILE = 512 << 20
 _TRIES = 5
 _PAUSES = (1.0, 5.0, 20.0, 60.0)  # after a failure that may pass
-_QUOTED = 200  # characters of what a service says
+_QUOTED = 200  # characters quoted from a service's message
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 Asking = Generator[Wait, None, "Answer"]
@@ -43,7 +43,7 @@ Asking = Generator[Wait, None, "Answer"]
 @dataclass(frozen=True, slots=True)
 class Answer:
     status: int
-    headers: Mapping[str, str]  # names in small letters
+    headers: Mapping[str, str]  # names in lower case
     data: bytes
 
     def json(self, service: str) -> Any:
@@ -54,12 +54,12 @@ class Answer:
 
 
 class NotThere(SourceError):
-    """The service has nothing at this address. Inside `sources` only."""
+    """The service has nothing at this address. Used only inside `sources`."""
 
 
 class Service:
-    """One service. `limits` says how long to wait before the next request, by what an answer's
-    headers tell of a budget."""
+    """One service. `limits` reads from an answer's headers how long to wait before the next
+    request."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Service:
         self.url = url.rstrip("/") + "/"
         self._headers = dict(headers or {})
         self._limits = limits
-        self._pause = 0.0  # before the next request, as the last answer's budget says
+        self._pause = 0.0  # before the next request, from the last answer's budget
         self._client: httpx2.Client | None = None
 
     def get(self, path: str, params: Mapping[str, Any] | None = None, **more: Any) -> Asking:
@@ -88,8 +88,8 @@ class Service:
         headers: Mapping[str, str] | None = None,
         fine: tuple[int, ...] = (),
     ) -> Asking:
-        """The answer. Raises SourceUnreachable after a few failures, SourceRefused where the token
-        isn't good for it, NotThere for 404 and 410; not for a status in `fine`."""
+        """The answer. Raises SourceUnreachable after a few failures, SourceRefused if the token
+        isn't allowed to, NotThere for 404 and 410; not for a status in `fine`."""
         failures = 0
         while True:
             if self._pause > 0:
@@ -135,8 +135,8 @@ class Service:
         return SourceUnreachable(what) if answer.status >= 500 else SourceNonsense(what)
 
     def file(self, url: str, *, max_bytes: int = MAX_FILE, authorised: bool = True) -> bytes:
-        """The bytes at an address of the service, now and once. Raises UrlFailed, FileTooLarge.
-        The token goes to the service's own host and to no other."""
+        """The bytes at an address of the service; tries once, without a pause. Raises UrlFailed,
+        FileTooLarge. The token only goes to the service's own host."""
         for _ in range(5):
             headers = self._headers if authorised and self._is_own(url) else {}
             try:
@@ -196,12 +196,12 @@ class Service:
                 verify=True if encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 follow_redirects=False,
             )
-            weakref.finalize(self, self._client.close)  # a source is used until nobody holds it
+            weakref.finalize(self, self._client.close)  # a source lives until nobody holds it
         return self._client
 
 
 def retry_after(value: str) -> float:
-    """Seconds that a Retry-After header asks for: a number, or a date."""
+    """The seconds that a Retry-After header asks for: a number, or a date."""
     try:
         return max(0.0, float(value))
     except ValueError:

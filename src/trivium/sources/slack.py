@@ -51,21 +51,22 @@ from trivium.sources.slack_messages import (
 
 URL = "https://slack.com/api/"
 LOOKBACK = 30.0  # days
-_FRESH = 2 * 86_400.0  # seconds in which the replies of a thread are looked at for edits
+_FRESH = 2 * 86_400.0  # seconds during which replies of a thread are checked for edits
 _REREAD = 30 * 86_400.0  # seconds after which the replies of any thread are read again, for edits
 # Pages older than the lookback that a run reads again. With 200 messages each and a run every 10
-# minutes, 100,000 messages are looked through in 4 hours, for 2 requests a minute of Slack's 50.
+# minutes, it goes through 100,000 messages in 4 hours, with 2 of the 50 requests per minute that
+# Slack allows.
 _SWEEP = 20
 _PAGE = 200  # messages; Slack gives fewer to apps that it limits
 _DAY = 86_400.0
 _EXPIRED = ("invalid_auth", "token_revoked", "token_expired", "account_inactive", "not_authed")
 _CLOSED = ("not_in_channel", "channel_not_found", "missing_scope", "no_permission", "is_archived")
-# Of threads, by ts: latest reply, how many there are, how the thread begins, when they were read.
+# Threads, by ts: latest reply, number of replies, how the thread begins, when they were read.
 _Heads = dict[str, list[Any]]
 
 
 class _Closed(Exception):
-    """A channel that may not be read."""
+    """A channel that the app may not read."""
 
 
 class SlackSource:
@@ -81,7 +82,7 @@ class SlackSource:
         lookback: float = LOOKBACK,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`channels`: names or ids; none: all that the app may read. `lookback`: days."""
+        """`channels`: names or ids; empty: all that the app may read. `lookback`: days."""
         self._service = service
         self._wanted = frozenset(one.lstrip("#") for one in channels)
         self._direct = direct
@@ -107,7 +108,7 @@ class SlackSource:
                 continue
             channel = channels[id_]
             if known.get(id_, {}).get("private", channel.private) != channel.private:
-                known[id_] = {}  # other people may see all of it now: it is told again
+                known[id_] = {}  # other people may see all of it now: report it again
             try:
                 yield from self._channel(channel, names, state, done, len(channels))
             except _Closed as reason:
@@ -119,7 +120,7 @@ class SlackSource:
         yield self._point(state, set(), len(channels), len(channels))
 
     def ids(self) -> Iterator[str | Wait]:
-        """Every message and file there is, which takes as long as reading them."""
+        """Every message and file, which takes as long as reading them."""
         state = {"channels": {}}  # type: dict[str, Any]
         seen: dict[str, None] = {}
         for change in self.changes(json.dumps(state)):
@@ -138,7 +139,7 @@ class SlackSource:
             channel, *rest = id_.split("/")
             if channel not in channels:
                 yield Gone(id_)
-            elif not rest:  # a channel that couldn't be read: its next run tries it anyway
+            elif not rest:  # a channel that couldn't be read: the next run tries it anyway
                 try:
                     yield from self._ask("conversations.history", channel=channel, limit=1)
                     yield Gone(id_)
@@ -203,8 +204,8 @@ class SlackSource:
             channel = channel_of(told, names.people)
             names.channels[channel.id] = channel.name or channel.title
             named = not self._wanted or {channel.id, channel.name} & self._wanted
-            # Of private channels only those that the app was invited to are listed at all. Public
-            # ones can be read by members, unless the token is a person's.
+            # Slack lists only those private channels that the app was invited to. Members can read
+            # public ones, unless the token is a person's.
             if named and (channel.private or told.get("is_member", True) or self._wanted):
                 found[channel.id] = channel
         return found
@@ -219,11 +220,11 @@ class SlackSource:
         done: set[str],
         of: int,
     ) -> Iterator[Change]:
-        """Newest first, as Slack tells it, down to the lookback; the first time to the end. What is
-        deleted meanwhile shows in a later run, so that a cursor needn't hold all ids."""
+        """Newest first, as Slack lists it, down to the lookback; the first time to the end. A later
+        run notices what is deleted meanwhile, so a cursor needn't hold all ids."""
         known: dict[str, Any] = state["channels"]
         before = known.get(channel.id) or {}
-        at = before.get("at")  # where a run that ended in between had come to
+        at = before.get("at")  # where an interrupted run got to
         top = at["top"] if at else None
         down = at["down"] if at else None
         latest = before.get("latest")
@@ -278,7 +279,7 @@ class SlackSource:
         }
 
     def _oldest(self, latest: str | None) -> str | None:
-        """Where a later run begins to look: a channel that was quiet is looked at as far back."""
+        """Where a later run begins: a quiet channel is read as far back."""
         if latest is None:
             return None
         return f"{max(0.0, min(float(latest or 0), self._clock()) - self._lookback):.6f}"
@@ -286,14 +287,14 @@ class SlackSource:
     def _sweep(
         self, channels: Mapping[str, Channel], names: Names, state: dict[str, Any]
     ) -> Iterator[Change]:
-        """The next pages of what is older than the lookback, as far as the last channel's end. It
-        begins with the second run: the first has just read everything."""
+        """The next pages older than the lookback, up to the end of the last channel. Starts with
+        the second run: the first has just read everything."""
         known: dict[str, Any] = state["channels"]
         at = state.get("sweep")
         if at is None:
             state["sweep"] = ["", ""]
             return
-        if not at[0]:  # what lies in no channel any more: a run that was killed may have left it
+        if not at[0]:  # what is in no channel any more: a killed run may have left it
             yield Only("", frozenset(channels))
         for _ in range(_SWEEP):
             readable = (one for one in sorted(channels) if known.get(one, {}).get("latest"))
@@ -356,8 +357,8 @@ class SlackSource:
     def _thread(
         self, channel: Channel, head: Message, names: Names, heads: _Heads
     ) -> Iterator[Change]:
-        """Its replies, where some came or went since, where they are young enough to be edited,
-        where the words changed that they are shown with, or where nobody looked for long."""
+        """Its replies, if some came or went, if they are young enough to be edited, if the words
+        shown with them changed, or if nobody has looked for a long time."""
         stamp = str(head.get("ts", ""))
         latest, count = str(head.get("latest_reply") or ""), int(head.get("reply_count") or 0)
         if not count and stamp not in heads:
@@ -379,7 +380,7 @@ class SlackSource:
     def _replies(
         self, channel: Channel, thread: str, names: Names
     ) -> Generator[Wait, None, list[Put]]:
-        """Of a thread: the files of its first message, every reply and the files of those."""
+        """Of a thread: the files of its first message, every reply and their files."""
         messages = yield from self._pages(
             "conversations.replies", "messages", channel=channel.id, ts=thread, limit=_PAGE
         )
@@ -419,7 +420,7 @@ class SlackSource:
     def _one(
         self, channel: Channel, rest: Sequence[str], names: Names
     ) -> Generator[Wait, None, list[Put]]:
-        """The message that an id begins with, with all that lies below it."""
+        """The message that an id begins with, and everything below it."""
         try:
             told = yield from self._ask(
                 "conversations.history", channel=channel.id, latest=rest[0], oldest=rest[0],
@@ -444,7 +445,7 @@ class SlackSource:
 
 
 def _is_head(message: Message) -> bool:
-    """Not a reply: one that is shown in the channel too is told with its thread."""
+    """Not a reply: one that is shown in the channel too is reported with its thread."""
     stamp = message.get("ts", "")
     return bool(message.get("thread_ts", stamp) == stamp)
 
@@ -455,7 +456,7 @@ def _is_bare(message: Message) -> bool:
 
 
 def _behind(channel: str, stamp: str) -> str:
-    """Sorts after the message of this time and all that lies below it, before the next one."""
+    """Sorts after the message of this time and everything below it, and before the next one."""
     return f"{item_id(channel, stamp)}0"
 
 

@@ -38,7 +38,7 @@ class SlackExportSource:
         self._workspace = workspace
 
     def changes(self, cursor: str) -> Iterator[Change]:
-        """The cursor: which archive is told, and its channels until then."""
+        """The cursor: which archive was reported, and its channels until then."""
         stamp = self._stamp()
         before = json.loads(cursor) if cursor else {}
         if before.get("told") == list(stamp):
@@ -57,7 +57,7 @@ class SlackExportSource:
                     yield one
                     ids.add(one.id)
                     whole = whole and isinstance(one, Put)
-                if whole:  # or what a damaged day holds would go
+                if whole:  # otherwise the messages of a damaged day would be removed
                     yield Only(f"{channel.id}/", frozenset(ids))
                 done.add(folder)
                 at = {"told": before.get("told"), "reading": stamp, "channels": sorted(done)}
@@ -92,7 +92,7 @@ class SlackExportSource:
     def _told(
         self, archive: _Archive, folder: str, channel: Channel, names: Names
     ) -> Iterator[Put | Failed]:
-        names.openers.clear()  # day by day, so what began a thread comes before its replies
+        names.openers.clear()  # day by day, so a thread's first message comes before its replies
         for day in archive.days(folder):
             found = archive.items(day)
             if found is None:
@@ -118,7 +118,7 @@ class SlackExportSource:
 
 
 class _Archive:
-    """A zip file, or a folder; members are read one at a time."""
+    """A zip file or a folder; reads one member at a time."""
 
     def __init__(self, place: Path) -> None:
         self._place = place
@@ -153,7 +153,7 @@ class _Archive:
         return Names(people)
 
     def channels(self, names: Names) -> dict[str, Channel]:
-        """By folder: those with messages. What no list names is private."""
+        """By folder: channels with messages. A channel that no list names is private."""
         folders = dict.fromkeys(
             one.removeprefix(self._root).split("/")[0] for one in self._members if "/" in
             one.removeprefix(self._root)

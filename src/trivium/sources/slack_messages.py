@@ -17,8 +17,8 @@ from trivium.text.languages import detect_language
 from trivium.types import EVERYONE, Element, Extraction, Kind, Place
 
 MEDIA_TYPE = "message/slack"
-_OPENER = 80  # characters of the message that began a thread, shown with its replies
-# Who came and went, and what was pinned: nothing that anybody said.
+_OPENER = 80  # characters of a thread's first message, shown with its replies
+# People who joined or left, and pins: nothing that anybody said.
 SILENT = frozenset(
     {
         "channel_join", "channel_leave", "group_join", "group_leave", "bot_add", "bot_remove",
@@ -41,14 +41,14 @@ class Channel:
 
     @property
     def audience(self) -> str:
-        """What is public to a workspace is for all that may read the library; the rest for who
-        holds the channel's label."""
+        """Channels that are public in a workspace are for everyone who may read the library; others
+        for those who have the channel's label."""
         return channel_label(self.id) if self.private else EVERYONE
 
 
 @dataclass(slots=True)
 class Names:
-    """Who and what the marks in messages mean."""
+    """What the marks in messages stand for: people and channels."""
 
     people: dict[str, str] = field(default_factory=dict)
     channels: dict[str, str] = field(default_factory=dict)  # ids and names
@@ -60,7 +60,7 @@ def channel_label(channel: str) -> str:
 
 
 def channel_of(told: Message, people: Mapping[str, str]) -> Channel:
-    """As lists of exports and the Web API tell of one."""
+    """From a list of an export or of the Web API."""
     id_, name = str(told.get("id", "")), str(told.get("name") or "")
     direct = bool(told.get("is_im") or told.get("is_mpim")) or not name
     members = [
@@ -81,7 +81,7 @@ def person(user: Message) -> str:
 
 
 def time_of(stamp: object) -> str:
-    """ISO 8601 in UTC; empty where it is no time."""
+    """ISO 8601 in UTC; empty if it isn't a time."""
     try:
         moment = datetime.fromtimestamp(float(str(stamp)), UTC)
     except (ValueError, OverflowError, OSError):
@@ -107,7 +107,7 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
     link = str(message.get("permalink") or "") or _link(workspace, channel.id, stamp, thread)
     opener = "" if thread in ("", stamp) else names.openers.get(item_id(channel.id, thread), "")
     place = Place(authors=(author,) if author else (), time=time, link=link)
-    # Searched and embedded with the words: author and time took success@10 on 300 questions of
+    # Searched and embedded with the text: author and time raised success@10 on 300 questions of
     # locomo10 from .45 to .60.
     said = f"{author}, {datetime.fromisoformat(time):%d %B %Y}" if time else author
     headings = tuple(one for one in (channel.title, opener, said) if one)
@@ -140,14 +140,14 @@ def put_of(message: Message, channel: Channel, names: Names, workspace: str = ""
 
 
 def opener_of(message: Message, names: Names) -> str:
-    """The first words of a message that began a thread."""
+    """The first words of a thread's first message."""
     first = next((one for one in texts(message, names) if one.strip()), "")
     words = " ".join(clean(first).split())
     return words if len(words) <= _OPENER else f"{words[: _OPENER - 1].rstrip()}…"
 
 
 def texts(message: Message, names: Names) -> list[str]:
-    """The words of a message, of what it quotes, and the names of its files."""
+    """The text of a message, of what it quotes, and the names of its files."""
     known = names.people | names.channels
     found = [readable(str(message.get("text") or ""), known)]
     for part in _dicts(message.get("attachments")):
@@ -180,7 +180,7 @@ def _dicts(value: object) -> list[Message]:
 
 
 def _block_texts(value: object, depth: int = 0) -> list[str]:
-    """Of messages that apps compose of blocks, and that have no text of their own."""
+    """For messages that apps build from blocks, without text."""
     if depth > 10:
         return []
     found: list[str] = []

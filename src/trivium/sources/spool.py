@@ -1,6 +1,6 @@
-"""Files that were sent in, as a source that any process can have again.
+"""Uploads as a source that any process can open again.
 
-A key names the bytes in the spool, and says what they are called. Knows nothing of jobs or formats.
+A key names the bytes in the spool, and their file name. Knows nothing of jobs or formats.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What services say in words, as items: a message, an issue, a comment.
+"""Text from services as items: a message, an issue, a comment.
 
-The words are Markdown in most of them. They are split into paragraphs and otherwise left alone:
-markup in a comment is read by people as it is.
+Most of it is Markdown. It is split into paragraphs and otherwise left alone: people read the markup
+of a comment as it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def text_put(
     audience: str | None = None,
     kind: Kind = Kind.TEXT,
 ) -> Put:
-    """Where there are no words, the title is what can be found."""
+    """Without any text, the title can be found."""
     body = clean(text).strip() or title or id_
     place = Place(authors=(author,) if author else (), time=time, link=link)
     above = tuple(dict.fromkeys(one for one in headings if one))

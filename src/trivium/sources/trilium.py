@@ -22,7 +22,7 @@ from trivium.sources.service import NotThere, Service
 URL = "http://127.0.0.1:8080/etapi/"
 _ALL = "note.isProtected = false"
 _PAGE = 100
-# Kinds of notes with something to read; the others show what these hold.
+# Kinds of notes with text; the others only show these.
 _KINDS = {"text": ".html", "code": "", "mermaid": ".txt", "file": "", "image": "", "book": ".html"}
 
 Told = Mapping[str, Any]
@@ -32,7 +32,7 @@ class TriliumSource:
     deletions: Deletions = "told"
 
     def __init__(self, service: Service, search: str = "") -> None:
-        """`search`: which notes, in Trilium's own words, such as #lore; empty: all."""
+        """`search`: which notes, in Trilium's search syntax, such as #lore; empty: all."""
         self._service = service
         self._search = search
 
@@ -63,7 +63,7 @@ class TriliumSource:
                 yield Gone(id_)
 
     def _notes(self) -> Generator[Wait, None, dict[str, Told]]:
-        """By id, the parents' titles beside each."""
+        """By id, with the titles of their parents."""
         wanted = f"{self._search} AND {_ALL}" if self._search else _ALL
         answer = yield from self._service.get(
             "notes", {"search": wanted, "includeArchivedNotes": "true", "fastSearch": "false"}
@@ -132,7 +132,7 @@ def _labels(note: Told) -> dict[str, list[str]]:
 
 
 def _changed(note: Told) -> str:
-    """What differs once a note, its labels or its place changed."""
+    """A mark that changes when a note, its labels or its place does."""
     attributes = sorted(
         (str(one.get("name")), str(one.get("value"))) for one in note.get("attributes") or ()
     )

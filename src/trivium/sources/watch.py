@@ -1,7 +1,5 @@
-"""Notices what changes below folders, and when a folder as a whole goes and comes back.
-
-Says only where something happened: what it was is for whoever looks. Knows nothing of documents.
-"""
+"""Notices changes below folders, and when a whole folder disappears and comes back. Says only where
+something happened; whoever listens looks what it was. Knows nothing of documents."""
 
 from __future__ import annotations
 
@@ -11,29 +9,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-_LOOK = 0.5  # seconds between two looks at whether the folders are still there
-_LONGEST = 30.0  # seconds after which changes are told even if more keep coming
+_LOOK = 0.5  # seconds between two checks whether the folders still exist
+_LONGEST = 30.0  # seconds after which changes are reported even if more keep coming
 
 
 @dataclass(frozen=True, slots=True)
 class Stir:
     """What happened since the last one; often nothing."""
 
-    paths: frozenset[str] = frozenset()  # came, changed or went
-    gone: tuple[Path, ...] = ()  # watched folders that are no longer there
-    back: tuple[Path, ...] = ()  # those that are there from now on: all below may be new
+    paths: frozenset[str] = frozenset()  # added, changed or deleted
+    gone: tuple[Path, ...] = ()  # watched folders that disappeared
+    back: tuple[Path, ...] = ()  # folders that are back: everything below may be new
 
 
 class FolderWatch:
     def __init__(self, folders: Sequence[Path], quiet: float, stop: Event) -> None:
-        """Changes are told once nothing more has happened for `quiet` seconds. Ends at `stop`."""
+        """Reports changes once nothing more has happened for `quiet` seconds. Ends at `stop`."""
         self._folders = [Path(os.path.abspath(folder)) for folder in folders]
         self._quiet = quiet
         self._stop = stop
 
     def stirs(self) -> Iterator[Stir]:
-        """Once or twice a second. A folder is told as back when it is being watched already, so
-        that nothing is missed between the look that follows and the changes after it."""
+        """Once or twice a second. A folder is reported as back once it is already watched, so that
+        nothing is missed between the next look and later changes."""
         known: dict[Path, tuple[int, int]] = {}
         while not self._stop.is_set():
             there = {f: mark for f in self._folders if (mark := _mark(f)) is not None}
@@ -49,7 +47,7 @@ class FolderWatch:
                 self._stop.wait(_LOOK)
 
     def _watch(self, there: dict[Path, tuple[int, int]], back: tuple[Path, ...]) -> Iterator[Stir]:
-        """Until one of the folders goes or another comes."""
+        """Until one of the folders disappears or another comes back."""
         from watchfiles import watch
 
         seen = watch(
@@ -69,11 +67,11 @@ class FolderWatch:
                 if {f: _mark(f) for f in self._folders} != {f: there.get(f) for f in self._folders}:
                     return
         except FileNotFoundError:
-            return  # gone between the look and the watching
+            return  # it disappeared just before we could watch it
 
 
 def _mark(folder: Path) -> tuple[int, int] | None:
-    """Which folder is there under this name; None: none."""
+    """Which folder has this name now; None if none does."""
     try:
         held = os.stat(folder)
     except OSError:

@@ -38,9 +38,9 @@ _SPECIAL: tuple[_Network, ...] = tuple(
         (
             "192.0.0.0/24",  # protocol assignments
             "192.88.99.0/24",  # relays of 6to4
-            "2001::/23",  # protocol assignments, Teredo among them: holds an IPv4 address
+            "2001::/23",  # protocol assignments, including Teredo: contains an IPv4 address
             "2001:db8::/32",  # documentation
-            "2002::/16",  # 6to4: holds an IPv4 address that a gateway would go on to
+            "2002::/16",  # 6to4: contains an IPv4 address that a gateway would forward to
             "3fff::/20",  # documentation
         ),
     )
@@ -49,16 +49,16 @@ _SPECIAL: tuple[_Network, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What an address gave."""
+    """The answer of an address."""
 
-    name: str  # as a file
+    name: str  # as a file name
     data: bytes
     url: str  # that gave it, after redirects
 
 
 def is_public(address: Address) -> bool:
-    """Whether it is one machine's address on the public internet, also when written in another
-    form. What holds an IPv4 address for a gateway is refused, whatever that address is."""
+    """Whether it is the address of one machine on the public internet, in whatever form it is
+    written. Refuses addresses that contain an IPv4 address for a gateway, whatever that one is."""
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
             return is_public(address.ipv4_mapped)
@@ -76,8 +76,8 @@ def fetch(
     allows: Callable[[Address], bool] = is_public,
     optional: bool = False,
 ) -> Fetched:
-    """The bytes at an address; none where it is `optional` and the server says that it has nothing
-    for us there (4xx). Raises UrlRefused, UrlFailed or FileTooLarge."""
+    """The bytes at an address; empty if it is `optional` and the server answers with 4xx. Raises
+    UrlRefused, UrlFailed or FileTooLarge."""
     until = monotonic() + seconds
     for _ in range(MOST_REDIRECTS + 1):
         parts = _checked(url)
@@ -124,7 +124,7 @@ def _checked(url: str) -> SplitResult:
 def _connect(
     parts: SplitResult, until: float, allows: Callable[[Address], bool]
 ) -> http.client.HTTPConnection:
-    """A connection to the one address that was checked; the name is only spoken, never looked up
+    """A connection to the one address that was checked; the host name is sent, but not looked up
     again."""
     host = parts.hostname or ""
     encrypted = parts.scheme == "https"
@@ -149,8 +149,8 @@ def _connect(
 
 
 def _resolved(host: str, port: int, allows: Callable[[Address], bool]) -> Address:
-    """The first address of a host, if every one may be connected to: a name that stands for a
-    public and a private one is a trick."""
+    """The first address of a host, if we may connect to all of them: a name with both a public and
+    a private address is a trick."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as reason:
@@ -180,7 +180,7 @@ def _read(response: http.client.HTTPResponse, url: str, max_bytes: int, until: f
             raise FileTooLarge(f"{url} has more than {max_bytes:,} bytes.")
         if monotonic() > until:
             raise UrlFailed(f"{url} takes too long.")
-    if response.length:  # bytes that were promised and didn't come: nobody else says so
+    if response.length:  # the server promised more bytes than it sent: nothing else reports it
         raise UrlFailed(f"{url} broke off in the middle.")
     return bytes(data)
 

@@ -41,11 +41,11 @@ Told = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Entry:
-    """A top-level item with what belongs to it, as Zotero's API names the fields."""
+    """A top-level item with everything that belongs to it, with the field names of Zotero's API."""
 
     data: dict[str, Any]
     children: list[dict[str, Any]] = field(default_factory=list)
-    library: str = ""  # of a group its name; empty: the personal one
+    library: str = ""  # a group's name; empty: the personal library
 
     @property
     def key(self) -> str:
@@ -64,7 +64,7 @@ class Reading(Protocol):
     def mark(self) -> str: ...
 
     def file(self, attachment: Told) -> tuple[Callable[[], bytes], str] | None:
-        """How to read an attached file, and what differs once it changed."""
+        """How to read an attached file, and a mark that changes when it does."""
         ...
 
 
@@ -133,7 +133,7 @@ class ZoteroSource:
             name = str(first.get("filename") or f"{entry.key}.pdf")
             puts.append(Put(entry.key, name, content, title, about, EVERYONE))
         elif entry.data.get("itemType") in ("attachment", "note"):
-            pass  # one that belongs to no entry: told below as its own
+            pass  # it belongs to no entry, so it is reported separately
         else:
             text = str(entry.data.get("abstractNote") or "")
             put = text_put(entry.key, text, title=title, media_type=MEDIA_TYPE, headings=(title,))
@@ -215,7 +215,7 @@ def _annotation(id_: str, told: Told, title: str, about: Mapping[str, Any]) -> l
 
 
 class ZoteroFile:
-    """The database of a Zotero on this machine. It is copied first: the program holds it locked."""
+    """The database of Zotero on this machine. It is copied first: the program locks it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path / "zotero.sqlite" if path.is_dir() else path
@@ -223,7 +223,7 @@ class ZoteroFile:
         self._mark = ""
 
     def mark(self) -> str:
-        """Of what was read: what changes while entries are told is read by the next run."""
+        """Of the copy: the next run reads changes that happen meanwhile."""
         return self._mark
 
     def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
@@ -342,7 +342,7 @@ def _marked(row: sqlite3.Row) -> dict[str, Any]:
 
 
 def _grouped(items: Mapping[Any, tuple[dict[str, Any], Any, str]]) -> dict[str, Entry]:
-    """Children to their top-level items; an annotation belongs to a file that belongs to one."""
+    """Children by top-level item; an annotation belongs to a file that belongs to one."""
 
     def top(id_: Any) -> Any:
         for _ in range(5):
@@ -360,7 +360,7 @@ def _grouped(items: Mapping[Any, tuple[dict[str, Any], Any, str]]) -> dict[str, 
         above = top(id_) if parent is not None else None
         if above in found:
             found[above].children.append(data)
-    for entry in found.values():  # a file that belongs to no entry is its own
+    for entry in found.values():  # a file that belongs to no entry counts as one
         if _is_file(entry.data):
             entry.children.insert(0, entry.data)
     return {entry.key: entry for entry in found.values()}
@@ -370,7 +370,7 @@ def _grouped(items: Mapping[Any, tuple[dict[str, Any], Any, str]]) -> dict[str, 
 
 
 class ZoteroApi:
-    """The local API of the program, or that of the website with a key."""
+    """The local API of the program, or the website's with a key."""
 
     def __init__(self, service: Service, library: str = "users/0", storage: str = "") -> None:
         """`library`: users/ID or groups/ID. `storage`: the folder where Zotero keeps files."""
@@ -383,7 +383,7 @@ class ZoteroApi:
         return self._version
 
     def unchanged(self, mark: str) -> Generator[Wait, None, bool]:
-        """The version of a library rises with every change, deletions included."""
+        """The version of a library rises with every change, including deletions."""
         answer = yield from self._service.get(
             f"{self._library}/items",
             {"limit": 1, "format": "keys", "since": mark},
@@ -412,7 +412,7 @@ class ZoteroApi:
         return _grouped(items)
 
     def _all(self, part: str) -> Generator[Wait, None, tuple[list[dict[str, Any]], str]]:
-        """Begins anew where the library changed between two pages."""
+        """Starts again if the library changed between two pages."""
         while True:
             found: list[dict[str, Any]] = []
             version = ""
@@ -461,7 +461,7 @@ def _make(asked: SourceAsked) -> ZoteroSource | ZoteroExportSource:
 
 
 def backoff(headers: Mapping[str, str]) -> float:
-    """Seconds that the website asks for between requests."""
+    """The seconds between requests that the website asks for."""
     told = headers.get("backoff", "")
     return float(told) if told.isdecimal() else 0.0
 

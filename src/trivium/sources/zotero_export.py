@@ -21,7 +21,7 @@ from trivium.ports.sync import Deletions
 from trivium.sources.files import read, stamp_of
 from trivium.types import EVERYONE
 
-MEDIA_TYPE = "text/x-zotero"  # of entries; with a PDF it is that file's
+MEDIA_TYPE = "text/x-zotero"  # of entries; an entry with a PDF has the PDF's
 SUFFIXES = (".bib", ".bibtex", ".json")
 _SAVED = 256  # entries between two cursors
 
@@ -36,7 +36,7 @@ class ZoteroExportSource:
     def changes(self, cursor: str) -> Iterator[Change]:
         before = json.loads(cursor) if cursor else {}
         told: dict[str, str] = before.get("told", {})
-        stamp = stamp_of(self._path)  # of before it is read: what changes meanwhile is read again
+        stamp = stamp_of(self._path)  # taken before reading: what changes meanwhile is read again
         if stamp is None:
             raise SourceUnreachable(f"{self._path} isn't there.", fix="Is its disk?")
         if before.get("stamp") == list(stamp):

@@ -92,16 +92,3 @@ def restored_label(today: str, then: str | None) -> str:
 
 def is_within(uri: str, outer: str) -> bool:
     return uri.startswith(outer + WITHIN)
-
-
-def followed(title: str, old: str, new: str) -> str:
-    """The title under a new file name: it changes if it was taken from the old one."""
-    for before, after in ((old, new), (_stem(old), _stem(new))):
-        if title == before:
-            return after
-    return title
-
-
-def _stem(name: str) -> str:
-    stem, dot, _ = name.rpartition(".")
-    return stem if dot and stem else name

@@ -93,7 +93,10 @@ def best(
         return []
     parts = sorted(parts, key=lambda part: -part.most)
     left, later = sum(part.most for part in parts), sum(part.entries for part in parts)
-    scores, gained = np.zeros(len(fits)), np.zeros(len(fits))  # `gained`: by one part; else zero
+    given = 0.0  # more than any chunk has so far
+    scores = np.zeros(len(fits))
+    # By one part of several lists; zero between parts. Arrays of a million cost a millisecond.
+    gained = np.zeros(len(fits) if any(len(part.holders) > 1 for part in parts) else 0)
     among = _Among(fits)
     if among.few_of(later):
         among.narrow(np.flatnonzero(fits))
@@ -110,8 +113,8 @@ def best(
         for ids in touched:  # what stands in several lists is added once: then nothing is gained
             scores[ids] += gained[ids]
             gained[ids] = 0
-        left, later = left - part.most, later - part.entries
-        if later > len(fits) // _LOOK_UP:
+        left, later, given = left - part.most, later - part.entries, given + part.most
+        if later > len(fits) // _LOOK_UP and (given > left or among.are_few):
             among.leave_out(scores, left, k)
     return _hits(scores, among.found(scores), k)
 
@@ -122,6 +125,10 @@ class _Among:
     def __init__(self, fits: NDArray[np.bool_]) -> None:
         self._fits = fits
         self._few: NDArray[np.int64] | None = None  # rising; None: all that fit
+
+    @property
+    def are_few(self) -> bool:
+        return self._few is not None
 
     def few_of(self, entries: int) -> bool:
         return int(np.count_nonzero(self._fits)) * _LOOK_UP < entries

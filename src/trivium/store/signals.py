@@ -106,6 +106,7 @@ class PlannedSignals:
 
     def spellings(self, words: Sequence[str], where: Where) -> Mapping[str, tuple[Spelled, ...]]:
         seen = self._postings(where)
+        seen.expect([word for word in words if word in seen.vocabulary])
         return spell(words, seen.vocabulary, seen.languages, seen.holding)
 
     def completions(self, beginning: str, where: Where, most: int) -> tuple[Spelled, ...]:

@@ -6,7 +6,8 @@ Earlier turns travel in the form, so the server keeps nothing of a conversation 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -49,7 +50,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 KEPT_TURNS = 6  # of a conversation without a name: what a follow-up can refer to
 _MOST_COLLECTIONS = 50
-_WORDS = re.compile(r"[^\W_]+")
+_WORDS = re.compile(r"\d[\d.,]*\d|[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Bit:
 
     text: str
     citation: Citation | None = None
-    cited: str = ""  # which characters of the passage bear the sentence out
+    cited: str = ""  # which characters of the passage support the sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,18 +270,33 @@ def sentences(answer: Answer) -> tuple[Sentence, ...]:
 
 def bearing(passage: str, sentence: str) -> str:
     """Which characters of a passage support a sentence, for the document's address: the sentence
-    of the passage that shares most words."""
-    wanted = {word for word in _WORDS.findall(sentence.casefold()) if len(word) > 2}
-    cuts = [0, *boundaries.sentences(passage), len(passage)]
+    or the row of a table that shares most words and figures. One that few others have counts
+    more: of a table's rows, the one with the figure."""
+    wanted = _terms(sentence)
+    found = [(start, end, _terms(passage[start:end])) for start, end in _sayings(passage)]
+    common = Counter(term for _, _, terms in found for term in terms & wanted)
     best, place = 0.0, ""
-    for start, end in pairwise(cuts):
-        words = set(_WORDS.findall(passage[start:end].casefold()))
-        shared = len(wanted & words) / (len(wanted | words) ** 0.5 or 1.0)
+    for start, end, terms in found:
+        shared = sum(1 / common[term] for term in terms & wanted)
+        shared /= len(wanted | terms) ** 0.5 or 1.0
         if shared > best:
-            body = passage[start:end]
-            first = start + len(body) - len(body.lstrip())
-            best, place = shared, f"{first}-{start + len(body.rstrip())}"
+            best, place = shared, f"{start}-{end}"
     return place
+
+
+def _terms(text: str) -> set[str]:
+    return {word for word in _WORDS.findall(text.casefold()) if len(word) > 2 or word.isdigit()}
+
+
+def _sayings(passage: str) -> Iterator[tuple[int, int]]:
+    """The sentences of a passage and the rows of its tables, without blanks around them."""
+    rows = [m.span() for m in re.finditer(r"^.* \| .*$", passage, re.MULTILINE)]
+    cuts = {0, *boundaries.sentences(passage), len(passage), *(at for row in rows for at in row)}
+    within = {at for start, end in rows for at in cuts if start < at < end}
+    for start, end in pairwise(sorted(cuts - within)):
+        body = passage[start:end]
+        if body.strip():
+            yield start + len(body) - len(body.lstrip()), start + len(body.rstrip())
 
 
 def _bits(text: str, cited: dict[int, Citation], sentence: str) -> list[Bit]:

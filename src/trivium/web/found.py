@@ -124,7 +124,7 @@ def _card(result: Result, words: tuple[str, ...], said: frozenset[str], address:
         pieces(cut.text, cut.marks),
         marked(" › ".join(path_of(found)), words, found.document.language, said),
         place_of(found),
-        byline_of(found.document.metadata),
+        byline_of(found),
         " / ".join(part for part in (found.document.collection, found.document.category) if part),
         match,
         parts if result.queries else "",
@@ -166,8 +166,12 @@ def place_of(found: StoredChunk) -> str:
     return " · ".join(told)
 
 
-def byline_of(metadata: Mapping[str, object]) -> str:
-    """Authors and year as in a citation; empty if the document has neither."""
+def byline_of(found: StoredChunk) -> str:
+    """Authors and year as in a citation; empty if the document has neither, and for a message: its
+    place says who wrote it and when."""
+    if found.chunk.place.authors:
+        return ""
+    metadata = found.document.metadata
     given = metadata.get("authors")
     names = [str(one) for one in (given if isinstance(given, list | tuple) else [given]) if one]
     told = f"{names[0]} et al." if len(names) > _MOST_NAMED else " and ".join(names)

@@ -162,7 +162,11 @@ class PanelWatch:
         )
         if not told.running:
             return told
-        return replace(told, seconds_left=self._clock.after(monotonic(), told.share))
+        now = monotonic()
+        left = self._clock.after(now, told.share)
+        if left is None and len(told.running) == 1:  # of several, none knows of the others
+            left = self._clock.expect(now, told.running[0].seconds_left)
+        return replace(told, seconds_left=left)
 
     def _looked(self, job: Job) -> _Looked:
         known = self._known.get(job.id)

@@ -103,8 +103,8 @@ class View:
             return "No results"
         documents = _counted(len(self.groups), "document")
         if self.by is Granularity.DOCUMENT:
-            return f"{documents} in {took:.0f} ms"
-        return f"{_counted(number, 'passage')} in {documents}, {took:.0f} ms"
+            return f"{documents} in {_time(took)}"
+        return f"{_counted(number, 'passage')} in {documents}, {_time(took)}"
 
     def named(self, signals: Mapping[Signal, SignalPart]) -> list[tuple[str, str, int]]:
         """Signals as the badges show them."""
@@ -191,6 +191,10 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
         picture(results, state.explain) if state.explain is not None else None,
         adding=not results and bool(server.library.jobs.all(ended=False, limit=1)),
     )
+
+
+def _time(milliseconds: float) -> str:
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
 
 
 def _counted(number: int, thing: str) -> str:

@@ -44,6 +44,25 @@ REVENUE = passage(
     title="Report 2023",
     headings=("Report 2023", "Revenue by region"),
 )
+# As in an annual report: parts, their shares, the total; another table with plainer years.
+ADOBE = passage(
+    5,
+    "Revenue by segment (dollars in millions)\n\n"
+    "– | Fiscal 2022 | Fiscal 2021 | Fiscal 2020\n"
+    "Digital Media | $12,842 | $11,520 | $9,233\n"
+    "Percentage of total revenue | 73% | 73% | 72%\n"
+    "Digital Experience | 4,422 | 3,867 | 3,125\n"
+    "Percentage of total revenue | 25% | 24% | 24%\n"
+    "Total revenue | $17,606 | $15,785 | $12,868\n\n"
+    "Digital Media revenue grew because of Creative Cloud.\n\n"
+    "Cost of revenue\n\n"
+    "(in millions) | 2022 | 2021 | 2020\n"
+    "Subscription | $1,646 | $1,374 | $1,108\n"
+    "Total cost of revenue | $2,165 | $1,865 | $1,722\n"
+    "Net income per share | $10.13 | $10.02 | $10.94",
+    title="Adobe Inc., annual report for fiscal 2022",
+    headings=("Adobe Inc., annual report for fiscal 2022", "Results of operations"),
+)
 INN = passage(
     3,
     "Item | Cost\nAle\n~ Gallon | 2 sp\n~ Mug | 4 cp\nInn stay\n~ Poor | 1 sp\n~ Wealthy | 2 gp\n"
@@ -108,6 +127,34 @@ def test_a_number_comes_from_the_row_and_the_column_that_the_question_names(
     question: str, told: str
 ) -> None:
     assert texts(question, WEAPONS, REVENUE, INN) == [told]
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "What was Adobe's total revenue in fiscal 2022?",
+            "Total revenue, Fiscal 2022: $17,606 million",
+        ),
+        ("What was Adobe's revenue in 2022?", "Total revenue, Fiscal 2022: $17,606 million"),
+        (
+            "What was Adobe's total revenue in fiscal 2020?",
+            "Total revenue, Fiscal 2020: $12,868 million",
+        ),
+        (
+            "What was Adobe's total cost of revenue in 2021?",
+            "Total cost of revenue, 2021: $1,865 million",
+        ),
+        ("What was Adobe's net income per share in 2020?", "Net income per share, 2020: $10.94"),
+        (
+            "What was Digital Media's revenue in fiscal 2022?",
+            "Digital Media, Fiscal 2022: $12,842 million",
+        ),
+    ],
+)
+def test_a_total_is_the_row_that_says_so_and_not_one_of_its_parts(question: str, told: str) -> None:
+    (one,) = texts(question, ADOBE, REVENUE)
+    assert one.endswith(told)
 
 
 def test_a_row_or_a_column_that_is_not_there_is_no_answer() -> None:

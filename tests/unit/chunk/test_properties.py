@@ -66,7 +66,11 @@ def extractions(draw: st.DrawFn) -> Extraction:
     title = draw(st.sampled_from(["", "Of Foxes"]))
     blob = Blob("any.md", b"")
     return composer.finish(
-        blob, media_type="text/plain", title=title, language="en", kind=draw(st.sampled_from(Kind))
+        blob,
+        media_type="text/plain",
+        titles=(title,),
+        language="en",
+        kind=draw(st.sampled_from(Kind)),
     )
 
 

@@ -38,12 +38,12 @@ def test_one_broken_byte_does_not_garble_the_rest() -> None:
 
 
 def test_paragraphs_are_numbered_and_exact() -> None:
-    result = extract(b"\n\n  Title\r\nstill one\r\n\r\n \r\nTwo  \n\n\nThree\n\n")
+    result = extract(b"\n\n  Tides\r\nstill one\r\n\r\n \r\nTwo  \n\n\nThree\n\n")
     pieces = [result.text[e.start : e.end] for e in result.elements]
-    assert pieces == ["  Title\nstill one", "Two", "Three"]
+    assert pieces == ["  Tides\nstill one", "Two", "Three"]
     assert [e.paragraph for e in result.elements] == [1, 2, 3]
     assert {e.kind for e in result.elements} == {"paragraph"}
-    assert result.title == "Title"
+    assert result.title == "Tides"
     assert result.media_type == "text/plain"
 
 

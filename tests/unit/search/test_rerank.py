@@ -51,7 +51,24 @@ class Stuck:
 
 
 def test_half_judgment_three_tenths_fused_score_two_tenths_position() -> None:
-    found = {one.at: one for one in blend([0.9, 0.8, 0.4, 0.1], [0.2, 0.4, 1.0, 0.0], SHARES)}
+    found = {one.at: one for one in blend([0.8, 0.6, 0.4, 0.1], [0.2, 0.4, 1.0, 0.0], SHARES)}
+    assert found[0].score == pytest.approx(0.5 * 0.2 + 0.3 * 1 + 0.2 * 1)
+    assert found[1].score == pytest.approx(0.5 * 0.4 + 0.3 * 0.75 + 0.2 * 0.75)
+    assert found[2].score == pytest.approx(0.5 * 1.0 + 0.3 * 0.5 + 0.2 * 0.5)
+    assert found[3].score == pytest.approx(0.5 * 0.0 + 0.3 * 0.125 + 0.2 * 0.25)
+    assert list(found) == [2, 0, 1, 3]
+    assert [one.part.before for one in found.values()] == [3, 1, 2, 4]
+
+
+def test_the_last_candidate_moves_no_other() -> None:
+    few = blend([0.8, 0.79], [0.4, 0.5], SHARES)
+    many = blend([0.8, 0.79, 0.1], [0.4, 0.5, 0.0], SHARES)
+    assert [one.part.hybrid for one in few] == [one.part.hybrid for one in many[:2]]
+
+
+def test_where_ranks_were_fused_they_are_scaled() -> None:
+    given = ([0.9, 0.8, 0.4, 0.1], [0.2, 0.4, 1.0, 0.0], SHARES)
+    found = {one.at: one for one in blend(*given, by_ranks=True)}
     assert found[0].score == pytest.approx(0.5 * 0.2 + 0.3 * 1 + 0.2 * 1)
     assert found[1].score == pytest.approx(0.5 * 0.4 + 0.3 * 0.875 + 0.2 * 0.75)
     assert found[2].score == pytest.approx(0.5 * 1.0 + 0.3 * 0.375 + 0.2 * 0.5)

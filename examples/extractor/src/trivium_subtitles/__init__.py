@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePath
 from typing import Any
 
 from trivium.errors import FileEmpty
@@ -39,9 +38,4 @@ class SubtitleExtractor:
             out.add("message", f"[{lines[at].split()[0]}] {_TAG.sub('', words)}", place=place)
         if not out:
             raise FileEmpty(f"{blob.name} has no subtitles in it.")
-        return out.finish(
-            blob,
-            title=PurePath(blob.name).stem,
-            media_type="text/vtt",
-            kind=Kind.MESSAGES,
-        )
+        return out.finish(blob, media_type="text/vtt", kind=Kind.MESSAGES)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trivium.errors import FileEmpty
-from trivium.extract.composer import naming
 from trivium.extract.pdf import front
 from trivium.extract.pdf.assemble import assemble
 from trivium.extract.pdf.columns import common_gutter, find_gutter
@@ -20,6 +19,7 @@ from trivium.extract.pdf.typography import Typography, measure
 from trivium.extract.text import stem
 from trivium.ports import Blob
 from trivium.text.languages import detect_language
+from trivium.text.titles import first_title
 from trivium.types import Extraction, Kind, MetaValue
 
 
@@ -53,7 +53,7 @@ def compose(
     blocks = _blocks(lines, start, end, typography, marks)
     if printed and title != printed:
         front.clear_cover(blocks, title)
-    title = naming(title) or naming(front.first_heading(blocks))
+    title = first_title(title, front.first_heading(blocks))
     text, elements = assemble(blocks, {page.number: page for page in found.pages})
     return Extraction(
         text=text,

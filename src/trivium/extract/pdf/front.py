@@ -13,15 +13,16 @@ from trivium.extract.pdf.characters import clean
 from trivium.extract.pdf.headings import KNOWN, NUMBER, bare, is_parted
 from trivium.extract.pdf.marks import Block, Line
 from trivium.extract.pdf.typography import Typography, join_lines
+from trivium.text.titles import identifies
 
 MAX_TITLE = 300
 MAX_ENTITY = 80  # characters of a company's name
 MAX_AUTHORS = 60
 MAX_NAME = 100  # characters
+# Lines that are never part of a title. A form's name may be: it says that the company is missing.
 _NO_TITLE = re.compile(
     r"^(?:removed|untitled|title|document|(?:table of )?contents|inhalt(?:sverzeichnis)?"
-    r"|\(anonymous\)|microsoft word.*|.*\.(?:pdf|docx?|tex|dvi"
-    r"|indd|qxd|ps)|[\W\d_]*|layout \d+|slide \d+|powerpoint .*|arxiv:.*)$",
+    r"|\(anonymous\)|[\W\d_]*|layout \d+|slide \d+|powerpoint .*|arxiv:.*)$",
     re.I,
 )
 # Words that say what kind of document this is, not which one.
@@ -178,7 +179,7 @@ def _goes_on(line: Line, above: Line) -> bool:
 
 def is_title(text: str) -> bool:
     """Whether a file's own title is one: most name the program or the file."""
-    return bool(text.strip()) and not _NO_TITLE.match(text.strip()) and len(text.split()) > 1
+    return identifies(text) and len(text.split()) > 1
 
 
 def title_text(lines: list[Line], typography: Typography) -> str:

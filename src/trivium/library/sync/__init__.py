@@ -1,8 +1,8 @@
-"""Sources that a library keeps in step with.
+"""Sources that a library syncs.
 
-`kept` is the class that others use: which sources there are, and what can be done with one.
-`running` is one run, `segments` what it takes at a time, `putting` its way through the pipeline,
-`verifying` the comparison that changes nothing, `items` how an item becomes a document.
+`kept` is the class that others use: lists sources and works with them. `running` is one run,
+`segments` the batches it takes, `putting` the way through the pipeline, `verifying` the comparison
+that changes nothing, `items` turns an item into a document.
 """
 
 from trivium.library.sync.items import uri_prefix

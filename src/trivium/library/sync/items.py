@@ -1,4 +1,4 @@
-"""What the parts share: items of a source as documents of a library, and instants."""
+"""What the parts share: items of a source as documents of a library, and times."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ def uri_prefix(source: KeptSource) -> str:
 
 
 def held(backend: Backend, source: KeptSource) -> list[str]:
-    """The uris of its items; not of what lies within them."""
+    """The uris of its items, without the files inside them."""
     found = backend.documents.below(uri_prefix(source), source.collection)
     return list(dict.fromkeys(uri.partition(WITHIN)[0] for uri in found))
 
 
 def item_of(source: KeptSource, put: Put) -> SourceItem:
-    """As the pipeline takes it. A label that the source gives holds. Else the one that it was added
-    with; without that, what is public is for all, and the rest for who holds the source's name."""
+    """As the pipeline takes it. A label from the source wins, then the label that the source was
+    added with; otherwise public items are for everyone, and the rest for those who have the
+    source's name as a label."""
     label = put.audience
     if label in (None, EVERYONE):
         label = source.audience or (source.name if label is None else EVERYONE)
@@ -42,7 +43,7 @@ def item_of(source: KeptSource, put: Put) -> SourceItem:
 
 
 def digest_of(item: SourceItem) -> tuple[str, str | None]:
-    """As the pipeline makes it; and the text, where it needs no reading."""
+    """The same digest as the pipeline's; and the text, if it needs no extraction."""
     if isinstance(item.content, Extraction):
         read = cleaned(item.content)
         return text_digest(read, item.metadata), read.text
@@ -50,7 +51,7 @@ def digest_of(item: SourceItem) -> tuple[str, str | None]:
 
 
 def uris_of(backend: Backend, source: KeptSource, changes: Sequence[Gone | Only]) -> list[str]:
-    """Of the items that these take away, those that the library has."""
+    """The uris that these changes take away, if the library has them."""
     prefix = uri_prefix(source)
     found: dict[str, None] = {}
     for one in changes:
@@ -75,7 +76,7 @@ def slices(uris: Sequence[str], size: int) -> Iterator[Sequence[str]]:
 
 
 def age(when: str) -> float:
-    """Seconds since an instant."""
+    """Seconds since a time."""
     then = datetime.fromisoformat(when)
     then = then if then.tzinfo else then.replace(tzinfo=UTC)
     return (datetime.now(UTC) - then).total_seconds()

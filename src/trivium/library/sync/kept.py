@@ -38,7 +38,7 @@ _SECONDS: dict[str | None, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, Non
 
 
 def seconds_of(every: str) -> int:
-    """`10m`, `1h`, `90` (seconds); nothing or 0: only when asked. Raises BadSetting."""
+    """`10m`, `1h`, `90` (seconds); empty or 0: only on request. Raises BadSetting."""
     found = _EVERY.fullmatch(every.strip().lower() or "0")
     if found is None:
         raise BadSetting(f"{every!r} isn't a period.", fix="Write 90s, 10m, 1h or 1d.")
@@ -46,7 +46,7 @@ def seconds_of(every: str) -> int:
 
 
 def period_of(seconds: int) -> str:
-    """As `seconds_of` reads it: 10m, 1h."""
+    """The way `seconds_of` reads it: 10m, 1h."""
     unit = next(name for name in "dhms" if seconds % _SECONDS[name] == 0)
     return f"{seconds // _SECONDS[unit]}{unit}" if seconds else ""
 
@@ -58,7 +58,7 @@ class Sync:
         model: CurrentModel,
         make: Callable[[KeptSource], SyncSource] | None = None,
     ) -> None:
-        """`make`: how a source is opened; else by its kind, as registered."""
+        """`make`: opens a source; by default, by its registered kind."""
         self._backend = backend
         self._model = model
         self._make = make or partial(_opened, [backend.folder] if backend.folder else [])
@@ -66,7 +66,7 @@ class Sync:
     # --- the sources
 
     def add(self, source: KeptSource) -> KeptSource:
-        """Keep a source in step from now on. Its first run reads everything."""
+        """Sync a source from now on. Its first run reads everything."""
         if not _NAME.fullmatch(source.name):
             raise BadSetting(
                 f"A source can't be named {source.name[:80]!r}.",
@@ -77,7 +77,7 @@ class Sync:
             check_text(name, value)
         if self._backend.sources.get(source.name) is not None:
             raise SourceExists(f"You already have a source named {source.name}.")
-        self._make(source)  # raises now what its first run would meet
+        self._make(source)  # raises now what its first run would
         kept = replace(source, added_at=now(), cursor="", run=SyncRun(), paused=False)
         self._backend.sources.keep(kept)
         return kept
@@ -102,11 +102,11 @@ class Sync:
         return self._backend.sources.failures(self.get(name).name)
 
     def count(self, name: str) -> int:
-        """Its items in the library."""
+        """How many of its items are in the library."""
         return len(held(self._backend, self.get(name)))
 
     def pause(self, name: str) -> KeptSource:
-        """A run that is under way ends after the documents that were begun."""
+        """A run under way ends after the documents it has begun."""
         self._backend.sources.pause(self.get(name).name, True)
         return self.get(name)
 
@@ -117,7 +117,7 @@ class Sync:
     def remove(
         self, name: str, *, keep_documents: bool = False, on_wait: Waiting | None = None
     ) -> int:
-        """Keep it in step no longer, and remove its documents; how many comes back."""
+        """Stop syncing it and remove its documents; returns how many."""
         source = self.pause(name)  # so that a run under way ends
         with self._backend.leases.hold(_lease(name), f"syncing {name}", waiting=on_wait):
             uris = [] if keep_documents else held(self._backend, source)
@@ -129,13 +129,13 @@ class Sync:
         return len(uris)
 
     def due(self) -> list[KeptSource]:
-        """Those that a server should run now: their time has come, or a pause is over that the
-        service asked for."""
+        """Sources that a server should run now: they are due, or a pause that the service asked for
+        is over."""
         at = now()
         return [one for one in self._backend.sources.all() if _is_due(one, at)]
 
     def ask(self, name: str, *, full: bool = False) -> KeptSource:
-        """Let whoever serves this library run it now. `full`: it reads everything again."""
+        """Ask the server of this library to run it now. `full`: read everything again."""
         source = self.get(name)
         if source.paused:
             raise SourcePaused(f"{name} is paused.")
@@ -155,8 +155,8 @@ class Sync:
         on_wait: Waiting | None = None,
         stop: Event | None = None,
     ) -> SyncRun:
-        """Bring the library up to the source. Raises SourceError where the source can't be read;
-        what was taken until then stays, and the next run goes on from there."""
+        """Bring the library up to date with the source. Raises SourceError if the source can't be
+        read; what was added until then stays, and the next run continues from there."""
         source = self.get(name)
         if source.paused:
             raise SourcePaused(f"{name} is paused.")
@@ -195,9 +195,9 @@ class Sync:
         longest_wait: float | None = None,
         on_event: Callable[[SyncEvent], None] = lambda event: None,
     ) -> Verified:
-        """Compare the source and the library item by item; nothing is changed. `ids_only`: only
-        which items are there, not what they say. `longest_wait`: seconds; where the service asks
-        for a longer pause, raises SourceUnreachable."""
+        """Compare the source and the library item by item; changes nothing. `ids_only`: only which
+        items exist, not what they say. `longest_wait`: seconds; raises SourceUnreachable if the
+        service asks for a longer pause."""
         source = self.get(name)
 
         def wait(asked: Wait) -> None:
@@ -215,7 +215,7 @@ class Sync:
 
 
 def _opened(own: Sequence[Path], source: KeptSource) -> SyncSource:
-    """By its kind. Secrets are looked up now, and kept nowhere."""
+    """By its kind. Secrets are looked up now and stored nowhere."""
     kind = kinds.kind_of(source.kind)
     for name in source.secrets:
         if name not in kind.secrets:

@@ -1,4 +1,4 @@
-"""Puts items of a source into the library, through the pipeline of every document."""
+"""Adds items of a source to the library, through the same pipeline as every document."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Putting:
         self.rest()
 
     def put(self, items: Sequence[SourceItem], point: SyncPoint | None) -> Iterator[Outcome]:
-        """The cursor moves on in the transaction that shows the last of them."""
+        """The cursor advances in the transaction that shows the last of them."""
         threads = readers_for(self._settings) + 1
         with Pipeline(self._backend, self._embedding, readers=threads, point=point) as pipeline:
             yield from pipeline.run(self._offers(items))
@@ -52,7 +52,7 @@ class Putting:
         self._readers = None
 
     def embed_missing(self, on_wait: Waiting | None) -> None:
-        """Once everything is put: what a model that failed for a while left out."""
+        """At the end: embed what was left out because the model failed for a while."""
         embedding = self._embedding
         if embedding.texts and not embedding.is_failing:
             with self._backend.writer.writing(on_wait):
@@ -70,5 +70,5 @@ class Putting:
 
 
 def _job(options: Mapping[str, object]) -> Job:
-    """Tells the readers of a run what to do. No queue has it: the cursor is what lasts."""
+    """Tells the readers of a run what to do. It isn't in any queue: only the cursor is stored."""
     return Job(0, "sync", "", JobState.RUNNING, Priority.BULK, "", options=options)

@@ -1,10 +1,10 @@
-"""One run of one source: what changed there is put, forgotten or written down as failed.
+"""One run of one source: puts what changed there, removes what is gone, records what failed.
 
-A run takes what changed from the source in segments. Of a segment first everything goes that is
-gone, then everything is put that is there, and the cursor moves on in the transaction that shows
-the last of it. So a cursor is never ahead of the documents, wherever a run is killed; what it reads
-twice has the same hash and costs no embedding. Nothing is locked while a source is read or waited
-for: other writers have their turn between two segments.
+A run takes the changes in segments. For each segment it first removes what is gone, then puts the
+rest, and the cursor advances in the transaction that shows the last item. So the cursor is never
+ahead of the documents, wherever a run is killed; an item read twice has the same hash and needs no
+embedding. Nothing is locked while the run reads from a source or waits for it: other writers have
+their turn between two segments.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from trivium.text.values import clean_text
 from trivium.work import KeptSource, SyncFailure, SyncPoint, SyncRun
 
 WAITED = "waiting"
-_LIST_HOURS = 24  # between two comparisons of all ids, where a source doesn't tell deletions
-_SHORT_WAIT = 30.0  # seconds: for longer pauses the processes that read files are ended
+_LIST_HOURS = 24  # between two comparisons of all ids, if a source doesn't report deletions
+_SHORT_WAIT = 30.0  # seconds: longer pauses end the processes that read files
 
 
 @dataclass(frozen=True, slots=True)
 class SyncEvent:
-    """What happens during a run, for whoever watches."""
+    """What happens during a run, for progress displays."""
 
-    kind: str  # a fate, or: removed, failed, waiting, checkpoint
+    kind: str  # an outcome, or: removed, failed, waiting, checkpoint
     item: str = ""
     message: str = ""
     run: SyncRun = SyncRun()
@@ -60,11 +60,11 @@ class SyncEvent:
 class SyncOptions:
     """How a source is run."""
 
-    full: bool = False  # read everything again, not only what changed
+    full: bool = False  # read everything again, not only changes
     dry: bool = False  # say what would happen, and change nothing
-    compare: bool = False  # compare all ids, and forget what the source doesn't have
-    force: bool = False  # even where the source lists nothing at all
-    longest_wait: float | None = None  # seconds; a longer pause ends the run until then
+    compare: bool = False  # compare all ids, and remove what the source doesn't have
+    force: bool = False  # even if the source lists nothing at all
+    longest_wait: float | None = None  # seconds; a longer pause ends the run
 
 
 INCREMENTAL = SyncOptions()
@@ -94,9 +94,9 @@ class Run:
         self._on_wait = on_wait
         self._stop = stop or Event()
         self._counts: Counter[str] = Counter()
-        self._failing: set[str] = set()  # in the segment under way
-        self._hidden: set[str] = set()  # where ids begin so, the source couldn't be read
-        self._ends = ""  # why the run ends before the source has told everything
+        self._failing: set[str] = set()  # in the current segment
+        self._hidden: set[str] = set()  # the source couldn't read items whose ids begin like this
+        self._ends = ""  # why the run ends before the source has reported everything
         self._not_before = ""
         self._was_cut_short = False  # the run before this one
         self._added_beside_cursor = False  # by a comparison of ids
@@ -136,7 +136,7 @@ class Run:
         self._backend.sources.record(self._source.name, self.record)
 
     def _progress(self, checkpoint: Checkpoint) -> None:
-        """Time left by what the steps of this run took, pauses included."""
+        """Time left, from how long the steps of this run took, pauses included."""
         first = self._steps[0] if self._steps[1] else checkpoint.done
         self._steps = (first, checkpoint.of)
         made, left = checkpoint.done - first, checkpoint.of - checkpoint.done
@@ -154,7 +154,8 @@ class Run:
     # --- its work
 
     def work(self) -> SyncRun:
-        """Raises what ended it before the source had told everything; the record says so too."""
+        """Raises what ended it before the source had reported everything; the record says so
+        too."""
         self._begin()
         try:
             listed_at = self._work()
@@ -166,7 +167,7 @@ class Run:
         return self.record
 
     def _work(self) -> str:
-        """When all ids were last compared; empty: the next run has to."""
+        """When all ids were last compared; empty: the next run must compare them."""
         failed = [one.item for one in self._backend.sources.failures(self._source.name)]
         if failed and isinstance(self._opened, RetryingSource) and not self._options.full:
             self._follow(self._opened.again(failed))
@@ -185,7 +186,7 @@ class Run:
         return "" if self._added_beside_cursor and self._opened.deletions == "told" else now()
 
     def _follow(self, changes: Iterator[Change]) -> set[str]:
-        """The ids that were told of as being there."""
+        """The ids that the source reported as existing."""
         seen: set[str] = set()
         with closing(segments(changes)) as parts:
             for part in parts:
@@ -256,7 +257,7 @@ class Run:
             self._progress(segment.checkpoint)
 
     def _take(self, outcome: Outcome) -> None:
-        """Failures are written down before the cursor moves past them."""
+        """Failures are recorded before the cursor moves past them."""
         id_ = outcome.uri.removeprefix(uri_prefix(self._source))
         if outcome.fate is Fate.FAILED and outcome.error is not None:
             self._fail(id_.partition(WITHIN)[0], outcome.error.code, str(outcome.error))
@@ -284,8 +285,8 @@ class Run:
     # --- what the source doesn't have any more
 
     def _is_to_compare(self) -> bool:
-        """Where a run was cut short, or the last comparison added items, the library may hold some
-        that its cursor doesn't know of: nobody would tell that they are gone."""
+        """If a run was cut short, or the last comparison added items, the library may have items
+        that its cursor doesn't know: nobody would report their deletion."""
         match self._opened.deletions:
             case "told":
                 return self._was_cut_short or not self.record.listed_at

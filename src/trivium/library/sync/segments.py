@@ -1,4 +1,5 @@
-"""What a source tells, cut into segments: each is put as one, and the cursor moves on with it."""
+"""Cuts the changes of a source into segments: each is put as one, and the cursor advances with
+it."""
 
 from __future__ import annotations
 
@@ -8,11 +9,11 @@ from time import monotonic
 
 from trivium.ports import Change, Checkpoint, Failed, Gone, Only, Put, Wait
 
-# Items of a segment: as many as the pipeline puts in one transaction. A commit is 30 ms.
+# Items per segment: as many as the pipeline puts in one transaction. A commit takes 30 ms.
 SEGMENT = 256
-_GATHER = 2.0  # seconds after which fewer are put, so that they can be found
-_MOST_PENDING = 4 * SEGMENT  # items of a source that gives no checkpoint for a long time
-_MOST_HELD = 32 << 20  # bytes of items that a source has read already
+_GATHER = 2.0  # seconds after which fewer are put, so that people can find them
+_MOST_PENDING = 4 * SEGMENT  # items, if a source gives no checkpoint for a long time
+_MOST_HELD = 32 << 20  # bytes of items that a source has already read
 
 
 @dataclass(slots=True)

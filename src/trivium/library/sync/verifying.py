@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One way in which a source and the library aren't the same."""
+    """One difference between a source and the library."""
 
     item: str
     kind: str  # missing, extra, text, metadata, audience, restored, unreadable
@@ -42,8 +42,8 @@ class Verified:
 
 
 class _Told(Generic[T]):
-    """By item: what was told last of it counts. A workspace tells of each thread what is there of
-    it, so what lies below an id is found without a look at all others."""
+    """By item: the last report counts. Slack reports which items of each thread exist, so what is
+    below an id is found without looking at all others."""
 
     def __init__(self) -> None:
         self.items: dict[str, T] = {}
@@ -66,7 +66,7 @@ class _Told(Generic[T]):
 
 
 class Verifying:
-    """One source beside the library."""
+    """Compares one source with the library."""
 
     def __init__(self, backend: Backend, source: KeptSource, opened: SyncSource) -> None:
         self._backend = backend
@@ -99,7 +99,7 @@ class Verifying:
         return Verified(source.name, compared, every)
 
     def would_do(self, cursor: str) -> tuple[Counter[str], str]:
-        """What a run from this cursor would count; and where the service asks for a pause, why that
+        """What a run from this cursor would count; and if the service asks for a pause, why that
         isn't all."""
         source, prefix = self._source, uri_prefix(self._source)
         told: _Told[str] = _Told()
@@ -123,7 +123,8 @@ class Verifying:
         return Counter(told.items.values()), ""
 
     def _looked_up(self, changes: Iterable[Change]) -> Iterator[tuple[Change, Document | None]]:
-        """With the documents of what is there, asked for some at a time: one by one takes 1 ms."""
+        """With the documents of existing items, looked up in batches: one by one takes 1 ms
+        each."""
         prefix = uri_prefix(self._source)
         for some in _batches(changes):
             uris = [prefix + one.id for one in some if isinstance(one, Put)]
@@ -179,7 +180,7 @@ class Verifying:
 
 
 def _batches(changes: Iterable[Change]) -> Iterator[list[Change]]:
-    """A pause that a service asks for ends one, so that nobody waits for it before it is due."""
+    """A pause that a service asks for ends a batch, so that nobody waits for it early."""
     some: list[Change] = []
     for change in changes:
         some.append(change)

@@ -1,11 +1,11 @@
-"""A library as it was: a store of its own, filled from the interpretations of some instant.
+"""A library as it was: a separate store, filled with the interpretations of one instant.
 
-    as-of/<digest>/     a library like any other, with the same ids; the digest says of what
-    as-of/new-*         being made
+    as-of/<digest>/     a library like any other, with the same ids; the digest says which
+    as-of/new-*         being built
 
-Derived from the registry's rows, so thrown away at will: a few are kept for the next search, and
-any removal takes them all away. Labels are today's, and a view holds only what its caller could see
-then too: the past brings back no wider audience. Knows nothing of searching.
+Derived from the registry, so it can be deleted at any time: a few are kept for the next search, and
+any removal deletes them all. Labels are today's, and a view has only what its caller could see then
+too: looking back never widens an audience. Knows nothing of searching.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from trivium.store.where import kind_of
 from trivium.types import Where
 
 AS_OF = "as-of"
-MOST = 3  # kept at a time: each takes the space of a library
-# Copied as they are; `documents` and `fields` are put together from two tables.
+MOST = 3  # kept at a time: each needs as much space as a library
+# Copied unchanged; `documents` and `fields` are built from two tables.
 _COPIES = (
     "INSERT INTO names SELECT * FROM src.names WHERE document IN (SELECT id FROM documents)",
     "INSERT INTO interpretations SELECT * FROM src.interpretations WHERE id IN chosen",
@@ -47,14 +47,15 @@ _COPIES = (
     "UPDATE counters SET value = 1 WHERE name = 'sequence'",
     "UPDATE counters SET value = (SELECT coalesce(max(id), 0) FROM chunks) WHERE name = 'chunk'",
 )
-_LAYOUT = 2  # of a view; those of another are made again
+_LAYOUT = 2  # the format of a view; views in another format are built again
 
 
 class Chosen:
-    """Which interpretation of each document, and what is said of the documents now."""
+    """Which interpretation of each document is in the view, and what is known about the documents
+    now."""
 
     def __init__(self, engine: Engine, when: int | str, where: Where) -> None:
-        """`when`: an interpretation's number, or an instant in the registry's own form."""
+        """`when`: an interpretation's number, or an instant as the registry writes it."""
         number, made = interpretations.c.number, interpretations.c.created_at
         retired = interpretations.c.retired_at
         if isinstance(when, int):
@@ -68,7 +69,8 @@ class Chosen:
             .group_by(interpretations.c.document)
             .subquery()
         )
-        # Put together first: on several nodes both lie by document, and documents elsewhere.
+        # Joined first: with several nodes, both tables are spread by document, and documents are
+        # elsewhere.
         past = (
             select(*(c.label(f"then_{c.name}") for c in interpretations.c if c.name != "text"))
             .join(
@@ -92,7 +94,7 @@ class Chosen:
 
 
 def _as_it_was(row: dict[str, Any]) -> dict[str, Any]:
-    """A row for `documents`: labels and names of today, the rest of then."""
+    """A row for `documents`: today's labels and names, everything else from then."""
     then = {name.removeprefix("then_"): row.pop(name) for name in [*row] if name[:5] == "then_"}
     shown = ("title", "media_type", "language", "content_hash", "size", "fingerprint", "chunks",
              "metadata", "original", "first_chunk")  # fmt: skip
@@ -111,7 +113,7 @@ def _as_it_was(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def fill(database: Path, source: Path, chosen: Chosen) -> None:
-    """Copy what was chosen into an empty library's database."""
+    """Copy the chosen rows into the database of an empty library."""
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("ATTACH ? AS src", (str(source),))
         connection.execute("CREATE TEMP TABLE chosen (id INTEGER PRIMARY KEY)")
@@ -136,7 +138,7 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def place(folder: Path) -> Iterator[Path]:
-    """A new folder for a view that is being made. A failure leaves nothing behind."""
+    """A new folder for a view that is being built. A failure leaves nothing behind."""
     views = folder / AS_OF
     views.mkdir(exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix="new-", dir=views))
@@ -144,14 +146,14 @@ def place(folder: Path) -> Iterator[Path]:
         yield made
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
-        with suppress(OSError):  # there are other views
+        with suppress(OSError):  # other views are still there
             views.rmdir()
         raise
 
 
 def settle(made: Path, target: Path) -> None:
-    """Give a finished view its name; the oldest make room."""
-    with suppress(OSError):  # another process was quicker
+    """Rename a finished view to its final name, and delete the oldest ones beyond the limit."""
+    with suppress(OSError):  # another process was faster
         made.rename(target)
     shutil.rmtree(made, ignore_errors=True)
     others = [path for path in target.parent.iterdir() if path.name[:4] != "new-"]
@@ -161,5 +163,5 @@ def settle(made: Path, target: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """No view outlives a document that was in it."""
+    """Delete all views, so that none still has a removed document."""
     shutil.rmtree(folder / AS_OF, ignore_errors=True)

@@ -5,12 +5,12 @@
     vectors/          float16 rows and their codes
     vocabulary.txt    the distinct spellings
     archive/          the bytes of documents, by their hash
-    incoming/         files that were sent in and wait to be read
+    incoming/         uploads that wait to be read
     evaluation/       judged sets and saved evaluations
     as-of/            earlier days that were searched
-    *.lock            who does what alone: see `leases`
+    *.lock            what one process does alone: see `leases`
 
-This is where the parts are put together. See `writing` for what makes the order of writes safe.
+Puts the parts together. `writing` says why the order of writes is safe.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ def open_embedded(
     incoming: int | None = None,
     spool: Spool | None = None,
 ) -> Backend:
-    """Threads may share it; processes open their own. `blobs` keep the originals; without, a folder
-    of the library does. `incoming`: bytes that files that were sent in may take together."""
+    """Threads may share it; each process opens its own. `blobs` stores the originals; without it,
+    they go into a folder of the library. `incoming`: how many bytes all waiting uploads may have
+    together."""
     check_not_lost(folder / DATABASE)
     if not (folder / DATABASE).exists() and not create:
         raise LibraryNotFound(f"No library in {folder}.")

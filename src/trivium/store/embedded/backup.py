@@ -1,14 +1,14 @@
-"""A library in one file, taken while it is used, and brought back into an empty folder.
+"""Backs up a library into one file while it is in use, and restores it into an empty folder.
 
     trivium.json      what it holds: format, counts
     library.db        a consistent copy of the database
     archive/…         the originals that this copy refers to
     evaluation/…      judged sets and saved evaluations, the work of people
-    SHA256SUMS        a line for each of the others; last, so its presence says that all is there
+    SHA256SUMS        a line for each of the others; last, so if it is there, everything is
 
-The search indexes are left out: they are derived. Carrying them would make the file half as large
-again (10,000 chunks of 200 words: 13 MB beside 29), and they would have to be copied at an instant
-when no one writes; making them anew takes about a millisecond a chunk on a busy machine.
+The search indexes are left out: they are derived. They would make the file half as large again
+(10,000 chunks of 200 words: 13 MB beside 29), and could only be copied while nobody writes;
+rebuilding them takes about a millisecond per chunk on a busy machine.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ ABOUT, SUMS, ARCHIVE = "trivium.json", "SHA256SUMS", "archive"
 EVALUATION = "evaluation"
 _PIECE = 1 << 20
 _SCHEME = "sha256:"
-_PLAIN = re.compile(rf"{EVALUATION}(/[\w-][\w.-]*){{2,4}}")  # no way upwards, nothing hidden
+_PLAIN = re.compile(rf"{EVALUATION}(/[\w-][\w.-]*){{2,4}}")  # no path upwards, no hidden file
 
 
 def write_backup(
     database: Path, blobs: Blobs, target: Path, on_progress: Progress = lambda *_: None
 ) -> Backup:
-    """Write the file, whole or not at all. Others may search and add meanwhile: it holds the state
-    of one instant at its beginning."""
+    """Write the file completely or not at all. Others may search and add meanwhile: the backup has
+    the state of one instant, when it began."""
     unfinished = f".{target.name}.new-"
-    for left in target.parent.glob(f"{glob.escape(unfinished)}*"):  # by one that was killed
+    for left in target.parent.glob(f"{glob.escape(unfinished)}*"):  # left by a killed process
         shutil.rmtree(left, ignore_errors=True)
     with (
         translated(target.parent),
@@ -77,7 +77,7 @@ def _pack(
         for address, size in wanted:
             try:
                 data = blobs.get(address)
-            except OriginalMissing:  # its document was removed meanwhile, or it was lost before
+            except OriginalMissing:  # removed meanwhile, or lost before
                 missing.append(address)
                 continue
             name = f"{ARCHIVE}/{address.removeprefix(_SCHEME)}"
@@ -106,7 +106,7 @@ def read_backup(
     source: Path, folder: Path, blobs: Blobs, on_progress: Progress = lambda *_: None
 ) -> Backup:
     """Unpack a backup's database and evaluations into an empty folder, its originals into the
-    archive. Every byte is checked against its hash; what is damaged is not taken."""
+    archive. Checks the hash of every file; raises on any damage."""
     about: Backup | None = None
     sums: dict[str, str] = {}
     listed: dict[str, str] = {}
@@ -127,7 +127,7 @@ def read_backup(
                     elif member.name == ABOUT:
                         about = Backup(**json.loads(data))
                     elif member.name.startswith(f"{ARCHIVE}/"):
-                        blobs.put(data)  # under its own hash, whatever it is called here
+                        blobs.put(data)  # under its own hash, whatever its name here is
                     elif _PLAIN.fullmatch(member.name):
                         path = folder / member.name
                         path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,14 +145,14 @@ def read_backup(
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    """In one step, so from one instant; readers and the writer go on."""
+    """In one step, so from one instant; readers and the writer continue meanwhile."""
     with (
         closing(sqlite3.connect(source, timeout=30)) as old,
         closing(sqlite3.connect(target)) as new,
     ):
         old.backup(new)
-        new.execute("PRAGMA journal_mode = DELETE")  # one file
-        # What a writer had not finished is not part of it.
+        new.execute("PRAGMA journal_mode = DELETE")  # so that it is one file
+        # Leave out what a writer had not finished.
         new.execute("PRAGMA foreign_keys = ON")
         new.execute("DELETE FROM interpretations WHERE state = 'staged'")
         new.execute("DELETE FROM documents WHERE interpretation = 0")

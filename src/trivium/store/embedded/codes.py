@@ -1,6 +1,6 @@
 """Two bits a dimension for every vector: a rough copy of them that faiss scans in no time.
 
-Finds candidates and scores nothing. Knows neither files nor ids, only rows and their positions.
+Finds candidates and scores them roughly. Knows neither files nor ids, only rows and positions.
 """
 
 from __future__ import annotations
@@ -22,39 +22,55 @@ _LEVELS = np.array([-1.510, -0.4528, 0.4528, 1.510], dtype=np.float32)
 
 def fit_levels(sample: NDArray[np.float16]) -> NDArray[np.float32]:
     """The four values of each dimension that its codes stand for."""
-    rows = _widen(sample)
+    rows = widen(sample)
     spread = np.maximum(rows.std(axis=0), 1e-6)
     levels: NDArray[np.float32] = rows.mean(axis=0)[:, None] + spread[:, None] * _LEVELS
     return levels
 
 
+def load_faiss() -> Any:
+    """60 ms, so only libraries of some size pay."""
+    return import_module("faiss")
+
+
+def make_index(levels: NDArray[np.float32], quantizer: Any, lists: int) -> Any:
+    """faiss's index of these codes, with so many empty lists. It owns the quantizer, which says
+    which list a row is put into."""
+    faiss = load_faiss()
+    # faiss's fast scan takes 4-bit codes: each stands for two dimensions of four levels each.
+    book = np.empty((len(levels) // 2, 16, 2), np.float32)
+    book[:, :, 0] = levels[0::2][:, np.arange(16) % 4]
+    book[:, :, 1] = levels[1::2][:, np.arange(16) // 4]
+    shape = len(levels), lists, len(book), 4, faiss.METRIC_INNER_PRODUCT
+    index = faiss.IndexIVFPQFastScan(quantizer, *shape)
+    quantizer.this.disown()
+    index.own_fields, index.by_residual = True, False
+    faiss.copy_array_to_vector(book.ravel(), index.pq.centroids)
+    index.is_trained = True
+    return index
+
+
+def block_bytes(levels: NDArray[np.float32]) -> int:
+    return BLOCK * len(levels) // 4
+
+
 class Codes:
-    """Two bits a dimension for every row, scanned by faiss. Finds candidates, scores nothing."""
+    """Two bits a dimension for every row, all of them scanned by faiss."""
 
     def __init__(self, levels: NDArray[np.float32]) -> None:
-        self._faiss: Any = import_module("faiss")  # 60 ms, so only libraries of some size pay
-        self.file = f"codes-{self._faiss.__version__}"
-        self.levels, self.block_bytes = levels, BLOCK * len(levels) // 4
-        # faiss's fast scan takes 4-bit codes: each stands for two dimensions of four levels each.
-        book = np.empty((len(levels) // 2, 16, 2), np.float32)
-        book[:, :, 0] = levels[0::2][:, np.arange(16) % 4]
-        book[:, :, 1] = levels[1::2][:, np.arange(16) // 4]
+        self._faiss = load_faiss()
+        self.levels, self.block_bytes = levels, block_bytes(levels)
         # One inverted list, and all rows in it: the fast scan without lists takes no selector.
         whole = self._faiss.IndexFlatIP(len(levels))
         whole.add(np.zeros((1, len(levels)), np.float32))
-        shape = len(levels), 1, len(book), 4, self._faiss.METRIC_INNER_PRODUCT
-        self._index = self._faiss.IndexIVFPQFastScan(whole, *shape)
-        whole.this.disown()
-        self._index.own_fields, self._index.by_residual = True, False
-        self._faiss.copy_array_to_vector(book.ravel(), self._index.pq.centroids)
-        self._index.is_trained = True
+        self._index = make_index(levels, whole, 1)
 
     @property
     def count(self) -> int:
         return int(self._index.ntotal)
 
     def add(self, rows: NDArray[np.float16]) -> None:
-        self._index.add(_widen(rows))
+        self._index.add(widen(rows))
 
     def load(self, blocks: NDArray[np.uint8], number: int) -> None:
         """Take over this many saved blocks, as the first rows."""
@@ -69,19 +85,20 @@ class Codes:
         return np.asarray(held[start * self.block_bytes :])
 
     def scan(
-        self, vector: Vector, number: int, allowed: NDArray[np.bool_] | None
-    ) -> NDArray[np.int64]:
-        """The positions, rising, of the rows that seem nearest."""
+        self, vector: Vector, number: int, bits: NDArray[np.uint8] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Positions and rough scores of the rows that seem nearest. `bits` says which rows may be
+        found, eight to a byte; None: all of them."""
         options = None
-        if allowed is not None:
-            bits = np.packbits(allowed, bitorder="little")
+        if bits is not None:
             selector = self._faiss.IDSelectorBitmap(bits)
             options = self._faiss.SearchParametersIVF(sel=selector, nprobe=1)
-        found = self._index.search(_widen(vector[None]), number, params=options)[1][0]
-        return np.sort(found[found >= 0])
+        scores, found = self._index.search(widen(vector[None]), number, params=options)
+        held = found[0] >= 0
+        return found[0][held], scores[0][held]
 
 
-def _widen(rows: NDArray[Any]) -> NDArray[np.float32]:
+def widen(rows: NDArray[Any]) -> NDArray[np.float32]:
     """The rows as faiss takes them: float32, and a multiple of four wide, so whole bytes."""
     wide = rows.astype(np.float32)
     return np.pad(wide, ((0, 0), (0, -rows.shape[1] % 4))) if rows.shape[1] % 4 else wide

@@ -20,18 +20,18 @@ from trivium.errors import IndexDamaged
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_PANIC = "PanicException"  # pyo3 makes one type for each native module and exports none of them
+_PANIC = "PanicException"  # pyo3 makes one type per native module and exports none of them
 _OS_ERROR = re.compile(r"(?:os error|code:) (\d+)")
 _REFUSALS = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
 )  # fmt: skip
-_FOOTER_MAGIC = 1337  # the last four bytes of every file that tantivy has finished
+_FOOTER_MAGIC = 1337  # the last four bytes of every file that tantivy finished
 _READ = 1 << 20  # bytes at a time
 
 
 def guarded(part: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Make what native code says of damaged files an `IndexDamaged` of this part, and what it says
-    of the disk an `OSError`."""
+    """Turn what native code says about damaged files into an `IndexDamaged` of this part, and what
+    it says about the disk into an `OSError`."""
 
     def guard(method: Callable[P, T]) -> Callable[P, T]:
         @wraps(method)
@@ -59,8 +59,8 @@ def guarded(part: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def _refusal(said: str) -> OSError | None:
-    """What the operating system refused, as far as a message tells. A full disk and a lack of
-    permission say nothing about the files."""
+    """What the operating system refused, if the message says so. A full disk or missing permission
+    says nothing about the files."""
     if "StorageFull" in said or "space left" in said:
         return OSError(errno.ENOSPC, said)
     found = _OS_ERROR.search(said)
@@ -74,19 +74,20 @@ def _first_line(error: BaseException) -> str:
 
 
 def check_sums(files: Iterable[Path]) -> None:
-    """Hold the contents of tantivy's files against the checksums that it wrote behind them. Python
-    checks 2 GB/s this way; tantivy itself never looks, and may abort on what it finds."""
+    """Compare tantivy's files with the checksums at their ends. Python checks 2 GB/s this way;
+    tantivy itself never checks, and may abort on a damaged file."""
     for path in files:
         try:
             sound = _is_sound(path)
-        except FileNotFoundError:  # merged away this instant; one that is missing fails to open
+        except FileNotFoundError:  # merged away just now; a lost file fails to open
             continue
         if not sound:
             raise IndexDamaged.of("words", f"{path.name} doesn't match its checksum")
 
 
 def _is_sound(path: Path) -> bool:
-    """tantivy writes the contents, `{"version": …, "crc": …}`, its length and a magic number."""
+    """tantivy writes the contents, then `{"version": …, "crc": …}`, its length and a magic
+    number."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
         if size < 8:

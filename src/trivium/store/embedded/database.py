@@ -1,4 +1,4 @@
-"""Opens a library's SQLite file and turns its complaints into Trivium's errors."""
+"""Opens a library's SQLite file and turns its errors into Trivium's."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from trivium.store.sql.feed import SEQUENCE
 
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",  # readers never wait for the writer
-    "PRAGMA synchronous = FULL",  # what was acknowledged survives a power cut too
+    "PRAGMA synchronous = FULL",  # acknowledged changes survive a power cut too
     "PRAGMA foreign_keys = ON",
     "PRAGMA busy_timeout = 30000",
     "PRAGMA secure_delete = ON",  # removed text is overwritten, not just unlinked
-    # No mmap_size: 256 MB changed no search at 100,000 chunks (11.3 / 19 ms both ways), and every
-    # connection's pages counted as memory of the process.
+    # No mmap_size: 256 MB changed no search at 100,000 chunks (11.3 / 19 ms either way), and the
+    # pages of every connection counted as the process's memory.
 )
 _WRONG_VALUE = (DataError, IntegrityError, InterfaceError, NotSupportedError, ProgrammingError)
 
 
 def check_not_lost(path: Path) -> None:
-    """SQLite would begin a new database where the file is gone or empty: beside indexes of the old
-    one that is no new library, but one that has lost its documents."""
+    """If the file is missing or empty, SQLite would start a new database. Beside the old one's
+    indexes that isn't a new library, but one that has lost its documents."""
     parts = (path, path.with_name(f"{path.name}-wal"))
     is_there = any(part.exists() and part.stat().st_size for part in parts)
     if not is_there and (path.parent / "words").exists():
@@ -51,13 +51,13 @@ def check_not_lost(path: Path) -> None:
 
 
 class _Snapshot(sqlite3.Connection):
-    """Reads a database that nobody can write, without the files that SQLite keeps beside it."""
+    """Reads a database that nobody can write, without the files that SQLite puts beside it."""
 
 
 def open_database(path: Path) -> Engine:
-    """Whatever SQLite complains of is raised as an error of Trivium. A database on a disk that is
-    full or read-only can be read."""
-    # What a statement was given is text of documents: it has no place in an error or a log.
+    """SQLite's errors are raised as Trivium's. A database on a full or read-only disk can still be
+    read."""
+    # The parameters of a statement are text of documents: keep them out of errors and logs.
     engine = create_engine(
         f"sqlite:///{path}",
         creator=lambda: _connect(path),
@@ -75,15 +75,15 @@ def open_database(path: Path) -> Engine:
 
     @event.listens_for(engine, "checkin")
     def drop(connection: Any, record: Any) -> None:
-        if isinstance(connection, _Snapshot):  # by the next time it may be writable
+        if isinstance(connection, _Snapshot):  # by the next time, the disk may be writable
             record.invalidate()
 
     return engine
 
 
 def read_rows(engine: Engine, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """What a statement gives that only reads, past SQLAlchemy, which takes .1 ms and more for each:
-    for what every search asks. Raises sqlite3.Error."""
+    """The rows of a statement that only reads, without SQLAlchemy, which takes .1 ms or more per
+    statement: for what every search asks. Raises sqlite3.Error."""
     with closing(engine.raw_connection()) as connection:
         cursor = connection.cursor()
         cursor.execute(text, values)
@@ -91,7 +91,7 @@ def read_rows(engine: Engine, text: str, values: Sequence[Any] = ()) -> list[tup
 
 
 def sequence_of(engine: Engine) -> int | None:
-    """The number of the last change, in .03 ms; None where that could not be read so."""
+    """The number of the last change, in .03 ms; None if it can't be read this way."""
     try:
         return int(read_rows(engine, SEQUENCE)[0][0])
     except (sqlite3.Error, LookupError):
@@ -105,8 +105,8 @@ def _connect(path: Path) -> sqlite3.Connection:
             connection.execute(pragma)
     except sqlite3.OperationalError:
         connection.close()
-        # SQLite makes a file of shared memory before it reads, which needs a disk with room.
-        # Without a log of recent changes, what is there is all there is.
+        # Before it reads, SQLite makes a file of shared memory, which needs room on the disk.
+        # Without a log of recent changes, the database file has everything.
         if disk_refusal(path.parent) is None or _size(path.with_name(f"{path.name}-wal")):
             raise
         place = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
@@ -131,8 +131,8 @@ def _size(path: Path) -> int:
 
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
-    """Errors of SQLite and of the file system as errors of Trivium. Those that say that a value or
-    a statement is wrong stay what they are: the library is not damaged."""
+    """Errors of SQLite and the file system as Trivium's. If only a value or a statement is wrong,
+    the error stays as it is: the library isn't damaged."""
     try:
         with translated_disk(folder):
             yield

@@ -1,8 +1,8 @@
-"""Documents of a library in a folder, with passages fetched past SQLAlchemy.
+"""Documents of a library in a folder; fetches passages without SQLAlchemy.
 
-Every search fetches its results. Ten passages take SQLite .3 ms and SQLAlchemy 1 ms more: it looks
-at the statement, makes a description of 45 columns and reads each of them through a mapping. Here
-the statement is made once for a filter, its text handed to the driver, and rows are read by place.
+Every search fetches its results. Ten passages take SQLite .3 ms and SQLAlchemy 1 ms more: it
+processes the statement, describes 45 columns and reads each through a mapping. Here each filter's
+statement is built once, the driver gets its text, and rows are read by position.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from trivium.types import OWNER, ChunkId, Document, Label, StoredChunk, Where
 
 Row: TypeAlias = tuple[Any, ...]
 
-_MOST = 200  # ids a statement: what a search fetches; many passages have time for SQLAlchemy
-_STEP = 10  # ids are filled up to a multiple, so that few statements serve all
-_STATEMENTS = 256  # filters and numbers of passages
+_MOST = 200  # ids per statement, enough for any search; for more, SQLAlchemy is fast enough
+_STEP = 10  # the number of ids is rounded up, so that few statements serve all
+_STATEMENTS = 256  # cached, by filter and number of ids
 _DOCUMENTS = 4096  # some 2 kB each
-_VALUES = 4096  # headings, places and metadata as JSON, mostly the same short ones
+_VALUES = 4096  # headings, places and metadata as JSON; most are the same short ones
 
 
 class FolderDocuments(SqlDocuments):
@@ -34,12 +34,12 @@ class FolderDocuments(SqlDocuments):
         super().__init__(engine)
         self._reading = _Reading(engine.dialect)
         self._statement = lru_cache(maxsize=_STATEMENTS)(self._made)
-        # With the sequence number that they are of; for each label and filter.
+        # With the sequence number they belong to; for each label and filter.
         self._counted: dict[tuple[Label, Where], tuple[int, dict[str, int]]] = {}
 
     def counts(self, label: Label, where: Where) -> dict[str, int]:
-        """Counted once until something changes: a search with a word that no document holds asks
-        for languages, and to look at 100,000 documents takes as long as the search."""
+        """Counted once until something changes: a search for a word that no document has asks for
+        languages, and counting 100,000 documents takes as long as the search."""
         sequence = sequence_of(self._engine)
         of, known = self._counted.get((label, where), (None, {}))
         if of is None or of != sequence:
@@ -58,7 +58,7 @@ class FolderDocuments(SqlDocuments):
         try:
             rows = statement.run(self._engine, [*ids, *[ids[-1]] * (number - len(ids))])
         except sqlite3.Error:
-            return super().chunks(ids, where)  # says what is wrong in our words, if it still is
+            return super().chunks(ids, where)  # raises one of our errors, if it fails again
         found = {chunk.id: chunk for chunk in map(self._reading.chunk, rows)}
         return [found[i] for i in ids if i in found]
 
@@ -83,7 +83,7 @@ class _Statement:
 
 
 class _Reading:
-    """Makes passages of rows. Threads may share it."""
+    """Turns rows into passages. Threads may share it."""
 
     def __init__(self, dialect: Dialect) -> None:
         columns = list(chunks_by_id(OWNER).selected_columns)
@@ -93,7 +93,7 @@ class _Reading:
         self._split = next(at for at, name in enumerate(names) if name.startswith("document_"))
         self._of_chunk = _Columns(names[: self._split], readers[: self._split])
         self._of_document = _Columns(names[self._split :], readers[self._split :])
-        # By the whole row: another one is another document, or the same after a change.
+        # By the whole row: a different row is another document, or the same one after a change.
         self._document = lru_cache(maxsize=_DOCUMENTS)(self._made)
 
     def chunk(self, row: Row) -> StoredChunk:
@@ -105,8 +105,8 @@ class _Reading:
 
 
 class _Columns:
-    """Neighbouring columns of a row, by name. What is read of a value is used and never changed, so
-    equal values are read once."""
+    """Neighbouring columns of a row, by name. Parsed values are never changed, so equal values are
+    parsed once."""
 
     def __init__(
         self, names: Sequence[str], readers: Sequence[Callable[[Any], Any] | None]

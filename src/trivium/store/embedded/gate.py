@@ -1,4 +1,4 @@
-"""A lock for things that many may read at once and one may change."""
+"""A lock for things that many threads may read at once and one may change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 
 class Gate:
-    """Lets any number through together, or one alone: faiss must not grow while it is read."""
+    """Lets any number of readers in together, or one writer alone: faiss must not grow while it is
+    read."""
 
     def __init__(self) -> None:
         self._turn, self._inside, self._closed = threading.Condition(), 0, False
@@ -28,7 +29,7 @@ class Gate:
     @contextmanager
     def alone(self) -> Iterator[None]:
         with self._turn:
-            self._closed = True  # or a stream of searches would keep the change out for ever
+            self._closed = True  # otherwise a stream of searches would block the change for ever
             self._turn.wait_for(lambda: self._inside == 0)
             try:
                 yield

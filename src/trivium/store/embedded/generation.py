@@ -6,15 +6,18 @@ See `vectors` for the files and the figures. Knows nothing of which generation i
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trivium.errors import IndexDamaged
-from trivium.store.embedded.codes import BLOCK, Codes, fit_levels
+from trivium.store.embedded.codes import BLOCK, Codes, fit_levels, load_faiss
 from trivium.store.embedded.damage import guarded
 from trivium.store.embedded.gate import Gate
+from trivium.store.embedded.lists import Filter, Lists, write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,9 +25,16 @@ if TYPE_CHECKING:
     from trivium.types import Vector, Vectors
 
 EXACT_ROWS = 4_096  # .7 µs a row, so 3 ms: what codes and candidates together cost at 100k rows
+# If rows are in lists: 9,100 of four million. A row that is not mapped takes 2.6 µs, so 40,000 of
+# them took 105 ms and lists 17.
+EXACT_POWER = 0.6
 CANDIDATES = 500  # recall@10 1.000 at 1M; each costs 1.2 µs to widen and compare
 PER_RESULT = 10  # candidates for each result beyond the hundredth: recall@100 .998 at 1M
 ENCODE_ROWS = 4_096  # encoded at a time (14 µs a row), and the least worth saving
+LISTED_ROWS = 1_000_000  # from here on rows are put into lists: a scan of all takes 16 ns a row
+UNLISTED = 32  # one row in so many may be in no list yet: all of those are scanned
+TAKEN_ROWS = 20_000  # after so many, memory that rows were read through is given back: 1.3 GB
+FILTERS = 4  # remembered with what follows from them: 25 ms at ten million rows, a byte a row
 
 
 class Generation:
@@ -37,7 +47,11 @@ class Generation:
         self._gate = Gate()  # searches pass together, changes pass alone
         self.ids = np.empty(0, np.int64)  # at every position, increasing
         self._rows = np.empty((0, dimensions), np.float16)
-        self._codes: Codes | None = None
+        self._mapped: mmap | None = None  # what they lie in
+        self._taken = 0  # rows read since their memory was given back
+        self._lists: Lists | None = None  # of the first rows, if there are many
+        self._codes: Codes | None = None  # of the rows behind those
+        self._filters: tuple[Filter, ...] = ()  # the last few
 
     @classmethod
     def create(cls, folder: Path, dimensions: int) -> Generation:
@@ -57,25 +71,62 @@ class Generation:
         """Ids and cosines of the k nearest rows, best first, then by id.
 
         `allowed` says for each position whether it may be found; positions past its end may not.
+        It must never be written again: what follows from it is remembered.
         """
         with self._gate.shared():
-            ids, rows, codes = self.ids, self._rows, self._codes
-            if allowed is not None:
-                allowed = allowed[: len(ids)]
-            passing = len(ids) if allowed is None else int(np.count_nonzero(allowed))
-            if passing > EXACT_ROWS and codes is not None:
-                mask = None if passing == len(ids) else allowed
-                positions = codes.scan(vector, max(CANDIDATES, PER_RESULT * k), mask)
-            elif allowed is None:
+            ids, rows = self.ids, self._rows
+            passing = None if allowed is None else self._filter(allowed)
+            number = len(ids) if passing is None else passing.passing
+            exact = EXACT_ROWS if self._lists is None else max(EXACT_ROWS, len(ids) ** EXACT_POWER)
+            if number > exact and self._codes is not None:
+                narrowed = passing if number < len(ids) else None
+                positions = self._candidates(vector, max(CANDIDATES, PER_RESULT * k), narrowed)
+            elif passing is None:
                 positions = np.arange(len(ids))
             else:
-                positions = np.flatnonzero(allowed)
+                positions = passing.positions
             # One dot product a row: unlike a matrix product it gives equal rows equal scores
             # wherever they stand, and starts no threads.
             near = rows.take(positions, axis=0).astype(np.float32)
+            self._give_back(len(positions))
             scores = np.vecdot(near, vector.astype(np.float32, copy=False))
             best = np.argsort(-scores, kind="stable")[: max(k, 0)]  # positions rise, so ids do
             return ids[positions[best]], scores[best]
+
+    def _give_back(self, read: int) -> None:
+        """Every row that is read maps 64 kB around it. Without this, searches would in time hold
+        all of a file that may be larger than the memory; it stays in the system's cache."""
+        self._taken += read
+        if self._taken > TAKEN_ROWS and len(self.ids) >= LISTED_ROWS:
+            self._taken = 0
+            if self._mapped is not None and hasattr(mmap, "madvise"):
+                self._mapped.madvise(MADV_DONTNEED)
+
+    def _filter(self, allowed: NDArray[np.bool_]) -> Filter:
+        for known in self._filters:
+            if known.given is allowed and known.rows == len(self.ids):
+                return known
+        made = Filter(allowed, len(self.ids))
+        self._filters = (made, *self._filters[: FILTERS - 1])
+        return made
+
+    def _candidates(self, vector: Vector, number: int, passing: Filter | None) -> NDArray[np.int64]:
+        """The positions, rising, of the rows that seem nearest."""
+        codes, start = self._codes, self._start
+        assert codes is not None
+        bits = None if passing is None else passing.bits_from(start)
+        found, scores = codes.scan(vector, number, bits)
+        if self._lists is not None:
+            listed, theirs = self._lists.scan(vector, number, passing)
+            found, scores = np.append(listed, found + start), np.append(theirs, scores)
+            if len(found) > number:
+                found = found[np.argpartition(-scores, number)[:number]]
+        return np.sort(found)
+
+    @property
+    def _start(self) -> int:
+        """The first row that is in no list."""
+        return self._lists.count if self._lists is not None else 0
 
     def append(self, ids: NDArray[np.int64], vectors: Vectors) -> None:
         """Add rows, durably. Their ids must increase and be greater than any here."""
@@ -101,14 +152,16 @@ class Generation:
         """Compute all codes once more (14 µs a row) and compare the saved ones. Raises
         IndexDamaged."""
         with self._gate.shared():
-            rows, used = self._rows, self._codes
+            rows, used = self._rows[self._start :], self._codes
             if used is None:
                 return
+            if self._lists is not None:
+                self._lists.check(self._rows)
             codes = Codes(used.levels)
             for start in range(0, len(rows), ENCODE_ROWS):
                 codes.add(rows[start : start + ENCODE_ROWS])
             whole = min(codes.count, used.count) // BLOCK
-            if not np.array_equal(codes.blocks(0, whole), used.blocks(0, whole)):
+            if whole and not np.array_equal(codes.blocks(0, whole), used.blocks(0, whole)):
                 raise IndexDamaged.of("vectors", "its codes do not fit its rows")
 
     # --- files ----------------------------------------------------------------------------------
@@ -123,16 +176,35 @@ class Generation:
         return min(rows, (self.folder / "ids.i64").stat().st_size // 8)
 
     def cut(self) -> None:
-        """Take off what a killed writer left behind the last whole row."""
-        file = self.folder / "ids.i64"
-        ids = np.fromfile(file, np.int64, self.stored())
+        """Take off what a killed writer left behind the last whole row, and what is out of date."""
+        file, stored = self.folder / "ids.i64", self.stored()
+        known = max(0, min(self.count, stored) - 1)  # `grow` has looked at those before
+        ids = np.fromfile(file, np.int64, stored - known, offset=8 * known)
         falls = np.flatnonzero(np.diff(ids) <= 0)  # a power cut can leave zeros
-        count = int(falls[0]) + 1 if len(falls) else len(ids)
+        count = known + int(falls[0]) + 1 if len(falls) else stored
         if count < file.stat().st_size // 8:  # rows are lost, so codes are wrong
-            for path in self.folder.glob("codes-*"):
+            for path in (*self.folder.glob("codes-*"), *self.folder.glob("lists-*")):
                 path.unlink()
+        self._tidy()
         os.truncate(self.folder / "rows.f16", count * 2 * self._dimensions)
         os.truncate(file, count * 8)
+
+    def _tidy(self) -> None:
+        """Remove lists that have fewer rows than the last, and codes of rows that are in a list."""
+        (self.folder / "lists.new").unlink(missing_ok=True)
+        counts = [*self._listed()]
+        for count in counts[1:]:
+            (self.folder / Lists.name(count)).unlink(missing_ok=True)
+        for count in (0, *counts[1:]) if counts else ():
+            (self.folder / _codes_file(count)).unlink(missing_ok=True)
+
+    def _listed(self) -> list[int]:
+        """How many rows each file of lists has, most first."""
+        if self.folder.joinpath("ids.i64").stat().st_size // 8 < LISTED_ROWS:
+            return []  # without faiss
+        prefix = Lists.name(0)[:-1]
+        counts = (path.name.removeprefix(prefix) for path in self.folder.glob(f"{prefix}*"))
+        return sorted((int(count) for count in counts if count.isdecimal()), reverse=True)
 
     # --- rows and codes in memory ---------------------------------------------------------------
 
@@ -143,7 +215,9 @@ class Generation:
         if count <= self.count:
             return
         shape = (count, self._dimensions)
-        rows = np.asarray(np.memmap(self.folder / "rows.f16", np.float16, "r", shape=shape))
+        with (self.folder / "rows.f16").open("rb") as file:
+            mapped = mmap(file.fileno(), 2 * count * self._dimensions, access=ACCESS_READ)
+        rows = np.frombuffer(mapped, np.float16).reshape(shape)
         ids = np.asarray(np.memmap(self.folder / "ids.i64", np.int64, "r", shape=(count,)))
         fresh = np.concatenate([self.ids[-1:], ids[self.count :]])
         falls = np.flatnonzero(np.diff(fresh) <= 0) + 1 + self.count - len(self.ids[-1:])
@@ -152,32 +226,66 @@ class Generation:
             ids, rows = ids[:count], rows[:count]
         elif len(falls) or ids[0] < 0:
             raise IndexDamaged.of("vectors", "the ids of its rows do not increase")
-        codes = self._codes
+        lists = self._newest(count)
+        codes = self._codes if lists is self._lists else None
+        start = lists.count if lists is not None else 0
         if codes is None and count > EXACT_ROWS:
-            codes = self._encode(rows)
+            codes = self._encode(rows[start:], start, lists)
         end = self.count
         while end < count:  # in steps, so that no search waits long
             with self._gate.alone():
-                end = count if codes is None else max(codes.count, min(count, end + ENCODE_ROWS))
+                end = count if codes is None else min(count, end + ENCODE_ROWS)
                 if codes is not None:
-                    codes.add(rows[codes.count : end])
-                self.ids, self._rows, self._codes = ids[:end], rows[:end], codes
+                    end = max(start + codes.count, end)
+                    codes.add(rows[start + codes.count : end])
+                self.ids, self._rows, self._codes, self._lists = ids[:end], rows[:end], codes, lists
+                self._mapped = mapped
 
-    def _encode(self, rows: NDArray[np.float16]) -> Codes:
-        """Codes for all rows: the saved ones read back (2 ms for 100k), the others computed."""
-        levels = self._levels()
+    def _newest(self, count: int) -> Lists | None:
+        """The lists with most rows, if no more than are there."""
+        while True:
+            found = [rows for rows in self._listed() if rows <= count]
+            if not found or found[0] == self._start:
+                return self._lists if found else None
+            with suppress(FileNotFoundError):  # replaced this instant
+                return Lists(self.folder / Lists.name(found[0]))
+
+    def is_unsorted(self) -> bool:
+        """Whether so many rows are in no list that searches take longer for it."""
+        behind = self.count - self._start
+        return self.count >= LISTED_ROWS and behind > self.count // UNLISTED
+
+    def sort(self) -> Lists:
+        """Put all rows but the last few into lists, for `adopt`. Takes minutes for millions;
+        searches go on. Only for the one that appends."""
+        codes = self._codes
+        assert codes is not None
+        whole = self.count // BLOCK * BLOCK
+        return Lists(write(self.folder, self._rows[:whole], codes.levels, self._lists))
+
+    def adopt(self, lists: Lists) -> None:
+        """Search these from now on. Only for the one that appends."""
+        codes = self._encode(self._rows[lists.count :], lists.count, lists)
+        with self._gate.alone():
+            self._lists, self._codes = lists, codes
+        self._tidy()
+
+    def _encode(self, rows: NDArray[np.float16], start: int, lists: Lists | None) -> Codes:
+        """Codes for these rows, the ones from `start` on: the saved ones read back (2 ms for 100k),
+        the others computed."""
+        levels = self._levels() if lists is None else lists.levels
         if levels is None:
             # From the first rows alone. Codes fitted to one narrow cluster of 2,000 still found
             # .998 of 100k, but levels blind to the mean only .86 if the model's cosines are high.
             levels = fit_levels(rows[:: max(1, len(rows) // ENCODE_ROWS)])
         codes = Codes(levels)
-        saved = self.folder / codes.file
+        saved = self.folder / _codes_file(start)
         if saved.exists() and saved.stat().st_size >= codes.block_bytes:
             blocks = np.memmap(saved, np.uint8, "r")
             number = min(len(blocks) // codes.block_bytes, len(rows) // BLOCK)
             codes.load(np.asarray(blocks), number)
-        for start in range(codes.count, len(rows), ENCODE_ROWS):
-            codes.add(rows[start : start + ENCODE_ROWS])
+        for first in range(codes.count, len(rows), ENCODE_ROWS):
+            codes.add(rows[first : first + ENCODE_ROWS])
         return codes
 
     def _levels(self) -> NDArray[np.float32] | None:
@@ -204,12 +312,17 @@ class Generation:
             levels.with_suffix(".new.npy").replace(levels)
         elif not np.array_equal(np.asarray(self._levels()), self._codes.levels):
             return  # made as a reader, before the writer of that time saved its own
-        with (self.folder / self._codes.file).open("ab") as file:
+        with (self.folder / _codes_file(self._start)).open("ab") as file:
             saved = file.tell() // self._codes.block_bytes
             whole = self._codes.count // BLOCK
             if (whole - saved) * BLOCK >= least:
                 file.truncate(saved * self._codes.block_bytes)
                 file.write(self._codes.blocks(saved, whole).data)
+
+
+def _codes_file(start: int) -> str:
+    """Of the rows from there on, in faiss's own layout (hence its version)."""
+    return f"codes-{load_faiss().__version__}" + (f"-{start}" if start else "")
 
 
 def _write(path: Path, place: int, rows: NDArray[Any]) -> None:

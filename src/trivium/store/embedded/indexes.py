@@ -1,6 +1,6 @@
 """The derived indexes of a library, as one thing: words, vocabulary and vectors.
 
-All can be made anew from the registry at any time. An index knows by its highest chunk id what it
+All can be rebuilt from the registry at any time. An index knows from its highest chunk id what it
 lacks, since ids rise and are never used again. Knows nothing of who may see what.
 """
 
@@ -40,26 +40,26 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 WORDS, VECTORS = "words", "vectors"
 _BATCH = 2000  # chunks read from the registry at a time
-_ROWS = 500  # vectors that are compared with the database when opened: 10 ms of 4,000
-_SAMPLE = 16 << 20  # bytes of words that are checked when opened: 8 ms
+_ROWS = 500  # vectors compared with the database on opening: 10 ms for 4,000
+_SAMPLE = 16 << 20  # bytes of words checked on opening: 8 ms
 log = logging.getLogger("trivium.store")
 
 
 @dataclass(frozen=True, slots=True)
 class IndexView:
-    """What a search looks at. It stays whole whatever a writer does meanwhile."""
+    """What a search reads. It doesn't change, whatever a writer does meanwhile."""
 
     words: WordView
-    model: str  # of the vectors
+    model: str  # whose vectors these are
     vectors: Generation | None
 
 
 class Indexes:
-    """What is written here can be found after the next `view`."""
+    """Whatever is written here is found after the next `view`."""
 
     def __init__(self, folder: Path, feed: Feed) -> None:
-        """Damage keeps nothing closed: a damaged part is empty, and named in `damaged`, until a
-        writer has rebuilt it."""
+        """Damage doesn't keep a library from opening: a damaged part is empty, and listed in
+        `damaged`, until a writer has rebuilt it."""
         self._folder = folder
         self._feed = feed
         self._vocabulary = VocabularyFile(folder / "vocabulary.txt")
@@ -70,7 +70,7 @@ class Indexes:
         self.vectors: VectorIndex | None = None  # until there is a first vector
         self._words = WordIndex(None)
         try:
-            check(folder / WORDS, _SAMPLE)  # first: tantivy may abort on what it finds
+            check(folder / WORDS, _SAMPLE)  # first: tantivy may abort on a damaged file
             self._words = WordIndex(folder / WORDS)
             self._check_mark(WORDS)
         except IndexDamaged as damage:
@@ -85,8 +85,8 @@ class Indexes:
     # --- damage
 
     def check(self) -> None:
-        """Hold every byte of every index against its checksum, or against the database. Raises
-        IndexDamaged; a vocabulary is damaged where `lack` says so."""
+        """Compare every byte of every index with its checksum or with the database. Raises
+        IndexDamaged; a vocabulary counts as damaged if `lack` says so."""
         check(self._folder / WORDS)
         for part in (WORDS, VECTORS):
             self._check_mark(part)
@@ -95,8 +95,8 @@ class Indexes:
             self.vectors.generation.check_codes()
 
     def _check_rows(self, most: int | None) -> None:
-        """Hold vectors against the database: all of them, or so many chosen at random. The database
-        has the same bytes, so that there is no need for checksums."""
+        """Compare vectors with the database: all of them, or this many chosen at random. The
+        database has the same bytes, so they need no checksums."""
         if self.vectors is None:
             return
         generation = self.vectors.generation
@@ -109,12 +109,12 @@ class Indexes:
             ids, rows = generation.rows_at(np.array(some, dtype=np.int64))
             true = self._feed.vectors_of(self._model, [int(i) for i in ids])
             for id_, row in zip(ids, rows, strict=True):
-                vector = true.get(int(id_))  # none: of a chunk that is gone
+                vector = true.get(int(id_))  # None: the chunk was removed
                 if vector is not None and vector != row.tobytes():
                     raise IndexDamaged.of(VECTORS, f"the vector of passage {id_} has changed")
 
     def stored_vectors(self, hashes: Sequence[str]) -> dict[str, bytes]:
-        """The rows of active passages with these hashes, as they lie in the index."""
+        """The rows of active passages with these hashes, as the index stores them."""
         found: dict[str, bytes] = {}
         if self.vectors is None or not hashes:
             return found
@@ -126,9 +126,10 @@ class Indexes:
         return found
 
     def distrust(self, damage: IndexDamaged) -> None:
-        """Use this part no more, and leave a mark for the next writer, of whatever process."""
+        """Stop using this part, and leave a mark for the next writer, in this process or
+        another."""
         self.damaged[damage.part] = damage
-        with suppress(OSError):  # a disk that cannot be written
+        with suppress(OSError):  # the disk may be read-only
             self._mark(damage.part).touch()
         if damage.part == WORDS:
             self._words.close()
@@ -144,7 +145,7 @@ class Indexes:
             raise IndexDamaged.of(part, "a search found damaged files")
 
     def _renew(self) -> None:
-        """Rebuild whatever is damaged, aside, and put it in place of the old."""
+        """Rebuild every damaged index beside the old one, then put it in its place."""
         for part in (WORDS, VECTORS):
             if part in self.damaged or self._mark(part).exists():
                 log.warning("%s Rebuilding it from the database.", self._told(part))
@@ -161,7 +162,7 @@ class Indexes:
         return damage.message if damage else f"The index of {part} is damaged."
 
     def _renew_words(self) -> None:
-        """A reader that looks in between two renames finds no index, and looks again."""
+        """A reader that looks between the two renames finds no index, and looks again."""
         place, fresh, old = (self._folder / name for name in (WORDS, "words.new", "words.old"))
         for path in (fresh, old):
             shutil.rmtree(path, ignore_errors=True)
@@ -186,7 +187,7 @@ class Indexes:
             self._model, self.vectors = serving.model, vectors
 
     def _surely(self, act: Callable[[], T]) -> T:
-        """Do this, on rebuilt indexes if those that are there turn out to be damaged."""
+        """Do this; if the indexes turn out to be damaged, rebuild them and do it again."""
         try:
             return act()
         except IndexDamaged as damage:
@@ -199,7 +200,7 @@ class Indexes:
         return self._vocabulary.words
 
     def view(self) -> IndexView:
-        """Refresh everything; what there is as of now."""
+        """Refresh everything, and return the current state."""
         try:
             words = self._words.view()
         except IndexDamaged as damage:
@@ -216,7 +217,7 @@ class Indexes:
         return IndexView(words, self._model, vectors)
 
     def lack(self, words: WordView, last_active: ChunkId) -> bool:
-        """Whether the registry calls chunks active that an index does not hold."""
+        """Whether an index lacks chunks that are active in the registry."""
         is_behind = words.last_chunk() < last_active and WORDS not in self.damaged
         return is_behind or self._vocabulary.is_lost or self._lack_vectors()
 
@@ -246,13 +247,13 @@ class Indexes:
             self.vectors.stop_writing()
 
     def abandon(self) -> None:
-        """After a failure: nothing more is written, what is not committed is dropped."""
+        """After a failure: write nothing more, and drop what isn't committed."""
         self._writing = False
         self._words.abandon()
         self._vocabulary.abandon()
 
     def add(self, chunks: Sequence[IndexedChunk]) -> None:
-        """Durably, before it returns."""
+        """On disk before it returns."""
         self._surely(lambda: self._write_words(chunks))
         self._surely(lambda: self._add_vectors(chunks))
 
@@ -285,7 +286,7 @@ class Indexes:
             self.rebuild_vectors()
 
     def rebuild(self) -> None:
-        """Everything anew. Readers see the old words until the end."""
+        """Rebuild everything. Readers see the old words until the end."""
         self._surely(self._rebuild_words)
         self.rebuild_vectors()
 
@@ -298,19 +299,19 @@ class Indexes:
         self._vocabulary.finish_anew()
 
     def tidy(self) -> None:
-        """Delete files that only views of before still looked at."""
+        """Delete files that only earlier views needed."""
         self._words.view()
         self._words.collect_garbage()
 
     def rebuild_vectors(self) -> None:
-        """Readers have the old ones until the end."""
+        """Readers use the old vectors until the end."""
         self._open_vectors()
         if self.vectors is not None:  # the old rows are not read
             self.vectors.rebuild(self._feed.vector_rows(self._model, 0))
 
     def build_beside(self, model: str, dimensions: int, *, anew: bool = False) -> NDArray[np.int64]:
-        """Bring the vectors of a model that does not serve yet up to what is embedded by now: the
-        ids of all of them. Needs no writer's lock, but no other process may do the same."""
+        """Bring the vectors of a model that isn't in use yet up to date; returns the ids of all of
+        them. Needs no writer's lock, but no other process may do the same."""
         index = VectorIndex.open(self._vectors_of(model), dimensions, writable=True)
         if anew:
             index.rebuild(self._feed.vector_rows(model, 0))
@@ -327,7 +328,7 @@ class Indexes:
             self.vectors.close()
 
     def _open_vectors(self) -> None:
-        """Those of the model that serves; another than before, where that changed."""
+        """The vectors of the model in use; a different one if that changed."""
         with self._opening:
             serving = self._feed.serving()
             known = self.vectors is not None and self._model == serving.model
@@ -344,7 +345,7 @@ class Indexes:
         return self._folder / VECTORS / _digest(model)
 
     def _tidy(self) -> None:
-        """Remove the vectors of models that neither serve nor are to."""
+        """Remove the vectors of models that are neither in use nor being prepared."""
         serving = self._feed.serving()
         kept = {_digest(serving.model), _digest(serving.next_model)}
         places = self._folder / VECTORS
@@ -369,10 +370,10 @@ class Indexes:
     @staticmethod
     @guarded(VECTORS)
     def _append(index: VectorIndex, ids: NDArray[np.int64], vectors: Vectors) -> None:
-        """Ids that do not fit behind those that are there mean that these are wrong."""
+        """Ids that don't follow the existing ones mean that the existing ones are wrong."""
         index.append(ids, vectors)
 
 
 def _digest(model: str) -> str:
-    """A name for a folder. A model's own name may hold anything."""
+    """A name for a folder. A model's own name may contain anything."""
     return hashlib.blake2b(model.encode(), digest_size=6).hexdigest()

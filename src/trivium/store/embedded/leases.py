@@ -24,7 +24,7 @@ _WORKER = worker_lease("")
 
 class FileLeases:
     def __init__(self, folder: Path, wait: float) -> None:
-        """`wait`: seconds of patience, where nobody says."""
+        """`wait`: how many seconds to wait by default."""
         self._folder = folder
         self._wait = wait
 
@@ -37,7 +37,7 @@ class FileLeases:
         waiting: Waiting | None = None,
         patience: float | None = None,
     ) -> Iterator[None]:
-        check_there(self._folder)  # locking a file would make the folder again
+        check_there(self._folder)  # locking a file would create the folder again
         seconds = self._wait if patience is None else patience
         lock = self._lock(name)
         with translated(self._folder):
@@ -64,24 +64,24 @@ class FileLeases:
             lock.acquire(timeout=0)
         except Timeout:
             return True
-        except OSError:  # a disk that nobody can write to
+        except OSError:  # the disk may be read-only
             return False
         self._release(name, lock)
         return False
 
     @staticmethod
     def _release(name: str, lock: FileLock) -> None:
-        if name.startswith(_WORKER):  # nobody takes this name again
+        if name.startswith(_WORKER):  # nobody uses this name again
             Path(lock.lock_file).unlink(missing_ok=True)
         lock.release()
 
     def _lock(self, name: str) -> FileLock:
-        """A new one each time: the same could be taken twice by this process."""
+        """A new lock each time: this process could take the same one twice."""
         return FileLock(self._folder / f"{name}.lock", thread_local=False)
 
 
 def check_there(folder: Path) -> None:
-    """Raises LibraryNotFound where the folder of an open library was moved or deleted."""
+    """Raises LibraryNotFound if the folder of an open library was moved or deleted."""
     if not (folder / DATABASE).exists():
         raise LibraryNotFound(
             f"The library's folder {folder} no longer exists.",

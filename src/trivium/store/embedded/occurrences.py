@@ -1,4 +1,4 @@
-"""Which chunks of a folder's word index hold a word, remembered from search to search."""
+"""Which chunks of a folder's word index contain a word, cached between searches."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from trivium.store.sql.census import Allowed
 from trivium.text.keywords import Run
 from trivium.types import ChunkId
 
-_REMEMBERED = 8_000_000  # chunks of words that are kept in memory: 64 MB
+_REMEMBERED = 8_000_000  # chunks of words kept in memory: 64 MB
 _NOTHING: Ids = np.empty(0, dtype=np.int32)
 
 
 class Remembered:
-    """Which chunks hold a word and how often, remembered from search to search. Chunks never change
-    and their ids rise, so a later view only adds those above the last. Threads may share it."""
+    """Which chunks contain a word and how often, cached between searches. Chunks never change and
+    their ids rise, so a later view only adds chunks above the last id. Threads may share it."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, Run], tuple[ChunkId, Ids, Counts]] = OrderedDict()
@@ -30,7 +30,7 @@ class Remembered:
         self._changing = threading.Lock()
 
     def of(self, view: WordView, field: str, run: Run, last: ChunkId) -> tuple[Ids, Counts]:
-        """Up to the chunk `last`, and perhaps beyond; all of those must be in the view."""
+        """Up to the chunk `last`, and perhaps more; all of them must be in the view."""
         key = (field, run)
         upto, ids, counts = self._known.get(key, (0, _NOTHING, _NOTHING))
         if upto < last:
@@ -42,7 +42,7 @@ class Remembered:
         return ids, counts
 
     def lengths(self, view: WordView, last: ChunkId) -> Counts:
-        """Words of every chunk, by its id."""
+        """The number of words of every chunk, by id."""
         upto, lengths = self._lengths
         if upto < last:
             newer, more = view.lengths(upto)
@@ -64,8 +64,8 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class WordOccurrences:
-    """What is remembered, as one view of the index has it: up to the chunk `last`, and perhaps
-    beyond. All of those must be in the view."""
+    """The cache as one view of the index sees it: up to the chunk `last`, and perhaps more. All of
+    them must be in the view."""
 
     remembered: Remembered
     view: WordView

@@ -1,4 +1,5 @@
-"""A library made from a backup: beside its place, checked, and only then put there."""
+"""Makes a library from a backup: builds it beside its place, checks it, and only then moves it
+there."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ def recover(
     force: bool = False,
     on_progress: Progress = lambda *_: None,
 ) -> Backup:
-    """Make a library from a backup. A folder that holds something is replaced only by force, and
-    only once the new library is whole. `blobs`: for the originals, if not in the folder."""
+    """Make a library from a backup. Replaces a folder that isn't empty only with `force`, and only
+    once the new library is complete. `blobs`: for the originals, if they aren't in the folder."""
     if not file.is_file():
         raise PathNotFound(f"There is no file {file}.", fix="Check the spelling.")
     if folder.exists() and not force and (folder.is_file() or any(folder.iterdir())):
@@ -40,7 +41,7 @@ def recover(
         with translated(folder):
             about = read_backup(file, made, kept, on_progress)
         on_progress("indexes", 0, 1)
-        open_embedded(made, create=False, blobs=kept).close()  # opening makes the indexes
+        open_embedded(made, create=False, blobs=kept).close()  # opening builds the indexes
         on_progress("indexes", 1, 1)
         with translated(folder):
             _swap(made, folder)
@@ -61,8 +62,8 @@ def _swap(made: Path, folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Delete what earlier calls for this folder left that were killed. Only once a whole library is
-    in its place: until then one of these may be the only copy of the old one."""
+    """Delete what killed calls for this folder left behind. Only once a complete library is in its
+    place: until then one of these may be the only copy of the old one."""
     for ending in (_MADE, _REPLACED):
         for path in folder.parent.glob(f"{glob.escape(folder.name)}{ending}*"):
             shutil.rmtree(path, ignore_errors=True)

@@ -29,10 +29,10 @@ from trivium.store.sql.rows import field_values, metadata_of
 from trivium.store.sql.schema import migrate
 from trivium.upkeep import LostDocument, Salvaged
 
-DAMAGED = f"{DATABASE}.damaged-"  # and the day
+DAMAGED = f"{DATABASE}.damaged-"  # followed by the date
 DERIVED = ("words", "vectors", "vocabulary.txt", AS_OF)
 _TOGETHER = 1000  # rows read at a time
-_BOUND = 100_000  # rowids looked at where nothing readable says how high they go
+_BOUND = 100_000  # rowids tried if nothing readable says how high they go
 _COUNTED = {"documents": "document", "interpretations": "interpretation", "chunks": "chunk"}
 # An active interpretation with all of its chunks.
 _WHOLE = (
@@ -67,20 +67,20 @@ def survey(folder: Path) -> Salvaged:
 
 
 def salvage(folder: Path) -> Salvaged:
-    """Replace the database by a new one with all that can be read, and keep the damaged one. The
-    caller holds the writer's lock."""
+    """Replace the database with a new one that has everything readable, and keep the damaged one.
+    The caller holds the writer's lock."""
     path, new = folder / DATABASE, folder / f"{DATABASE}.new"
     with translated(folder):
-        new.unlink(missing_ok=True)  # by one that was killed
+        new.unlink(missing_ok=True)  # left by a process that was killed
         with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as old:
-            old.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # one file, as far as that goes
+            old.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # into one file, as far as possible
         saved = _copy(path, new)
         with new.open("rb") as file:
             os.fsync(file.fileno())
         kept = _unused(folder)
         os.link(path, kept)
         log = path.with_name(f"{path.name}-wal")
-        if log.exists() and log.stat().st_size:  # it would be read as the new file's
+        if log.exists() and log.stat().st_size:  # SQLite would read it as part of the new file
             log.rename(kept.with_name(f"{kept.name}-wal"))
         log.unlink(missing_ok=True)
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
@@ -93,7 +93,7 @@ def salvage(folder: Path) -> Salvaged:
 
 @contextmanager
 def alone(folder: Path, waiting: Waiting | None, seconds: float = 3600) -> Iterator[None]:
-    """The lock of whoever writes to the library in this folder, without opening it."""
+    """The writer's lock of the library in this folder, without opening it."""
     leases = FileLeases(folder, seconds)
     with leases.hold("writer", "writing to this library", waiting=waiting):
         yield
@@ -110,7 +110,7 @@ def _copy(source: Path, target: Path) -> Salvaged:
         closing(sqlite3.connect(source)) as old,
         closing(sqlite3.connect(target, isolation_level=None)) as new,
     ):
-        # Text that is no longer UTF-8 gets marks; its checksum tells.
+        # Text that is no longer valid UTF-8 gets replacement characters; its checksum shows it.
         old.text_factory = lambda data: data.decode("utf-8", "replace")
         new.execute("PRAGMA synchronous = OFF")  # the whole file is synced at the end
         try:
@@ -127,7 +127,7 @@ def _copy(source: Path, target: Path) -> Salvaged:
                 new.execute(sql)
         new.execute("INSERT OR IGNORE INTO settings VALUES ('schema', ?)", (str(SCHEMA),))
         new.execute("COMMIT")
-        _migrate(target)  # below, tables are as they are today
+        _migrate(target)  # the code below needs today's tables
         new.execute("BEGIN")
         saved = _put_in_order(old, new)
         new.execute("COMMIT")
@@ -139,7 +139,7 @@ def _migrate(target: Path) -> None:
     try:
         migrate(engine)
         with engine.connect() as connection:
-            connection.exec_driver_sql("PRAGMA journal_mode = DELETE")  # one file
+            connection.exec_driver_sql("PRAGMA journal_mode = DELETE")  # so that it is one file
     finally:
         engine.dispose()
 
@@ -162,7 +162,7 @@ def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection, table: str) -> 
 
 
 def _highest(old: sqlite3.Connection, table: str) -> int:
-    """A rowid that no row of the table lies above."""
+    """A rowid above every row of the table."""
     kinds = old.execute(f"PRAGMA index_list({table})").fetchall()
     ways = [table, *(f'{table} INDEXED BY "{row[1]}"' for row in kinds)]
     for way in ways:
@@ -175,7 +175,7 @@ def _highest(old: sqlite3.Connection, table: str) -> int:
 
 
 def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Salvaged:
-    """Take out what is not whole, and write again what follows from the rest."""
+    """Remove incomplete documents, and compute again what follows from the rest."""
     connection.execute("DELETE FROM interpretations WHERE state = 'staged'")
     connection.execute("DELETE FROM documents WHERE interpretation = 0")
     past = connection.execute(f"DELETE FROM interpretations WHERE id IN ({_BROKEN_PAST})").rowcount
@@ -190,7 +190,7 @@ def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Sa
     )
     connection.execute("DELETE FROM fields")
     for id_, packed in connection.execute("SELECT id, metadata FROM documents").fetchall():
-        with suppress(ValueError):  # `doctor --deep` says so
+        with suppress(ValueError):  # `doctor --deep` reports it
             connection.executemany(
                 "INSERT INTO fields VALUES (:document, :name, :text, :number)",
                 field_values(id_, metadata_of(json.loads(packed))),
@@ -210,7 +210,7 @@ def _put_in_order(old: sqlite3.Connection, connection: sqlite3.Connection) -> Sa
 
 
 def _known(old: sqlite3.Connection, connection: sqlite3.Connection) -> Iterator[LostDocument]:
-    """Every document that something readable speaks of."""
+    """Every document that something readable mentions."""
     found: dict[int, dict[str, Any]] = {}
     with _named_rows(connection), _named_rows(old):
         for table in ("chunks", "interpretations"):
@@ -219,7 +219,7 @@ def _known(old: sqlite3.Connection, connection: sqlite3.Connection) -> Iterator[
         for row in connection.execute("SELECT * FROM interpretations WHERE state = 'active'"):
             asked = ("original", "audience", "metadata")
             found[row["document"]] = {name: row[name] for name in asked}
-        # An index holds what its table may have lost.
+        # An index may have rows that its table has lost.
         index = "SELECT rowid AS id, collection, uri FROM documents INDEXED BY"
         with suppress(sqlite3.DatabaseError):
             for row in old.execute(f"{index} documents_by_source").fetchall():
@@ -245,7 +245,7 @@ def _named_rows(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _count(connection: sqlite3.Connection) -> None:
-    """Ids are never used twice, so a counter that was lost goes on above the highest."""
+    """Ids are never used twice, so a lost counter continues above the highest id."""
     highest = {
         name: f"SELECT max(id) FROM (SELECT max(id) AS id FROM {table})"
         for table, name in [*_COUNTED.items(), ("jobs", "job"), ("tasks", "task")]
@@ -259,7 +259,7 @@ def _count(connection: sqlite3.Connection) -> None:
             "UPDATE counters SET value = max(value, ?) + (name = 'sequence') WHERE name = ?",
             (at_least, name),
         )
-    # Which model serves, if that was lost: the one with the most vectors.
+    # The model in use, if that was lost: the one with the most vectors.
     most = "FROM embeddings GROUP BY model ORDER BY count(*) DESC LIMIT 1"
     told = {
         "model": "model",

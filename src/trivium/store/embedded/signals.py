@@ -29,6 +29,8 @@ from trivium.text.trigrams import WordList
 from trivium.types import OWNER, ChunkId, Hit, Probe, Signal, Spelled, TokenVectors, Where, hits_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from trivium.types import Vector
 
 
@@ -49,7 +51,7 @@ class EmbeddedSignals:
         self._planned = PlannedSignals(self._postings)
 
     def search(self, signal: Signal, probe: Probe, where: Where, k: int) -> list[Hit]:
-        """Raises IndexDamaged where this signal's index is damaged and cannot be rebuilt now."""
+        """Raises IndexDamaged if this signal's index is damaged and can't be rebuilt now."""
         with translated(self._folder):
             try:
                 return self._search(signal, probe, where, k)
@@ -77,7 +79,7 @@ class EmbeddedSignals:
             return self._writing.mended(lambda: self._planned.completions(beginning, where, most))
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
-        """From the index, which keeps the registry's own 16 bits: .04 ms for ten, not 1.8."""
+        """From the index, which has the same 16 bits as the registry: .04 ms for ten, not 1.8."""
         with translated(self._folder):
             snapshot = self._snapshots.latest()
             index = snapshot.indexes.vectors
@@ -110,8 +112,8 @@ class EmbeddedSignals:
 
 @dataclass(frozen=True)
 class _FolderPostings:
-    """What one caller and one filter find in one snapshot. Whether anything is hidden from the
-    caller does not matter, so that nobody can tell by the time it takes."""
+    """What one caller finds with one filter in one snapshot. The work is the same whether or not
+    anything is hidden from the caller, so that the time reveals nothing."""
 
     snapshot: Snapshot
     where: Where
@@ -165,13 +167,13 @@ class _FolderPostings:
             )
         passing = self.snapshots.positions(self.snapshot, self.where)
         holding = self.snapshot.words.holding
-        masks = [np.isin(vectors.ids, holding(runs)) for runs in words.required]
+        masks = [_among(vectors.ids, holding(runs)) for runs in words.required]
         if words.excluded:
-            masks.append(~np.isin(vectors.ids, holding(words.excluded)))
+            masks.append(~_among(vectors.ids, holding(words.excluded)))
         for mask in masks:  # rows may have been added since the other mask was made
             passing = mask if passing is None else passing & mask[: len(passing)]
         ids, scores = vectors.search(probe.vector, k, passing)
-        enough = int(np.count_nonzero(scores >= probe.threshold))  # they fall
+        enough = int(np.count_nonzero(scores >= probe.threshold))  # scores are in descending order
         return hits_of(ids[:enough], scores[:enough])
 
     def holding(self, run: Run, most: int) -> int:
@@ -182,3 +184,13 @@ class _FolderPostings:
 
     def expect(self, words: Sequence[str]) -> None:
         """The index is in this process."""
+
+
+def _among(ids: NDArray[np.int64], some: Sequence[ChunkId]) -> NDArray[np.bool_]:
+    """Which of the rising ids are among these. `np.isin` compares all: 180 ms for ten million."""
+    wanted = np.sort(np.array(some, np.int64))
+    places = np.searchsorted(ids, wanted)
+    wanted, places = wanted[places < len(ids)], places[places < len(ids)]
+    found = np.zeros(len(ids), dtype=bool)
+    found[places[ids[places] == wanted]] = True
+    return found

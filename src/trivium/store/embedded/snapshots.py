@@ -1,14 +1,14 @@
-"""The picture that searches look at: who is there and what the indexes hold, at one instant.
+"""The state that searches read: the documents and what the indexes have, at one instant.
 
-Kept until something changes. Reading goes the other way round than writing: look at SQLite,
-refresh the indexes, look again. Knows nothing of words or of what a search asks for.
+Kept until something changes. Reading goes in the opposite order of writing: read SQLite, refresh
+the indexes, read SQLite again. Knows nothing of words or of what a search asks for.
 """
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -25,15 +25,18 @@ from trivium.types import OWNER, Where
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_MASKS = 256 << 20  # bytes of masks that a snapshot keeps: 25 filters at ten million chunks
+_Kept = TypeVar("_Kept")
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything one search looks at, as of one sequence number."""
+    """Everything one search reads, as of one sequence number."""
 
     census: Census
     indexes: IndexView
     allowed: dict[Where, Allowed] = field(default_factory=dict)
-    visible: dict[Where, Visible] = field(default_factory=dict)  # for callers who do not see all
+    visible: dict[Where, Visible] = field(default_factory=dict)  # for callers who see a part
     positions: dict[Where, NDArray[np.bool_] | None] = field(default_factory=dict)
 
     @property
@@ -42,7 +45,7 @@ class Snapshot:
 
 
 class Snapshots:
-    """Threads may share one."""
+    """Threads may share it."""
 
     def __init__(self, feed: Feed, indexes: Indexes) -> None:
         self._feed = feed
@@ -53,13 +56,13 @@ class Snapshots:
         self._remembered = Remembered()
 
     def latest(self) -> Snapshot:
-        """The last one that was looked at, if nothing has been forgotten since."""
+        """The latest one, if nothing has been forgotten since."""
         return self._last or self.current()
 
     def current(self) -> Snapshot:
-        """One no older than this call."""
+        """A snapshot no older than this call."""
         last = self._last
-        # Without the lock: searches that look at the same instant don't wait for each other.
+        # Without the lock: searches at the same time don't wait for each other.
         if last is not None and last.census.sequence == self._sequence():
             return last
         with self._turn:
@@ -79,31 +82,32 @@ class Snapshots:
     def _sequence(self) -> int:
         """Every search asks for it."""
         found = sequence_of(self._feed.engine)
-        # Else the feed says what is wrong in our words, if anything is.
+        # Otherwise the feed raises one of our errors, if something is wrong.
         return self._feed.sequence() if found is None else found
 
     def forget(self) -> None:
-        """The indexes are about to change, or have, without a change in SQLite."""
+        """The indexes are about to change, or have changed, without a change in SQLite."""
         self._last = None
 
     def forget_words(self) -> None:
-        """What was learnt of an empty stand-in for a damaged index."""
+        """Forget what came from an empty stand-in for a damaged index."""
         self._remembered = Remembered()
 
     def allowed(self, snapshot: Snapshot, where: Where) -> Allowed:
         known = snapshot.allowed.get(where)
         if known is None:
             with self._turn:
-                known = snapshot.allowed[where] = self._passing.allowed(where, snapshot.census)
+                known = self._passing.allowed(where, snapshot.census)
+                _keep(snapshot.allowed, where, known, len(known.chunks))
         return known
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
-        """The words of what a caller who does not see everything may see."""
+        """The words that a caller who doesn't see everything may see."""
         seen = snapshot.visible.get(access)
         if seen is None:
             allowed = self.allowed(snapshot, access)
             documents = allowed.documents
-            assert documents is not None  # that is the owner's
+            assert documents is not None  # the owner sees everything
             languages = snapshot.census.languages_of(documents)
             vocabulary = self._indexes.vocabulary
             last = len(allowed.chunks) - 1
@@ -120,8 +124,12 @@ class Snapshots:
             vectors = snapshot.indexes.vectors
             ids = np.empty(0, dtype=np.int64) if vectors is None else vectors.ids
             chunks = self.allowed(snapshot, where).chunks
-            passing = chunks[np.minimum(ids, len(chunks) - 1)] & (ids < len(chunks))
-            found = snapshot.positions[where] = None if passing.all() else passing
+            passing = np.zeros(len(ids), dtype=bool)
+            known = ids[: np.searchsorted(ids, len(chunks))]  # they rise
+            passing[: len(known)] = chunks[known]
+            found = None if passing.all() else passing
+            with self._turn:
+                _keep(snapshot.positions, where, found, len(passing))
             return found
 
     def active_vectors(self, snapshot: Snapshot) -> int:
@@ -131,12 +139,12 @@ class Snapshots:
         return snapshot.indexes.vectors.count if snapshot.indexes.vectors is not None else 0
 
     def active_chunks(self) -> NDArray[np.int64]:
-        """The ids of every active chunk."""
+        """The ids of all active chunks."""
         return np.flatnonzero(self.current().census.owner)
 
     def is_behind(self) -> bool:
-        """Whether an index lacks what SQLite calls active."""
-        # Not by a census: that reads every document, 1 s of opening a library that has 100,000.
+        """Whether an index lacks chunks that are active in SQLite."""
+        # Not with a census: that reads every document, 1 s on opening a library with 100,000.
         last = self._feed.last_active_chunk()
         try:
             return last > 0 and self._indexes.lack(self._indexes.view().words, last)
@@ -144,3 +152,13 @@ class Snapshots:
             self._indexes.distrust(damage)
             self.forget()
             return False
+
+
+def _keep(kept: dict[Where, _Kept], where: Where, mask: _Kept, each: int) -> None:
+    """Add what a filter lets pass, in place of the one that was added first if there are many. The
+    owner's stays: most searches have no filter."""
+    if len(kept) * each >= _MASKS:
+        first = next((known for known in kept if known != OWNER), None)
+        if first is not None:
+            del kept[first]
+    kept[where] = mask

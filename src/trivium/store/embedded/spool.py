@@ -29,14 +29,14 @@ _AT_ONCE = 1 << 20  # bytes copied at a time
 
 class FolderSpool:
     def __init__(self, library: Path, most: int | None = None) -> None:
-        """`most`: bytes that all files together may have."""
+        """`most`: how many bytes all files may have together."""
         self._library = library
         self._folder = library / "incoming"
         self._most = most
 
     def keep(self, file: BinaryIO) -> str:
-        check_there(self._library)  # keeping the file would make the folder again
-        with translated(self._library):  # a full disk is no fault of ours
+        check_there(self._library)  # storing the file would create the folder again
+        with translated(self._library):  # a full disk isn't our fault
             return self._keep(file)
 
     def _keep(self, file: BinaryIO) -> str:
@@ -48,7 +48,8 @@ class FolderSpool:
                 shutil.copyfileobj(file, copy, _AT_ONCE)
                 copy.flush()
                 os.fsync(copy.fileno())
-            # Looking for room and taking it is one step, whoever else keeps something just now.
+            # Finding room and reserving it is one step, whoever else stores something at the same
+            # time.
             with FileLock(self._folder.with_name(f"{self._folder.name}.lock")):
                 self._check_room(new.stat().st_size)
                 new.replace(self._folder / name)
@@ -57,7 +58,7 @@ class FolderSpool:
             raise
         folder = os.open(self._folder, os.O_RDONLY)
         try:
-            os.fsync(folder)  # or the name may be lost with the power
+            os.fsync(folder)  # or a power cut may lose the name
         finally:
             os.close(folder)
         return name
@@ -98,7 +99,7 @@ class FolderSpool:
     def _check_room(self, size: int) -> None:
         held = size
         for path in self._folder.glob("*"):
-            if _NAME.fullmatch(path.name):  # others that are being written come here after us
+            if _NAME.fullmatch(path.name):  # files that are still being written come later
                 with suppress(FileNotFoundError):
                     held += path.stat().st_size
         if self._most is not None and held > self._most:

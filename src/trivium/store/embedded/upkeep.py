@@ -1,7 +1,5 @@
-"""Looking after a library in a folder: rewritten without what was removed, examined, repaired.
-
-Readers go on all the while.
-"""
+"""Maintains a library in a folder: compacts, examines and repairs it. Readers continue
+meanwhile."""
 
 from __future__ import annotations
 
@@ -55,7 +53,7 @@ class EmbeddedUpkeep:
         check_there(self._folder)
 
     def health(self) -> dict[str, int]:
-        """How many active chunks the truth and each derived index hold: equal when all is well."""
+        """How many active chunks SQLite and each derived index have: equal if all is well."""
         with translated(self._folder):
             return self._writing.mended(self._health)
 
@@ -68,19 +66,19 @@ class EmbeddedUpkeep:
             "chunks": len(active),
             "words": int(words.sum()),
             "vectors": self._snapshots.active_vectors(view),
-            "leftovers": int((~words).sum()),  # indexed, not active: the next writer drops them
+            "leftovers": int((~words).sum()),  # indexed, not active: the next writer removes them
             "vocabulary": len(self._indexes.vocabulary),
         }
 
     def rebuild(self) -> None:
-        """Make every derived index anew from SQLite."""
+        """Rebuild every derived index from SQLite."""
         with self._writing.writing():
             self._indexes.rebuild()
             self._snapshots.forget()
             self._indexes.tidy()
 
     def compact(self, waiting: Waiting | None = None) -> Compacted:
-        """Write everything anew that may still hold bytes of what was removed."""
+        """Rewrite everything that may still contain bytes of removed documents."""
         before = self._size()
         with self._writing.writing(waiting):
             orphans = self._orphans()
@@ -92,13 +90,13 @@ class EmbeddedUpkeep:
         return Compacted(before, self._size(), len(orphans), held_back)
 
     def backup(self, target: Path, on_progress: Progress = lambda *_: None) -> Backup:
-        """Everything that cannot be made anew, in one file; searching and adding go on."""
+        """Everything that can't be rebuilt, in one file; searching and adding continue."""
         with translated(self._folder):
             blobs = self._originals.blobs
             return write_backup(self._folder / DATABASE, blobs, target, on_progress)
 
     def _vacuum(self) -> bool:
-        """Whether a reader kept the log of old pages from being cut off."""
+        """Returns whether a reader kept SQLite from truncating its log of old pages."""
         with self._engine.connect() as connection:
             direct = connection.execution_options(isolation_level="AUTOCOMMIT")
             direct.exec_driver_sql("VACUUM")
@@ -109,7 +107,7 @@ class EmbeddedUpkeep:
         return sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
 
     def _orphans(self) -> list[str]:
-        """Originals that nothing refers to, nor is about to. None while a damaged database is kept:
+        """Originals that nothing refers to, or is about to. None while a damaged database is kept:
         its lost documents may refer to them."""
         if any(self._folder.glob(f"{DAMAGED}*")):
             return []
@@ -118,8 +116,8 @@ class EmbeddedUpkeep:
     # --- examining ------------------------------------------------------------------------------
 
     def examine(self, hash_of: Hash | None = None) -> list[Finding]:
-        """Everything that can be wrong, looked at; nothing is changed. With the function that
-        hashes what is embedded, every byte of indexes and passages is checked as well."""
+        """Look at everything that can be wrong; changes nothing. With the function that hashes
+        embedded texts, checks every byte of indexes and passages as well."""
         with translated(self._folder):
             looked = self._examination
             found = [self._examine_database(), *looked.rows(), *looked.indexes(self.health())]
@@ -159,7 +157,7 @@ class EmbeddedUpkeep:
             self._checks.mend(mendable)
             self.rebuild()
             yield f"Restored the text of {len(mendable):,} passages."
-            yield from self._mend_rows()  # with its text right, a row may lack one thing more
+            yield from self._mend_rows()  # once its text is right, a row may still lack something
         written = self._checks.write_checksums()
         if written:
             yield f"Added checksums to {written:,} rows."
@@ -172,10 +170,10 @@ class EmbeddedUpkeep:
             yield f"Repaired {len(mended):,} rows that had changed on disk."
 
     def repair(self, waiting: Waiting | None = None, hash_of: Hash | None = None) -> list[str]:
-        """Mend what can be mended without a model; what was done comes back."""
+        """Repair what needs no model; returns what was done."""
         done = []
         unfinished = self._checks.staged()
-        with self._writing.writing(waiting):  # entering clears up after a writer that died
+        with self._writing.writing(waiting):  # entering cleans up after a writer that died
             left = unfinished - self._checks.staged()
             done += [f"Discarded {left:,} unfinished interpretations."] if left > 0 else []
             if self._checks.unused_vectors():

@@ -8,6 +8,8 @@ number of processes read. Every row has a position (0, 1, 2 …) and an id; ids 
     folder/1-384/ids.i64      their ids: written last, so its length says how many rows there are
     folder/1-384/levels.npy   what the codes stand for, once there are codes
     folder/1-384/codes-*      the codes in faiss's own layout (hence its version): only a cache
+    folder/1-384/lists-*      the codes of a million rows and more, near ones together: a cache too
+    folder/1-384/lists-*      from a million rows on, codes of all but the last of them, in lists
 
 The files only grow, so a reader always holds a whole prefix, and a writer killed at any instant
 leaves one. What cannot be an append (`rebuild`) is a new generation, made aside and then named the
@@ -28,6 +30,10 @@ If a model's cosines are all high (mean .77), two bits keep .993 and one bit .86
 With filters of 50, 10, 1 and .1 %, of one cluster and of the rows farthest from the queries: .999
 or more. Opening 1M takes .15 s, adding 1,000 rows to them 80 ms; 49,000 rows a second of CPU are
 built. 1M rows need .16 GB, and up to .8 GB of the mapped file that all processes share.
+
+From a million rows on, the codes lie in lists, and a search reads those nearest to the query. At 4M
+rows 28 ms of CPU (p95), recall@10 .995; with filters of 50, 10 and .1 % .998 or more, but .966
+where all that passes is one cluster far from the query (decision 011).
 """
 
 from __future__ import annotations
@@ -117,6 +123,16 @@ class VectorIndex:
         """Add rows. Their ids must increase and be greater than any here."""
         with self._growing:
             self.generation.append(ids, vectors)
+        self._sort()
+
+    def _sort(self) -> None:
+        """Put rows into lists if many are in none. Not under the lock: searches refresh meanwhile,
+        and only the one that appends does this."""
+        generation = self.generation
+        if generation.is_unsorted():
+            lists = generation.sort()
+            with self._growing:
+                generation.adopt(lists)
 
     @guarded("vectors")
     def refresh(self) -> None:
@@ -133,13 +149,15 @@ class VectorIndex:
                     return
 
     def rebuild(self, batches: Iterable[tuple[NDArray[np.int64], Vectors]]) -> None:
-        """Only these rows, and codes that fit them: half a minute for 1M."""
+        """Only these rows, and codes that fit them: half a minute for 1M. Searches go on."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        generation = self._fresh()
+        for ids, vectors in batches:
+            generation.append(ids, vectors)
+        if generation.is_unsorted():
+            generation.adopt(generation.sort())
+        generation.save(least=BLOCK)
         with self._growing:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            generation = self._fresh()
-            for ids, vectors in batches:
-                generation.append(ids, vectors)
-            generation.save(least=BLOCK)
             self._adopt(generation)
 
     def close(self) -> None:

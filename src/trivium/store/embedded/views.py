@@ -1,7 +1,5 @@
-"""A library in a folder as it was: other folders like it, made when they are asked for.
-
-See `asof` for what lies in them.
-"""
+"""A library in a folder as it was: other folders like it, built on request. `asof` says what is in
+them."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from trivium.types import Where
 
 class EmbeddedViews:
     def __init__(self, folder: Path, engine: Engine, open_: Callable[[Path], Backend]) -> None:
-        """`open_`: what opens a folder, and makes its indexes."""
+        """`open_`: opens a folder and builds its indexes."""
         self._folder = folder
         self._engine = engine
         self._open = open_
@@ -38,9 +36,9 @@ class EmbeddedViews:
                     with asof.place(self._folder) as made:
                         self._open(made).close()
                         asof.fill(made / DATABASE, self._folder / DATABASE, chosen)
-                        self._open(made).close()  # opening makes the indexes
+                        self._open(made).close()  # opening builds the indexes
                         asof.settle(made, target)
-                # A removal since then was not seen: it must not live on in a view.
+                # Something was removed since then: it must not live on in a view.
                 again = Chosen(self._engine, when, where)
                 if again.digest == chosen.digest:
                     return self._open(target)

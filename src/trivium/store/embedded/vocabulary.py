@@ -1,9 +1,9 @@
 """The distinct spellings of a library in a file that only grows, one word a line.
 
-Derived like the word index, and allowed to know words that are gone: they resemble a query word
-and then find nothing. A line cut off by a crash is completed by the next word's line break. Behind
-the words of each write stands `=CHECKSUM LENGTH` of them, which every reader verifies: no word
-begins with that sign. Made anew it is another file that takes the name of the old one.
+Derived like the word index, and allowed to have words that no chunk has any more: they resemble a
+query word and then find nothing. The next word's line break ends a line cut off by a crash. After
+the words of each write comes `=CHECKSUM LENGTH`, which every reader verifies: no word begins with
+that sign. A rebuild writes another file and renames it to this one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SUM = re.compile(rb"^=([0-9a-f]{8}) (\d{1,12})\n", re.MULTILINE)
 
 
 class VocabularyFile:
-    """`words` follows the file: `refresh` reads what any process has appended since."""
+    """`words` follows the file: `refresh` reads what any process has appended."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -32,7 +32,7 @@ class VocabularyFile:
 
     @property
     def is_lost(self) -> bool:
-        """Whether words are missing from it. Whoever appends leaves a file, even without words."""
+        """Whether words are missing. Whoever appends leaves a file, even without words."""
         return self._damaged or not self._path.exists()
 
     def refresh(self) -> None:
@@ -41,7 +41,7 @@ class VocabularyFile:
             size, file = found.st_size, found.st_ino
         except FileNotFoundError:
             size, file = 0, 0
-        if size < self._read or file != self._file:  # it was begun anew
+        if size < self._read or file != self._file:  # the file was replaced
             self._read, self._file, self.words = 0, file, Vocabulary()
             self._damaged = False
         if size == self._read:
@@ -73,13 +73,13 @@ class VocabularyFile:
                 self._read, self._file = stream.tell(), os.fstat(stream.fileno()).st_ino
 
     def begin_anew(self) -> None:
-        """What is appended from now on goes into another file, which nobody sees yet."""
+        """Append to a new file from now on, which nobody sees yet."""
         path = self._path.with_suffix(".new")
         path.write_bytes(b"")
         self._anew = VocabularyFile(path)
 
     def finish_anew(self) -> None:
-        """That other file takes the place of this one."""
+        """Replace the old file with the new one."""
         if self._anew is not None:
             self._anew.refresh()
             self._anew._path.replace(self._path)
@@ -87,7 +87,7 @@ class VocabularyFile:
             self._file, self._anew, self._damaged = self._anew._file, None, False
 
     def abandon(self) -> None:
-        """The old file stays."""
+        """Keep the old file."""
         if self._anew is not None:
             self._anew._path.unlink(missing_ok=True)
             self._anew = None

@@ -1,8 +1,8 @@
 """The words of active chunks in tantivy: stems for the keyword signal, spellings for trigrams.
 
-Derived from the registry and thrown away at will. Words arrive here already folded and stemmed by
-`trivium.text`, so that every store counts the same ones; tantivy only splits at blanks. Knows
-nothing of SQL: a caller hands in chunks and asks with plans.
+Derived from the registry, so it can be deleted at any time. `trivium.text` folds and stems words
+before they come here, so that every store counts the same ones; tantivy only splits at spaces.
+Knows nothing of SQL: callers pass in chunks and ask with plans.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from trivium.store.indexed import IndexedChunk
 
 _HEAP = 64_000_000  # bytes a writer collects before it writes a segment; tantivy's least is 15 MB
-# Up to so many documents a filter goes into the query as a union of terms (100k chunks: 1,000
-# documents 4 ms, 4,000 14 ms); above, hits are fetched deeper and filtered (2,000 deep: 2 ms).
+# A filter of up to this many documents goes into the query as a union of terms (100k chunks: 1,000
+# documents 4 ms, 4,000 14 ms); above that, more hits are fetched and then filtered (2,000: 2 ms).
 _FILTERED_INSIDE = 1000
-_EVERY = "chunk"  # a word that every chunk holds: how often it stands there counts them all
-_FEW = 50  # documents: a filter of so few costs nearly nothing
-_UNFILTERED = 4000  # hits to look through before a filter is worth its price: 2 ms
+_EVERY = "chunk"  # a word in every chunk: its frequency counts all chunks
+_FEW = 50  # documents: a filter of so few costs almost nothing
+_UNFILTERED = 4000  # hits to look through before a filter pays off: 2 ms
 _ENDINGS = ("fast", "fieldnorm", "idx", "pos", "store", "term")  # of a segment's files
-_REMEMBERED = 50_000  # words of a view whose counts are kept: 10 MB at most
-_LOOKS = 50  # .5 s; the time between two renames is far below
-_DEEPER = 8  # each time a fetch did not yield enough
+_REMEMBERED = 50_000  # words of a view whose counts are cached: 10 MB at most
+_LOOKS = 50  # .5 s; far longer than the time between two renames
+_DEEPER = 8  # how much deeper, each time a fetch wasn't enough
 _LAST_CHUNK = 2**63 - 1
 _AVERAGE = re.compile(r'"value": ([\d.e+-]+),\s*"description": "avgdl')
 _NO_CHUNKS = np.empty(0, dtype=np.int32)
@@ -56,8 +56,8 @@ _NO_CHUNKS = np.empty(0, dtype=np.int32)
 
 @guarded("words")
 def check(folder: Path, most: int | None = None) -> None:
-    """Hold an index's files against their checksums: all of them, or `most` bytes of them, chosen
-    at random. Raises IndexDamaged."""
+    """Compare an index's files with their checksums: all of them, or `most` bytes chosen at random.
+    Raises IndexDamaged."""
     files = [(path, path.stat().st_size) for path in _files(folder) if path.exists()]
     random.shuffle(files)
     chosen, bytes_ = [], 0
@@ -69,7 +69,7 @@ def check(folder: Path, most: int | None = None) -> None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Those that the last commit names. Others may be half written."""
+    """The files that the last commit names. Others may be half written."""
     try:
         described = json.loads((folder / "meta.json").read_bytes())
     except FileNotFoundError:
@@ -88,13 +88,13 @@ class WordIndex:
 
     @guarded("words")
     def __init__(self, folder: Path | None) -> None:
-        """Without a folder: an empty index in memory, that stands in for one that is damaged."""
+        """Without a folder: an empty index in memory, in place of a damaged one."""
         self._folder = folder
         self._links: TemporaryDirectory[str] | None = None
         self._writer: IndexWriter | None = None
         if folder is None or os.access(folder if folder.exists() else folder.parent, os.W_OK):
             self._index = _open(folder)
-        else:  # tantivy takes a lock to read, so it reads where it can write
+        else:  # tantivy takes a lock to read, so it needs a folder that it can write to
             self._links = TemporaryDirectory(prefix="trivium-words-")
             try:
                 self._link()
@@ -104,7 +104,7 @@ class WordIndex:
                 raise
 
     def _link(self) -> None:
-        """Links to every file of a folder that cannot be written, in one that can be."""
+        """Links to all files of a read-only folder, in a writable one."""
         if self._links is not None and self._folder is not None:
             have = set(os.listdir(self._links.name))
             for name in os.listdir(self._folder):
@@ -113,8 +113,8 @@ class WordIndex:
 
     @guarded("words")
     def view(self) -> WordView:
-        """What is committed now, unchanged by later commits."""
-        for _ in range(_LOOKS):  # a rebuilt index takes the place of the old by two renames
+        """What is committed now; later commits don't change it."""
+        for _ in range(_LOOKS):  # a rebuilt index replaces the old one with two renames
             if self._folder is None or (self._folder / "meta.json").exists():
                 break
             sleep(0.01)
@@ -124,7 +124,7 @@ class WordIndex:
 
     @guarded("words")
     def add(self, chunks: Iterable[IndexedChunk]) -> list[list[str]]:
-        """Write chunks; the spellings of each come back, for the vocabulary."""
+        """Write chunks; returns the spellings of each, for the vocabulary."""
         from tantivy import Document
 
         writer = self._writing()
@@ -165,9 +165,9 @@ class WordIndex:
             writer.wait_merging_threads()
 
     def abandon(self) -> None:
-        """Drop what is not committed and release tantivy's lock, whatever went wrong before."""
+        """Drop what isn't committed and release tantivy's lock, whatever went wrong before."""
         if self._writer:
-            # A full disk refuses even this; the lock goes all the same.
+            # A full disk refuses even this; the lock is released all the same.
             with suppress(OSError, IndexDamaged):
                 self._roll_back(self._writer)
             self._writer = None
@@ -190,21 +190,21 @@ class WordIndex:
 
     @guarded("words")
     def clear(self) -> None:
-        """Drop everything, with the next commit."""
+        """Delete everything with the next commit."""
         self._writing().delete_all_documents()
 
     def _writing(self) -> IndexWriter:
         if self._writer is None:
-            # One thread: one segment a commit, and the cores are the embedding model's.
+            # One thread: one segment per commit, and the embedding model needs the cores.
             self._writer = self._index.writer(heap_size=_HEAP, num_threads=1)
         return self._writer
 
 
 @dataclass(frozen=True, slots=True)
 class WordView:
-    """A snapshot of the index that answers both word signals. Since it never changes, it remembers
-    what it was asked about words: a look into the index of eight segments takes 5 µs, and a query
-    asks a hundred times."""
+    """A snapshot of the index that answers both word signals. It never changes, so it caches what
+    it learns about words: a lookup in an index of eight segments takes 5 µs, and a query needs a
+    hundred."""
 
     searcher: Searcher
     schema: Schema
@@ -219,7 +219,7 @@ class WordView:
 
     @guarded("words")
     def last_chunk(self) -> ChunkId:
-        """The highest chunk id inside, 0 if there is none."""
+        """The highest chunk id, 0 if there is none."""
         from tantivy import Query
 
         found = self.searcher.search(Query.all_query(), 1, count=False, order_by_field="chunk").hits
@@ -237,8 +237,8 @@ class WordView:
         return [int(key) for key, _ in hits]
 
     def rarity(self, run: Run, field: str = "spellings") -> float:
-        """BM25's idf, summed over the words of a run, as tantivy itself reckons it: over dropped
-        chunks too, until their segment is merged away."""
+        """BM25's idf, summed over the words of a run, as tantivy computes it: it counts dropped
+        chunks until their segment is merged away."""
         known = self._rarities.get((field, run))
         if known is None:
             total = self._total()
@@ -248,7 +248,7 @@ class WordView:
         return known
 
     def rarity_of(self, holding: int) -> float:
-        """The rarity of a word that so many chunks hold."""
+        """The rarity of a word that this many chunks contain."""
         total = self._total()
         return idf(min(holding, total), total)
 
@@ -256,7 +256,7 @@ class WordView:
         return self._frequency("every", _EVERY)
 
     def _frequency(self, field: str, word: str) -> int:
-        """How many chunks hold a word."""
+        """How many chunks contain a word."""
         known = self._frequencies.get((field, word))
         if known is None:
             known = self._counted(field, word)
@@ -284,7 +284,7 @@ class WordView:
 
     @guarded("words")
     def holding(self, runs: Sequence[Run]) -> list[ChunkId]:
-        """Every chunk that holds one of these runs of stems, in no order."""
+        """Every chunk that contains one of these runs of stems, in no particular order."""
         from tantivy import Occur, Query
 
         either = Query.boolean_query([(Occur.Should, self._run("stems", run)) for run in runs])
@@ -304,7 +304,7 @@ class WordView:
         if not most:
             return []
         parts = [(Occur.Should, self._alternative(planned)) for planned in plan]
-        if words.required:  # else what holds those alone would do
+        if words.required:  # otherwise chunks with only those would match
             parts = [(Occur.Must, Query.boolean_query(parts))]
         for runs in words.required:
             held = [(Occur.Should, self._run("stems", run)) for run in runs]
@@ -313,7 +313,7 @@ class WordView:
         return self._best(Query.boolean_query(parts), allowed, k, 1 / most)
 
     def _alternative(self, planned: PlannedWord) -> Query:
-        """What finds one planned word. Kept by its identity: plans of single words are kept too."""
+        """What finds one planned word. Cached by identity: plans of single words are cached too."""
         from tantivy import Query
 
         known = self._alternatives.get(id(planned))
@@ -322,7 +322,7 @@ class WordView:
         spellings = [
             Query.boost_query(
                 self._run("spellings", s.words),
-                # tantivy multiplies by the spelling's own rarity: take it out again
+                # tantivy multiplies by the spelling's own rarity: divide it out again
                 planned.weight * s.factor / self.rarity(s.words),
             )
             for s in planned.spellings
@@ -334,15 +334,15 @@ class WordView:
 
     @guarded("words")
     def occurrences(self, field: str, run: Run, after: ChunkId) -> tuple[Ids, Counts]:
-        """The chunks above `after` that hold a run, rising, and how often each does. Some 1.5 µs a
-        chunk."""
+        """The chunks above `after` that contain a run, ascending, and how often each does. About
+        1.5 µs per chunk."""
         held = min(self._frequency(field, word) for word in run)
         found = self._above(self._run(field, run), after, held)
         if not found:
             return _NO_CHUNKS, _NO_CHUNKS
         addresses = [address for _, address in found]
         ids, lengths = self._numbers("chunk", addresses), self._numbers("length", addresses)
-        # tantivy tells no counts, only scores, and those follow from count, length and average.
+        # tantivy returns scores, not counts, but they follow from count, length and average.
         first = self._run(field, run[:1]).explain(self.searcher, addresses[0]).to_json()
         average = float(_AVERAGE.findall(first)[0])
         total = self._total()
@@ -378,17 +378,19 @@ class WordView:
         return np.array(values, dtype=np.int32)
 
     def held(self, word: str) -> int:
-        """Chunks that hold this spelling, dropped ones too until their segment is merged away."""
+        """Chunks that contain this spelling; dropped ones count until their segment is merged
+        away."""
         return self._frequency("spellings", word)
 
     def count_holding(self, run: Run, allowed: Allowed, most: int) -> int:
-        """How many allowed chunks hold the spellings of a run, counted up to `most`."""
+        """How many allowed chunks contain the spellings of a run, counted up to `most`."""
         held = min([self._frequency("spellings", word) for word in run])
         if not held or not allowed.count:
             return 0
         if len(run) == 1:
-            # More hold it than are dropped or not allowed: so many at least are allowed. In a
-            # library that the caller sees as a whole this decides every word, in microseconds.
+            # If more chunks contain it than are dropped or hidden, some are allowed: at least the
+            # difference. In a library that the caller sees completely, this decides every word
+            # within microseconds.
             others = self._total() - allowed.count
             if others == 0 or held - others >= most:
                 return min(held, most)
@@ -396,8 +398,8 @@ class WordView:
 
     @guarded("words")
     def _some(self, query: Query, allowed: Allowed, most: int) -> int:
-        """How many allowed chunks answer, counted up to `most`. Unlike `_best` it looks without the
-        filter first: any will do, and most words are found at once (8 words at 100k chunks, a
+        """How many allowed chunks match, counted up to `most`. Unlike `_best` it looks without the
+        filter first: any chunk will do, and most words are found at once (8 words at 100k chunks, a
         filter of 800 documents: 58 ms with it)."""
         if allowed.documents is not None and len(allowed.documents) <= _FEW:
             return len(self._best(query, allowed, most, 1.0))
@@ -423,8 +425,8 @@ class WordView:
         return Query.phrase_query(self.schema, field, list(run))
 
     def _best(self, query: Query, allowed: Allowed, k: int, scale: float) -> list[Hit]:
-        """The k best allowed chunks. Fetches deeper until k are allowed and the last of them is
-        clear of ties, so that equal scores are cut by chunk id and not by chance."""
+        """The k best allowed chunks. Fetches more until k are allowed and the last one isn't tied
+        with the next, so that chunk ids decide between equal scores, not chance."""
         from tantivy import Occur, Query
 
         count = self.count
@@ -454,7 +456,7 @@ class WordView:
         return []
 
     def _found(self, query: Query, depth: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The chunks of the best so many hits, and their scores, falling."""
+        """The chunks of the best hits, and their scores, descending."""
         hits = self.searcher.search(query, depth, count=False).hits
         if not hits:
             return np.empty(0, np.int64), np.empty(0)
@@ -471,7 +473,8 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 
 def _idf(holding: int, total: int) -> float:
-    """As tantivy reckons it, in single precision: for a word in nearly every chunk that matters."""
+    """As tantivy computes it, in single precision: this matters for a word in nearly every
+    chunk."""
     x = (np.float32(total - holding) + np.float32(0.5)) / (np.float32(holding) + np.float32(0.5))
     return float(np.log(np.float32(1) + x))
 

@@ -1,7 +1,5 @@
-"""Everything that changes documents: a switch in SQLite each, the indexes brought up to it first.
-
-See `writing` for why the order matters.
-"""
+"""Makes every change to documents: updates the indexes first, then switches in SQLite. `writing`
+says why the order matters."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How a folder is written to: by one process at a time, whatever the one before left behind.
+"""Writes to a folder: one process at a time, and it cleans up after one that died.
 
-Order is what makes it safe. A write stages rows in SQLite, brings the derived indexes up to date,
-and only then switches in SQLite; so whatever SQLite calls active is in the indexes. What the
-indexes hold beyond that (`leftovers`) is masked by the census and dropped later.
+The order makes it safe. A write stages rows in SQLite, updates the derived indexes, and only then
+switches in SQLite; so everything active in SQLite is in the indexes. The census masks anything else
+in the indexes (`leftovers`), and it is removed later.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from trivium.store.sql.staging import Staging
 T = TypeVar("T")
 WRITER = "writer"  # the lease
 DOING = "writing to this library"
-_DEAD = 0.3  # share of vectors without an active chunk at which they are written again
+_DEAD = 0.3  # share of vectors without an active chunk at which they are rewritten
 
 
 class Writing:
@@ -85,7 +85,7 @@ class Writing:
             self._writers.release()
 
     def undo(self) -> None:
-        """After a failure, within `writing`: as if what was staged had never been."""
+        """After a failure, within `writing`: remove what was staged."""
         self._indexes.abandon()
         self._recover()
         self._snapshots.forget()
@@ -121,18 +121,18 @@ class Writing:
     # --- damaged indexes
 
     def catch_up(self) -> None:
-        """On opening: index what the indexes lack, and rebuild what is damaged, where that can be
-        done now. On a disk that cannot be written, what there is can be searched."""
+        """On opening: index what the indexes lack, and rebuild damaged ones if that is possible
+        now. On a read-only disk, you can search what is there."""
         if self._snapshots.is_behind():
             with suppress(LibraryReadOnly, DiskFull), self.writing():
-                pass  # entering catches up
+                pass  # entering does it
         for damage in [*self._indexes.damaged.values()]:
-            with suppress(IndexDamaged):  # the other signals serve
+            with suppress(IndexDamaged):  # the other signals still work
                 self.mend(damage)
 
     def mend(self, damage: IndexDamaged) -> None:
-        """Rebuild a damaged index here and now; raises the damage where that cannot be, because
-        another process writes, or nobody can."""
+        """Rebuild a damaged index right now; raises the damage if another process is writing, or
+        nobody can."""
         self._indexes.distrust(damage)
         self._snapshots.forget()
         try:
@@ -142,8 +142,8 @@ class Writing:
             raise damage from reason
 
     def mended(self, look: Callable[[], T]) -> T:
-        """What a look at the indexes gives, on rebuilt ones where they turn out to be damaged, and
-        on an empty one in their place where they cannot be rebuilt now."""
+        """The result of reading the indexes: rebuilt if they turn out to be damaged, or with an
+        empty one in their place if they can't be rebuilt now."""
         try:
             return look()
         except IndexDamaged as damage:

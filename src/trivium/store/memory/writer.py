@@ -12,7 +12,6 @@ from trivium.history import Interpretation
 from trivium.ports import Queue, Waiting
 from trivium.store.clock import now
 from trivium.store.identity import (
-    followed,
     inherited,
     is_shareable,
     is_within,
@@ -24,9 +23,10 @@ from trivium.store.identity import (
 from trivium.store.memory.documents import MemoryDocuments
 from trivium.store.memory.held import Entry, Held, Kept
 from trivium.store.memory.jobs import Books
-from trivium.store.where import holds_label, name_of
+from trivium.store.where import holds_label
 from trivium.text.normalise import words
 from trivium.text.stems import stem
+from trivium.text.titles import followed
 from trivium.types import Document, DocumentId, Metadata, Processed, Where
 from trivium.work import DUPLICATE
 
@@ -186,7 +186,7 @@ class MemoryWriter:
             self._renamed(inner.id, tuple(moved))
         uris = (known.uri, *known.names)
         if old == known.uri:
-            title = followed(known.title, name_of(old), name_of(new))
+            title = followed(known.title, old, new)
             self._held.documents[document] = replace(self._held.documents[document], title=title)
             active = self._held.past[document][-1]
             about = replace(active.about, title=title)

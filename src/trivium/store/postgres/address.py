@@ -36,7 +36,7 @@ class Address:
 
 
 def parse(place: DatabaseAddress) -> Address:
-    """Raises BadSetting. What is wrong is said without the address: it may hold a password."""
+    """Raises BadSetting. The error doesn't repeat the address: it may contain a password."""
     try:
         url = make_url(place.url)
     except (ArgumentError, ValueError):
@@ -59,7 +59,7 @@ def parse(place: DatabaseAddress) -> Address:
                 f"{one!r} isn't the address of a replica.",
                 fix="Write replicas=HOST:PORT,HOST:PORT.",
             )
-    # In one place, where whoever shows an address knows to leave the password out.
+    # In one place, so that whoever shows an address leaves the password out.
     username, password = _only(query.pop("user", "")), _only(query.pop("password", ""))
     url = url.set(drivername="postgresql+psycopg", query=query)
     url = url.set(username=username or url.username, password=password or url.password)

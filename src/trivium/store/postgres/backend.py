@@ -1,10 +1,10 @@
-"""A library in a schema of a PostgreSQL database. This is where its parts are put together.
+"""A library in a schema of a PostgreSQL database. Puts its parts together.
 
     the tables of every library     documents, interpretations, chunks, embeddings, jobs, ...
-    words, postings                 where words stand: see `words`
+    words, postings                 where words occur: see `words`
     vectors_N                       the vectors of a model, with their graph: see `vectors`
-    leases                          who does what alone
-    blobs, incoming, shelf          originals, files that were sent in, judged sets
+    leases                          what one process does alone
+    blobs, incoming, shelf          originals, uploads, judged sets
 
 Many processes share it. Each keeps in memory what changes rarely: see `snapshots`.
 """
@@ -27,6 +27,7 @@ from trivium.store.postgres.leases import RowLeases
 from trivium.store.postgres.listening import listening
 from trivium.store.postgres.nodes import CitusNodes
 from trivium.store.postgres.replicas import CONNECT_SECONDS, Place, ReplicatedSignals
+from trivium.store.postgres.rest import rest_of
 from trivium.store.postgres.schema import prepare
 from trivium.store.postgres.upkeep import PostgresUpkeep
 from trivium.store.postgres.views import PostgresViews
@@ -42,10 +43,10 @@ from trivium.store.sql.queue import SqlQueue
 from trivium.store.sql.sources import SqlSources
 from trivium.store.sql.tokens import SqlTokens
 
-EMBEDDING = "embedding"  # the lease of whoever makes vectors that are missing
+EMBEDDING = "embedding"  # the lease of the process that computes missing vectors
 PATIENCE = 3600.0  # seconds to wait for a lease
-# Workers on many machines end for many reasons: killed ones took two of 200 innocent documents with
-# them when two losses were enough.
+# Workers on many machines end for many reasons: when two losses were enough, killed workers took
+# two of 200 innocent documents with them.
 LOSSES = 5
 CLAIMED = 16  # tasks that a worker takes at once: the others want some too
 
@@ -59,8 +60,8 @@ def open_postgres(
     incoming: int | None = None,
     spool: Spool | None = None,
 ) -> Backend:
-    """Threads may share it; processes open their own. `blobs` keep the originals; without, the
-    database does. `incoming`: bytes that files that were sent in may take together."""
+    """Threads may share it; each process opens its own. `blobs` stores the originals; without it,
+    the database does. `incoming`: how many bytes all waiting uploads may have together."""
     engine = open_database(address)
     try:
         prepare(engine, address, create=create)
@@ -117,7 +118,9 @@ def open_postgres(
         views=views,
         folder=None,
         close=close,
-        nodes=CitusNodes(engine, vectors, alone.hold),
+        nodes=CitusNodes(
+            engine, vectors, alone.hold, lambda reach: rest_of(reach, feed, snapshots, vectors)
+        ),
     )
 
 
@@ -132,13 +135,13 @@ def _embedding(leases: RowLeases) -> Iterator[None]:
 
 
 def _replica(address: Address, place: str) -> tuple[Engine, Place]:
-    """Not looked at before it is asked: a library opens without its replicas."""
+    """Not contacted before the first search: a library opens without its replicas."""
     engine = open_database(address.replica(place), patience=CONNECT_SECONDS)
     return engine, Place.on(engine, place)
 
 
 class _Alone:
-    """While no document changes: for a switch of the model, and for writing indexes anew."""
+    """While no document changes: to switch the model, and to rebuild indexes."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

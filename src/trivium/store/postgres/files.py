@@ -1,6 +1,5 @@
-"""Bytes that lie in the database, so that every server of a library has them: originals, files that
-were sent in, judged sets.
-"""
+"""Bytes stored in the database, so that every server of a library has them: originals, uploads,
+judged sets."""
 
 from __future__ import annotations
 
@@ -24,13 +23,13 @@ from trivium.errors import (
 
 _SCHEME = "sha256:"
 _LARGEST = 1_000_000_000  # bytes of one value in PostgreSQL
-_ROOM = 7_411_006  # lock of whoever keeps a file that was sent in
+_ROOM = 7_411_006  # lock of whoever stores an upload
 _SHELF = 7_411_007  # lock of whoever writes judgments
 _PATIENCE = 5_000  # milliseconds for another judgment to be written
 
 
 class RowBlobs:
-    """Each once, under the hash of what they are."""
+    """Each file once, under its hash."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -46,7 +45,8 @@ class RowBlobs:
             )
         address = self.address(data)
         with self._engine.begin() as connection:
-            # Of bytes that are there only the time is new, so that nobody takes them for orphans.
+            # If the bytes are already there, only the time is updated, so that nobody takes them
+            # for orphans.
             renewed = connection.execute(
                 text(
                     "UPDATE blobs SET put_at = now() WHERE address = :address"
@@ -86,7 +86,7 @@ class RowBlobs:
 
     def delete(self, address: str) -> None:
         with self._engine.begin() as connection:
-            # Another process may have put a document with the same bytes just now.
+            # Another process may have added a document with the same bytes just now.
             query = text(
                 "DELETE FROM blobs WHERE address = :address AND NOT EXISTS"
                 " (SELECT 1 FROM interpretations WHERE original = :address)"
@@ -103,14 +103,15 @@ class RowBlobs:
 
 class RowSpool:
     def __init__(self, engine: Engine, most: int | None = None) -> None:
-        """`most`: bytes that all files together may have."""
+        """`most`: how many bytes all files may have together."""
         self._engine = engine
         self._most = most
 
     def keep(self, file: BinaryIO) -> str:
         data, name = file.read(), uuid4().hex
         with self._engine.begin() as connection:
-            # Looking for room and taking it is one step, whoever else keeps something just now.
+            # Finding room and reserving it is one step, whoever else stores something at the same
+            # time.
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ROOM})"))
             held = connection.scalar(text("SELECT coalesce(sum(size), 0) FROM incoming"))
             self._check_room(int(held or 0) + len(data))
@@ -170,7 +171,7 @@ class RowSpool:
 
 
 class RowShelf:
-    """Judged sets: a folder is made of the rows for whoever reads, and rows of the folder."""
+    """Judged sets: readers get a folder made from rows, writers turn the folder into rows."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -183,7 +184,7 @@ class RowShelf:
     def reading(self, name: str) -> Iterator[Path]:
         query = text("SELECT file, data FROM shelf WHERE name = :name")
         with TemporaryDirectory(prefix="trivium-shelf-") as made:
-            folder = Path(made) / name  # whoever reads it goes by the folder's name
+            folder = Path(made) / name  # readers go by the folder's name
             with self._engine.connect() as connection:
                 for row in connection.execute(query, {"name": name}).all():
                     path = folder / row.file

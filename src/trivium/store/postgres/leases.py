@@ -1,6 +1,6 @@
-"""Who does what alone, as rows that expire: whoever holds one says every few seconds that it does.
+"""What one process does alone, as rows that expire: the holder renews its row every few seconds.
 
-Rows outlive a restart of the server, and a process that dies loses its own within `LIFE` seconds.
+Rows outlive a restart of the server, and a process that dies loses its rows within `LIFE` seconds.
 The database's clock decides.
 """
 
@@ -20,9 +20,9 @@ from trivium.errors import LibraryBusy, StoreError
 from trivium.ports import Waiting
 
 LIFE = 15.0  # seconds
-_BEATS = 3  # in the life of a lease: two may be missed
+_BEATS = 3  # per life of a lease: two may be missed
 _FAREWELL = 10.0  # seconds, as long as a connection may take
-_LOOK = 0.25  # seconds between two looks at a lease that another has
+_LOOK = 0.25  # seconds between two looks at a lease that another process has
 _TAKE = text(
     "INSERT INTO leases (name, owner, doing, until)"
     " VALUES (:name, :owner, :doing, clock_timestamp() + :life * interval '1 second')"
@@ -37,8 +37,8 @@ _RENEW = text(
 
 class RowLeases:
     def __init__(self, engine: Engine, wait: float, life: float = LIFE) -> None:
-        """`wait`: seconds of patience, where nobody says. `life`: seconds after which a lease ends
-        whose holder is not heard of."""
+        """`wait`: how many seconds to wait by default. `life`: how many seconds a lease lasts if
+        its holder says nothing."""
         self._engine = engine
         self._wait = wait
         self._life = life
@@ -75,7 +75,7 @@ class RowLeases:
         finally:
             with self._turn:
                 self._held.discard(owner)
-            with suppress(StoreError):  # the server is away: the lease ends by itself
+            with suppress(StoreError):  # the server is away: the lease expires by itself
                 self._release(owner)
 
     def is_held(self, name: str) -> bool:
@@ -84,7 +84,7 @@ class RowLeases:
             return connection.scalar(query, {"name": name}) is not None
 
     def close(self) -> None:
-        """A beat that goes on would give its connection back to a pool that is closed."""
+        """A heartbeat still under way would return its connection to a closed pool."""
         self._closed.set()
         beating = self._beating
         if beating is not None:
@@ -112,5 +112,5 @@ class RowLeases:
                 if not owners:
                     self._beating = None
                     return
-            with suppress(StoreError), self._engine.begin() as connection:  # else at the next beat
+            with suppress(StoreError), self._engine.begin() as connection:  # or at the next beat
                 connection.execute(_RENEW, {"owners": owners, "life": self._life})

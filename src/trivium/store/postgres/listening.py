@@ -1,4 +1,4 @@
-"""Hears of jobs that other processes offer, as soon as they do."""
+"""Hears about jobs that other processes add, as soon as they do."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from trivium.errors import StoreError
 from trivium.store.postgres.address import Address
 
 log = logging.getLogger("trivium.postgres")
-_LOOK = 1.0  # seconds between two looks whether to stop
-_AGAIN = 5.0  # seconds until a lost connection is made again
+_LOOK = 1.0  # seconds between two checks whether to stop
+_AGAIN = 5.0  # seconds before a lost connection is opened again
 
 
 @contextmanager
 def listening(engine: Engine, address: Address, wake: Callable[[], None]) -> Iterator[None]:
-    """A thread with a connection of its own. Where it is lost, another one is made."""
+    """A thread with its own connection. If it is lost, it opens another one."""
     stop = Event()
     thread = Thread(target=_listen, args=(engine, address, wake, stop), name="listening")
     thread.daemon = True
@@ -47,7 +47,7 @@ def _listen(engine: Engine, address: Address, wake: Callable[[], None], stop: Ev
                         for _ in driver.notifies(timeout=_LOOK, stop_after=1):
                             wake()
                 finally:
-                    connection.invalidate()  # nobody else is to hear what this one does
+                    connection.invalidate()  # nobody else should get its notifications
         except (StoreError, DBAPIError, psycopg.Error) as error:
             log.warning("Not listening for jobs: %s", error)
             stop.wait(_AGAIN)

@@ -1,6 +1,6 @@
-"""Which chunks hold a word, read from PostgreSQL and remembered from search to search.
+"""Which chunks contain a word, read from PostgreSQL and cached between searches.
 
-A list that is known grows by the rows of later changes alone. Threads may share it.
+A cached list only reads the rows of later changes. Threads may share it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from trivium.text.stems import stem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_REMEMBERED = 40_000_000  # chunks of words that are kept in memory: 240 MB
-_TEXT = 200  # reading a chunk's text costs as much as the places of a word in so many chunks
+_REMEMBERED = 40_000_000  # chunks of words kept in memory: 240 MB
+_TEXT = 200  # reading a chunk's text costs as much as the positions of a word in this many chunks
 _COLUMN = {"spellings": "word", "stems": "stem"}
 _NEWER = """
 SELECT k.key, p.since, p.upto, p.ids, p.counts
@@ -47,8 +47,8 @@ _HELD = (
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    upto: int  # the last change whose rows are in it
-    ids: Ids  # rising
+    upto: int  # the last change whose rows are included
+    ids: Ids  # ascending
     counts: Counts
 
 
@@ -64,22 +64,26 @@ class Remembered:
         self._size = 0
         self._changing = threading.Lock()
 
-    def of(self, field: str, run: Run, sequence: int) -> tuple[Ids, Counts]:
+    def of(
+        self, field: str, run: Run, sequence: int, *, read_texts: bool = True
+    ) -> tuple[Ids, Counts]:
+        """`read_texts`: where it takes less time, look for several words in the texts."""
         known = self._known.get((field, run))
         if known is None or known.upto < sequence:
             if len(run) == 1:
                 self.expect(field, run, sequence)
             else:
-                self._keep((field, run), _Known(sequence, *self._phrase(field, run, sequence)))
+                found = self._phrase(field, run, sequence, read_texts=read_texts)
+                self._keep((field, run), _Known(sequence, *found))
             known = self._known.get((field, run), _UNKNOWN)
         else:
-            with self._changing:  # the one used longest ago is the first to be forgotten
+            with self._changing:  # the least recently used one is forgotten first
                 if (field, run) in self._known:
                     self._known.move_to_end((field, run))
         return known.ids, known.counts
 
     def expect(self, field: str, wanted: Sequence[str], sequence: int) -> None:
-        """Read what is about to be asked for, in one round trip."""
+        """Read what will be needed, in one round trip."""
         after = {}
         for word in dict.fromkeys(wanted):
             known = self._known.get((field, (word,)), _UNKNOWN)
@@ -88,14 +92,14 @@ class Remembered:
         if not after:
             return
         rows = self._newer(field, after)
-        # Rows that were joined since hold what is known already: read these words from the start.
+        # Rows that were merged since contain what we already have: read these words from the start.
         joined = {word for word, found in rows.items() if any(r[1] <= after[word] for r in found)}
         if joined:
             rows |= self._newer(field, dict.fromkeys(joined, 0))
         for word, known_upto in after.items():
             before = _UNKNOWN if word in joined else self._known.get((field, (word,)), _UNKNOWN)
             if word not in joined and before.upto != known_upto:
-                continue  # another thread was quicker
+                continue  # another thread was faster
             found = rows.get(word, [])
             upto = max((sequence, *(row[2] for row in found)))
             self._keep((field, (word,)), _Known(upto, *_joined(before, found)))
@@ -120,13 +124,15 @@ class Remembered:
         return lengths
 
     def held(self, words: Sequence[str]) -> dict[str, int]:
-        """About how many chunks hold each word, those that are gone among them."""
+        """About how many chunks contain each word, removed ones included."""
         with self._engine.connect() as connection:
             rows = connection.execute(text(_HELD), {"words": list(words)})
             return {row.word: int(row.held) for row in rows}
 
-    def _phrase(self, field: str, run: Run, sequence: int) -> tuple[Ids, Counts]:
-        """Where the words of a run stand side by side."""
+    def _phrase(
+        self, field: str, run: Run, sequence: int, *, read_texts: bool
+    ) -> tuple[Ids, Counts]:
+        """Where the words of a run are side by side."""
         self.expect(field, run, sequence)
         lists = [self.of(field, (word,), sequence)[0] for word in run]
         both = lists[0]
@@ -134,13 +140,13 @@ class Remembered:
             both = np.intersect1d(both, ids, assume_unique=True)
         if not len(both):
             return both, _UNKNOWN.counts
-        if len(both) * _TEXT <= sum(map(len, lists)):
+        if read_texts and len(both) * _TEXT <= sum(map(len, lists)):
             return self._read(field, run, both)
         return self._beside(field, run)
 
     def _read(self, field: str, run: Run, chunks: Ids) -> tuple[Ids, Counts]:
-        """By the texts of a few chunks. Of 171 runs that 250 queries at 100,000 chunks looked for,
-        109 had no chunk with both words, and 50 others at most 100."""
+        """Using the texts of a few chunks. Of 171 runs that 250 queries at 100,000 chunks looked
+        for, 109 had no chunk with both words, and 50 others at most 100."""
         found = {}
         for chunk in self._feed.searched_texts(chunks.tolist()):
             told = words(chunk.text)
@@ -152,7 +158,7 @@ class Remembered:
         return ids, np.array([found[i] for i in ids.tolist()], dtype=np.uint16)
 
     def _beside(self, field: str, run: Run) -> tuple[Ids, Counts]:
-        """By the places of all their words."""
+        """Using the positions of all their words."""
         statement = _PLACES.format(column=_COLUMN[field])
         places: dict[str, list[NDArray[np.int64]]] = {word: [] for word in run}
         for key, ids, counts, positions in self._rows(statement, (list(set(run)),)):
@@ -167,7 +173,7 @@ class Remembered:
         return ids.astype(np.int32), counts.astype(np.uint16)
 
     def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
-        # Bytes as they are: as text they would be twice as many.
+        # Raw bytes: as text they would be twice as long.
         with self._engine.connect() as connection, direct(connection) as cursor:
             cursor.execute(statement, values)
             return list(cursor.fetchall())
@@ -183,13 +189,14 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class RowOccurrences:
-    """What is remembered, as of one change."""
+    """The cache, as of one change."""
 
     remembered: Remembered
     sequence: int
+    read_texts: bool = True  # they are all there
 
     def of(self, field: str, run: Run) -> tuple[Ids, Counts]:
-        return self.remembered.of(field, run, self.sequence)
+        return self.remembered.of(field, run, self.sequence, read_texts=self.read_texts)
 
     def expect(self, field: str, wanted: Sequence[str]) -> None:
         self.remembered.expect(field, wanted, self.sequence)
@@ -209,15 +216,24 @@ class RowOccurrences:
 
 
 def _joined(before: _Known, rows: Sequence[Any]) -> tuple[Ids, Counts]:
-    """Several words may have one stem, and several of them stand in one chunk."""
-    ids = np.concatenate([before.ids, *(_array(row[3], "<i4") for row in rows)])
-    counts = np.concatenate([before.counts, *(_array(row[4], "<u2") for row in rows)])
-    if len(ids) > 1 and not (np.diff(ids) > 0).all():
+    """Several words may have one stem, and several of them may be in one chunk."""
+    held = [(before.ids, before.counts)] if len(before.ids) else []
+    held += [(_array(row[3], "<i4"), _array(row[4], "<u2")) for row in rows]
+    if not held:
+        return _UNKNOWN.ids, _UNKNOWN.counts
+    ids, counts = held[0]
+    if len(held) > 1:
+        ids = np.concatenate([row[0] for row in held])
+        counts = np.concatenate([row[1] for row in held])
+    if (ids[1:] <= ids[:-1]).any():
         order = np.argsort(ids, kind="stable")
         ids, counts = ids[order], counts[order]
-        firsts = np.flatnonzero(np.append(True, np.diff(ids) != 0))
-        ids, counts = ids[firsts], np.add.reduceat(counts.astype(np.int32), firsts)
-    return ids.astype(np.int32), np.minimum(counts, MOST).astype(np.uint16)
+        again = ids[1:] == ids[:-1]
+        if again.any():
+            firsts = np.flatnonzero(np.append(True, ~again))
+            together = np.add.reduceat(counts.astype(np.int32), firsts)
+            ids, counts = ids[firsts], np.minimum(together, MOST).astype(np.uint16)
+    return ids, counts
 
 
 def _array(data: bytes, kind: str) -> NDArray[Any]:

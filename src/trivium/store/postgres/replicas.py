@@ -1,8 +1,8 @@
-"""Searches on replicas of the database, which follow the primary some milliseconds later.
+"""Searches replicas of the database, which follow the primary some milliseconds later.
 
-Each replica is asked in turn. One that is away, or has not yet come to what this process has seen
-or changed, is passed over for the primary, so nobody searches an older state than a moment ago.
-Signals alone are asked there: which documents a caller may read is decided by the primary.
+Replicas take turns. If one is away, or doesn't have yet what this process has seen or changed, the
+primary answers instead, so nobody searches an older state than a moment ago. Only signals are asked
+there: the primary decides which documents a caller may read.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 log = logging.getLogger("trivium.postgres")
 _FAILED = (StoreError, DBAPIError)
-CONNECT_SECONDS = 2  # that a search waits for a replica before it asks the primary
-AWAY_SECONDS = 30.0  # until a replica that did not answer is asked again
+CONNECT_SECONDS = 2  # a search waits this long for a replica before it asks the primary
+AWAY_SECONDS = 30.0  # before a replica that didn't answer is asked again
 
 
 @dataclass
@@ -56,15 +56,15 @@ class Place:
 
 
 class ReplicatedSignals:
-    """Threads may share it. A search asks the place that `refresh` chose last; another search may
-    choose another meanwhile, which is never an older one."""
+    """Threads may share it. A search uses the place that `refresh` chose last; another search may
+    choose another one meanwhile, but never an older state."""
 
     def __init__(self, primary: Place, replicas: Sequence[Place]) -> None:
         self._primary = primary
         self._replicas = replicas
         self._next = 0
-        self._seen = 0  # the highest sequence number that a search has looked at, or a change had
-        self._forgotten = 0  # changes by this process that are in `seen`
+        self._seen = 0  # the highest sequence number that a search has seen, or a change had
+        self._forgotten = 0  # changes by this process that `seen` includes
         self._chosen = primary
         self._turn = threading.Lock()
 
@@ -113,7 +113,7 @@ class ReplicatedSignals:
             return call(place.signals)
         try:
             return call(place.signals)
-        except _FAILED as reason:  # of whatever kind: the primary says whether it holds
+        except _FAILED as reason:  # of any kind: the primary will say whether it is real
             self._pass_over(place, reason)
             self._ask_primary()
             return call(self._primary.signals)
@@ -123,14 +123,14 @@ class ReplicatedSignals:
         self._chosen = self._primary
 
     def _in_turn(self) -> list[Place]:
-        """The replicas that answer, another one first each time."""
+        """The replicas that answer, starting with another one each time."""
         with self._turn:
             self._next = (self._next + 1) % len(self._replicas)
             order = [*self._replicas[self._next :], *self._replicas[: self._next]]
         return [place for place in order if place.away_until <= monotonic()]
 
     def _note(self, sequence: int) -> bool:
-        """Whether who has come to this number has come to all that was seen before."""
+        """Whether a server at this number has everything that was seen before."""
         with self._turn:
             is_current = sequence >= self._seen
             self._seen = max(self._seen, sequence)
@@ -138,6 +138,6 @@ class ReplicatedSignals:
 
     def _pass_over(self, place: Place, reason: Exception) -> None:
         if isinstance(reason, ModelChanged | LibraryBusy):
-            return  # it lags behind, or replays what crosses a search
+            return  # it lags behind, or replays something that conflicts with a search
         place.away_until = monotonic() + AWAY_SECONDS
         log.warning("Not searching on the replica %s: %s", place.name, reason)

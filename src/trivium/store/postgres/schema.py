@@ -15,14 +15,14 @@ from trivium.store.sql.migrations import SCHEMA
 from trivium.store.sql.schema import migrate, schema_of
 from trivium.store.sql.statements import set_setting, setting
 
-OLDEST = 15  # major version of the server
+OLDEST = 15  # the server's major version
 OLDEST_VECTOR = (0, 8, 4)  # 0.8.2 fixed an overflow, 0.8.3 the corruption of HNSW by vacuum
 _LOCK = 7_411_001  # of whoever migrates
 _OWN = "postgres_schema"  # the setting
 
-# `words` holds every distinct word with its stem, by language; `postings` where they stand: the
-# chunks, how often, and at which places, as little-endian arrays (int32, uint16, uint16). Word 0
-# stands for the length of every chunk. Rows of many changes are merged, see `words`.
+# `words` has every distinct word with its stem, by language; `postings` where they occur: the
+# chunks, how often, and at which positions, as little-endian arrays (int32, uint16, uint16). Word 0
+# has the length of every chunk. Rows of many changes are merged, see `words`.
 _TABLES = (
     """
 CREATE TABLE words (
@@ -102,7 +102,7 @@ CREATE TABLE shelf (
 )
 """,
 )
-# Whoever waits for work hears of jobs that come or change their state.
+# Workers that wait hear about jobs that are added or change their state.
 _NOTIFY = (
     """
 CREATE FUNCTION tell_of_jobs() RETURNS trigger LANGUAGE plpgsql AS
@@ -113,7 +113,7 @@ CREATE TRIGGER jobs_change AFTER INSERT OR UPDATE OF state ON jobs
   FOR EACH STATEMENT EXECUTE FUNCTION tell_of_jobs()
 """,
 )
-# Every key of a document's rows holds the document, by which they can be spread over nodes.
+# Every key of a document's rows includes the document, which spreads them over nodes.
 _BY_DOCUMENT = (
     """
 ALTER TABLE chunks DROP CONSTRAINT chunks_interpretation_fkey, DROP CONSTRAINT chunks_pkey,
@@ -131,7 +131,7 @@ _STEPS = (_TABLES, _NOTIFY, _BY_DOCUMENT)  # only ever appended
 
 
 def prepare(engine: Engine, address: Address, *, create: bool) -> None:
-    """Raises DatabaseUnsuitable, LibraryNotFound, LibraryTooNew and what a connection raises."""
+    """Raises DatabaseUnsuitable, LibraryNotFound, LibraryTooNew and errors of connections."""
     with engine.connect() as connection:
         _look_at(connection)
         there = connection.scalar(
@@ -166,7 +166,7 @@ def _look_at(connection: Connection) -> None:
 
 
 def check_server(version: int, *, is_replica: bool = False, vector: str = "") -> None:
-    """`version`: the major one. `vector`: of the extension pgvector, if it is there. Raises
+    """`version`: the major one. `vector`: of the extension pgvector, if installed. Raises
     DatabaseUnsuitable."""
     if version < OLDEST:
         raise DatabaseUnsuitable(
@@ -204,7 +204,7 @@ def _own_version(engine: Engine) -> int:
 
 
 def _add_schema(connection: Connection, name: str) -> None:
-    """Asked first: IF NOT EXISTS needs the right to make schemas even where it makes none."""
+    """Checked first: IF NOT EXISTS needs the right to create schemas even if the schema exists."""
     query = text("SELECT 1 FROM pg_namespace WHERE nspname = :name")
     if not connection.scalar(query, {"name": name}):
         connection.execute(text(f"CREATE SCHEMA {name}"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, text
 
 _CHUNKS = "chunks"  # a library is spread over nodes where this table is
@@ -29,15 +31,17 @@ def spread_table(
     connection.execute(text(f"SELECT create_distributed_table('{table}', '{column}', {how})"))
 
 
-def split_table(connection: Connection, table: str, shards: int) -> None:
-    """Lay rows that are on nodes in another number of parts, with the tables beside it."""
+def split_table(connection: Connection, table: str, shards: int, beside: Sequence[str]) -> None:
+    """Change the number of shards of a table on nodes, and of those `beside` it. Not with Citus's
+    own `cascade_to_colocated`: tables of another library in the same database may be in its group
+    by then, and would be split too."""
     connection.execute(text("SET LOCAL statement_timeout = 0"))
-    connection.execute(
-        text(
-            f"SELECT alter_distributed_table('{table}', shard_count => {shards},"
-            " cascade_to_colocated => true)"
+    how = f"shard_count => {shards}, colocate_with => 'none'"
+    for one in (table, *beside):
+        connection.execute(
+            text(f"SELECT alter_distributed_table('{one}', {how}, cascade_to_colocated => false)")
         )
-    )
+        how = f"colocate_with => '{table}'"
 
 
 def drop_hidden_rows(connection: Connection, table: str) -> None:

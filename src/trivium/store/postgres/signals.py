@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trivium.types import Vector
+
+_COUNTED = 1_000  # chunks of a word that are looked at first to see whether some pass
 
 
 class PostgresSignals(PlannedSignals):
@@ -48,18 +51,21 @@ class PostgresSignals(PlannedSignals):
     def refresh(self) -> None:
         self._snapshots.current()
 
-    def _postings(self, where: Where) -> _RowPostings:
-        return _RowPostings(self._snapshots.latest(), where, self._snapshots, self._tables)
+    def _postings(self, where: Where) -> RowPostings:
+        snapshot = self._snapshots.latest()
+        allowed = partial(self._snapshots.allowed, snapshot, where)
+        return RowPostings(snapshot, where, self._snapshots, allowed, self._tables.nearest)
 
 
 @dataclass(frozen=True, slots=True)
-class _RowPostings:
-    """What one caller and one filter find in one snapshot."""
+class RowPostings:
+    """What one caller finds with one filter in one snapshot."""
 
     snapshot: Snapshot
     where: Where
     snapshots: Snapshots
-    tables: VectorTables
+    allowed: Callable[[], Allowed]
+    look: Callable[[str, Vector, int, NDArray[np.bool_], int], list[Hit]]  # VectorTables.nearest
 
     @property
     def _visible(self) -> Visible:
@@ -67,7 +73,7 @@ class _RowPostings:
 
     @property
     def _allowed(self) -> Allowed:
-        return self.snapshots.allowed(self.snapshot, self.where)
+        return self.allowed()
 
     @property
     def vocabulary(self) -> WordList:
@@ -116,13 +122,13 @@ class _RowPostings:
             passing = passing & ~self._holders(words.excluded, len(passing))
         try:
             total = self._allowed.total
-            hits = self.tables.nearest(serving.model, probe.vector, k, passing, total)
-        except LibraryNotFound as reason:  # dropped this instant: those of another model serve
+            hits = self.look(serving.model, probe.vector, k, passing, total)
+        except LibraryNotFound as reason:  # dropped just now: another model's vectors are in use
             raise ModelChanged("This library now uses another model.") from reason
         return [hit for hit in hits if hit.score >= probe.threshold]
 
     def _holders(self, runs: Sequence[Run], size: int) -> NDArray[np.bool_]:
-        """By chunk id: whether it holds one of these runs of stems."""
+        """By chunk id: whether it contains one of these runs of stems."""
         held = np.zeros(size, dtype=bool)
         for run in runs:
             ids, _ = self.snapshot.occurrences.of("stems", run)
@@ -132,7 +138,13 @@ class _RowPostings:
     def holding(self, run: Run, most: int) -> int:
         ids, _ = self.snapshot.occurrences.of("spellings", run)
         chunks = self._allowed.chunks
-        return min(most, int(np.count_nonzero(chunks[ids[ids < len(chunks)]])))
+        ids = ids[: np.searchsorted(ids, len(chunks))]
+        held, looked_at = 0, 0
+        while held < most and looked_at < len(ids):
+            some = ids[looked_at : _COUNTED + 4 * looked_at]  # mostly the first ones suffice
+            held += int(np.count_nonzero(chunks[some]))
+            looked_at += len(some)
+        return min(most, held)
 
     def held(self, words: Sequence[str]) -> Mapping[str, int]:
         return self.snapshot.occurrences.remembered.held(words)

@@ -1,6 +1,5 @@
-"""The picture that searches look at, kept in memory until something changes: who is there, which
-words there are, whose vectors serve. Words and vectors themselves stay in the database.
-"""
+"""The state that searches read, kept in memory until something changes: the documents, the distinct
+words, whose vectors are in use. Words and vectors themselves stay in the database."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from trivium.types import OWNER, Where
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Everything one search looks at, as of one sequence number."""
+    """Everything one search reads, as of one sequence number."""
 
     census: Census
     serving: Serving
@@ -32,7 +31,7 @@ class Snapshot:
 
 
 class Snapshots:
-    """Threads may share one."""
+    """Threads may share it."""
 
     def __init__(self, engine: Engine, feed: Feed) -> None:
         self._engine = engine
@@ -44,14 +43,14 @@ class Snapshots:
         self._census = Census.empty()
         self._remembered = Remembered(engine, feed)
         self._vocabulary = Vocabulary()
-        self._words = (0, 0)  # the lowest and the highest number of a word that is known
+        self._words = (0, 0)  # the lowest and the highest known number of a word
 
     def latest(self) -> Snapshot:
-        """The last one that was looked at, if nothing has been forgotten since."""
+        """The latest one, if nothing has been forgotten since."""
         return self._last or self.current()
 
     def current(self) -> Snapshot:
-        """One no older than this call."""
+        """A snapshot no older than this call."""
         with self._turn:
             last = self._last
             if last is not None and last.census.sequence == self._feed.sequence():
@@ -66,7 +65,7 @@ class Snapshots:
             return self._last
 
     def forget(self) -> None:
-        """This process has changed something: the next search looks again."""
+        """This process has changed something: the next search reads the state again."""
         self._last = None
         self.forgotten += 1
 
@@ -78,7 +77,7 @@ class Snapshots:
         return known
 
     def visible(self, snapshot: Snapshot, access: Where) -> Visible:
-        """The words of what a caller may see."""
+        """The words that a caller may see."""
         seen = snapshot.visible.get(access)
         if seen is None:
             allowed = self.allowed(snapshot, access)
@@ -91,14 +90,14 @@ class Snapshots:
         return seen
 
     def _wait_for_nodes(self) -> None:
-        """A change is seen on the coordinator some milliseconds before its rows are on the nodes;
-        whoever makes it holds a lock until they are."""
+        """The coordinator sees a change some milliseconds before its rows are on the nodes; its
+        writer holds a lock until they are."""
         with self._engine.connect() as connection:
             if shards_of(connection):
                 wait_for_changes(connection)
 
     def _learn_words(self) -> None:
-        """Numbers rise in the order in which changes are seen; written anew they begin higher."""
+        """Numbers rise in the order of changes; after a rebuild they start higher."""
         with self._engine.connect() as connection:
             lowest = connection.scalar(text("SELECT min(id) FROM words")) or 0
             if lowest != self._words[0]:

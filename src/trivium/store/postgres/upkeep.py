@@ -1,4 +1,4 @@
-"""Looking after a library in PostgreSQL: examined, repaired, written anew, backed up."""
+"""Maintains a library in PostgreSQL: examines, repairs, rebuilds and backs it up."""
 
 from __future__ import annotations
 
@@ -150,7 +150,8 @@ class PostgresUpkeep:
                     kept.write_bytes(path.read_bytes())
 
     def _vacuum(self) -> None:
-        """Removed text goes for good: rows are written to new files. Locks one table at a time."""
+        """Removes deleted text for good: rows are written to new files. Locks one table at a
+        time."""
         with self._engine.connect() as connection:
             direct = connection.execution_options(isolation_level="AUTOCOMMIT")
             direct.execute(text("SET statement_timeout = 0"))

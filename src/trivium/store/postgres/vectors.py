@@ -7,6 +7,7 @@ all. Scores are always made of the vectors themselves.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from sqlalchemy import Connection, Engine, text
 from trivium.errors import StoreError
 from trivium.store.indexed import IndexedChunk
 from trivium.store.postgres.database import EF_SEARCH, direct
+from trivium.store.postgres.reach import Reach, Shards
 from trivium.store.postgres.shards import shards_of, spread_table
 from trivium.store.sql.feed import Feed
 from trivium.store.sql.statements import NEXT_MODEL, STORED, setting
@@ -48,10 +50,11 @@ _LAST_TABLE = (
     "SELECT max(CAST(substring(relname FROM 9) AS integer)) FROM pg_class"
     " WHERE relname ~ '^vectors_[0-9]+$' AND relnamespace = CAST(current_schema() AS regnamespace)"
 )
-# Said on the nodes too, where options of this connection are not known.
+# Said on the nodes too, where options of this connection are not known. Without the last one, a
+# shard of 12,500 rows is read from end to end: 13.7 ms of processor time, its graph takes 6.2.
 _FOR_GRAPHS = (
-    f"SET LOCAL hnsw.ef_search = {EF_SEARCH}; SET LOCAL hnsw.iterative_scan = relaxed_order;"
-    " SET LOCAL hnsw.max_scan_tuples = 100000"
+    "SET LOCAL hnsw.ef_search = {ef}; SET LOCAL hnsw.iterative_scan = relaxed_order;"
+    " SET LOCAL hnsw.max_scan_tuples = 100000; SET LOCAL enable_seqscan = off"
 )
 _LONGEST = 4_000  # dimensions that a graph of 16-bit vectors can have
 
@@ -138,9 +141,16 @@ class VectorTables:
     # --- searching
 
     def nearest(
-        self, model: str, vector: Vector, k: int, passing: NDArray[np.bool_], total: int
+        self,
+        model: str,
+        vector: Vector,
+        k: int,
+        passing: NDArray[np.bool_],
+        total: int,
+        reach: Reach | None = None,
     ) -> list[Hit]:
-        """The k nearest of the chunks that pass, by chunk id. `total`: active chunks."""
+        """The k nearest of the chunks that pass, by chunk id. `total`: active chunks. `reach`: look
+        only where nodes answer."""
         ids = np.flatnonzero(passing)
         if not len(ids) or k < 1:
             return []
@@ -150,33 +160,27 @@ class VectorTables:
             if table is None:
                 return []
             shards = self._shards(connection, table)
-            if shards:
-                with direct(connection) as cursor:  # several statements, so as plain text
-                    cursor.execute(_FOR_GRAPHS, prepare=False, binary=False)
-            score = f"-(vector::vector({len(vector)}) <#> CAST(:q AS vector)) AS score"
-            near = f"vector <#> CAST(:q AS halfvec({len(vector)}))"
-            # One level, so that each node sends its best and not all it holds.
-            proposed = f"SELECT chunk, {score} FROM {table} ORDER BY {near} LIMIT :depth"
-            if not shards:
-                # The graph's order is rough. Plus zero, or PostgreSQL trusts it and does not sort.
-                proposed = (
-                    f"SELECT chunk, {score} FROM (SELECT chunk, vector FROM {table}"
-                    f" ORDER BY {near} LIMIT :depth) AS proposed ORDER BY ({near}) + 0 LIMIT :kept"
-                )
+            there = reach.shards(connection, table) if reach else None
+            if there is not None:
+                ids = ids[there.holds(ids)]
+                if not len(ids):
+                    return []
             graph = total // (shards or 1)  # chunks in each
+            asked = (query, len(vector), _LARGE_EF_SEARCH if graph > _LARGE else EF_SEARCH)
+            if there is not None:
+                propose = _proposals_there(connection, there, *asked)
+            else:
+                of = _proposals_of_shards if shards else _proposals
+                propose = of(connection, table, *asked)
             kept = int(k * total / len(ids)) + 16
             depth = max(kept, graph // _PROPOSED)
-            if graph > _LARGE:
-                connection.execute(text(f"SET LOCAL hnsw.ef_search = {_LARGE_EF_SEARCH}"))
             # Chunks that pass may all be far from the query: then the graph proposes others only,
             # and comparing all that pass costs less than looking deeper.
             while len(ids) > max(EXACT, _DEARER * depth):
-                values = {"q": query, "depth": depth} | ({} if shards else {"kept": kept})
-                rows = connection.execute(text(proposed), values).all()
                 hits = [
-                    Hit(row.chunk, row.score)
-                    for row in rows
-                    if row.chunk < len(passing) and passing[row.chunk]
+                    Hit(chunk, score)
+                    for chunk, score in propose(depth, kept)
+                    if chunk < len(passing) and passing[chunk]
                 ]
                 if len(hits) >= k:
                     return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))[:k]
@@ -185,12 +189,33 @@ class VectorTables:
             told = "{" + ",".join(map(str, ids.tolist())) + "}"
             found = connection.execute(
                 text(
-                    f"SELECT chunk, {score} FROM {table} WHERE chunk = ANY(CAST(:ids AS bigint[]))"
+                    f"SELECT chunk, {_score(len(vector), ':q')} FROM {table}"
+                    " WHERE chunk = ANY(CAST(:ids AS bigint[]))"
                     " ORDER BY score DESC, chunk LIMIT :k"
                 ),
                 {"q": query, "ids": told, "k": k},
             )
             return [Hit(row.chunk, row.score) for row in found]
+
+    def of_chunks(self, model: str, ids: Sequence[ChunkId], reach: Reach) -> dict[ChunkId, Vector]:
+        """The vectors of chunks, as far as nodes answer."""
+        wanted = np.array(ids, dtype=np.int64)
+        wanted = wanted[self.reachable(model, wanted, reach)]
+        with self._engine.connect() as connection:
+            table = self._table(connection, model)
+            if table is None or not len(wanted):
+                return {}
+            query = text(f"SELECT chunk, CAST(vector AS text) FROM {table} WHERE chunk = ANY(:ids)")
+            rows = connection.execute(query, {"ids": wanted.tolist()}).all()
+        return {chunk: np.array(json.loads(told), dtype=np.float32) for chunk, told in rows}
+
+    def reachable(self, model: str, ids: NDArray[np.int64], reach: Reach) -> NDArray[np.bool_]:
+        """Which of these chunks have their vectors on nodes that answer."""
+        with self._engine.connect() as connection:
+            table = self._table(connection, model)
+            if table is None:
+                return np.ones(len(ids), dtype=bool)
+            return reach.shards(connection, table).holds(ids)
 
     # --- tables
 
@@ -282,6 +307,70 @@ class VectorTables:
     def _tables(connection: Connection) -> list[str]:
         numbers = connection.scalars(text("SELECT number FROM vector_tables ORDER BY number"))
         return [f"vectors_{number}" for number in numbers]
+
+
+def _score(dimensions: int, query: str) -> str:
+    return f"-(vector::vector({dimensions}) <#> CAST({query} AS vector)) AS score"
+
+
+def _proposals(
+    connection: Connection, table: str, query: str, dimensions: int, ef: int
+) -> Callable[[int, int], Iterable[Any]]:
+    """Chunks and scores that the graph proposes: how deep it looks, and how many to send."""
+    near = f"vector <#> CAST(:q AS halfvec({dimensions}))"
+    # The graph's order is rough. Plus zero, or PostgreSQL trusts it and does not sort.
+    proposed = (
+        f"SELECT chunk, {_score(dimensions, ':q')} FROM (SELECT chunk, vector FROM {table}"
+        f" ORDER BY {near} LIMIT :depth) AS proposed ORDER BY ({near}) + 0 LIMIT :kept"
+    )
+
+    def propose(depth: int, kept: int) -> Iterable[Any]:
+        if ef != EF_SEARCH:
+            connection.execute(text(f"SET LOCAL hnsw.ef_search = {ef}"))
+        return connection.execute(text(proposed), {"q": query, "depth": depth, "kept": kept})
+
+    return propose
+
+
+def _proposals_of_shards(
+    connection: Connection, table: str, query: str, dimensions: int, ef: int
+) -> Callable[[int, int], Iterable[Any]]:
+    """The same of all shards: one level, so that each sends its best and not all it holds."""
+    proposed = (
+        f"SELECT chunk, {_score(dimensions, ':q')} FROM {table}"
+        f" ORDER BY vector <#> CAST(:q AS halfvec({dimensions})) LIMIT :depth"
+    )
+
+    def propose(depth: int, _: int) -> Iterable[Any]:
+        with direct(connection) as cursor:  # several statements, so as plain text
+            cursor.execute(_FOR_GRAPHS.format(ef=ef), prepare=False, binary=False)
+        return connection.execute(text(proposed), {"q": query, "depth": depth})
+
+    return propose
+
+
+def _proposals_there(
+    connection: Connection, shards: Shards, query: str, dimensions: int, ef: int
+) -> Callable[[int, int], Iterable[Any]]:
+    """The same of each shard that can be reached, as one statement: its options are set before the
+    graph is searched, because the depth of that depends on them."""
+    options = {
+        "hnsw.ef_search": ef,
+        "hnsw.iterative_scan": "relaxed_order",
+        "hnsw.max_scan_tuples": 100_000,
+    }
+    told = ", ".join(f"set_config('{name}', '{value}', true)" for name, value in options.items())
+    score = _score(dimensions, f"'{query}'")
+
+    def command(table: str, depth: int) -> str:
+        return (
+            f"SELECT p.chunk, p.score FROM (SELECT num_nulls({told}) AS none OFFSET 0) AS options,"
+            f" LATERAL (SELECT chunk, {score} FROM {table}"
+            f" ORDER BY vector <#> CAST('{query}' AS halfvec({dimensions}))"
+            f" LIMIT {depth} + options.none) AS p"
+        )
+
+    return lambda depth, _: shards.ask(connection, lambda table: command(table, depth))
 
 
 def _alone(connection: Connection) -> None:

@@ -1,6 +1,6 @@
-"""A library in PostgreSQL as it was: a folder on this machine, filled from the rows of then.
+"""A library in PostgreSQL as it was: a folder on this machine, filled with the rows of that time.
 
-Derived, so thrown away at will. Labels are today's, see `store.embedded.asof`.
+Derived, so it can be deleted at any time. Labels are today's, see `store.embedded.asof`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class PostgresViews:
                 folder = self._place() / chosen.digest
                 if folder not in self._made:
                     self._make(folder, chosen)
-                # A removal since then was not seen: it must not live on in a view.
+                # Something was removed since then: it must not live on in a view.
                 again = Chosen(self._engine, when, where)
                 if again.digest == chosen.digest:
                     return open_embedded(folder)
@@ -74,7 +74,7 @@ class PostgresViews:
             with self._engine.connect() as source, file.begin() as target:
                 _fill(source, target, chosen)
             file.dispose()
-            open_embedded(folder).close()  # opening makes the indexes
+            open_embedded(folder).close()  # opening builds the indexes
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

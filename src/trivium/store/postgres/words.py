@@ -1,8 +1,8 @@
-"""Where words stand, as rows of PostgreSQL: written with each change, merged later, read by word.
+"""Where words occur, as rows of PostgreSQL: written with each change, merged later, read by word.
 
 A change writes one row for each of its words; many such rows would make reading slow and the table
-large, so they are joined level by level (`merge`). A row's arrays can be joined end to end. Chunks
-that are gone stay in the rows until `rebuild`: whoever reads masks them. Knows nothing of scores.
+large, so they are merged level by level (`merge`). A row's arrays can be joined end to end. Removed
+chunks stay in the rows until `rebuild`: readers mask them. Knows nothing of scores.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 LENGTHS = 0  # the word whose counts are the lengths of chunks
 _IDS, _COUNTS = np.dtype("<i4"), np.dtype("<u2")
-MOST = 2**16 - 1  # places and counts beyond it are cut to it
-_RUNS = (32, 8)  # rows of a word at a level, of those before the last, at which they are joined
+MOST = 2**16 - 1  # larger positions and counts are cut to this
+_RUNS = (32, 8)  # how many rows of a word at a level are merged, for each level except the last
 _LAST = len(_RUNS)  # the level whose rows stay as they are
 _MERGE = 7_411_002  # lock of whoever merges
-_AT_ONCE = 20_000  # chunks whose words are gathered at a time when everything is written anew
-_KNOWN = 500_000  # numbers of words that a writer remembers
+_AT_ONCE = 20_000  # chunks whose words are collected at a time in a rebuild
+_KNOWN = 500_000  # numbers of words that a writer caches
 _COPY = "COPY postings FROM STDIN (FORMAT BINARY)"
 _TYPES = ("int4", "int8", "int8", "int2", "bytea", "bytea", "bytea")
 _JOIN = """
@@ -46,16 +46,16 @@ class Gathered:
     """The words of some chunks, before their ids and numbers are known."""
 
     words: list[tuple[str, str]]  # word and language
-    bounds: NDArray[np.int64]  # word i stands in entries bounds[i] to bounds[i + 1]
-    chunks: NDArray[np.int64]  # by entry: which of the chunks
+    bounds: NDArray[np.int64]  # word i is in entries bounds[i] to bounds[i + 1]
+    chunks: NDArray[np.int64]  # by entry: which chunk
     counts: NDArray[np.int64]  # by entry: how often
     places: bytes  # all positions, entry by entry
     starts: NDArray[np.int64]  # by entry: where its positions begin, and one more for the end
-    lengths: NDArray[np.int64]  # by chunk: its words
+    lengths: NDArray[np.int64]  # by chunk: how many words
 
 
 def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
-    """Of texts and their languages. Done before any lock is taken: it is most of the work."""
+    """From texts and their languages. Done before any lock is taken: it is most of the work."""
     known: dict[tuple[str, str], int] = {}
     terms: list[NDArray[np.int64]] = []
     for text_, language in chunks:
@@ -65,9 +65,9 @@ def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
     all_terms = np.concatenate([*terms, np.empty(0, dtype=np.int64)])
     owners = np.repeat(np.arange(len(terms)), lengths)
     places = np.concatenate([*map(np.arange, lengths), np.empty(0, dtype=np.int64)])
-    order = np.argsort(all_terms, kind="stable")  # chunks and places stay in order
+    order = np.argsort(all_terms, kind="stable")  # chunks and positions stay in order
     all_terms, owners = all_terms[order], owners[order]
-    first = np.ones(len(order), dtype=bool)  # of an entry: a word in a chunk
+    first = np.ones(len(order), dtype=bool)  # an entry is a word in a chunk
     first[1:] = (np.diff(all_terms) != 0) | (np.diff(owners) != 0)
     starts = np.flatnonzero(first)
     bounds = np.searchsorted(all_terms[starts], np.arange(len(known) + 1))
@@ -83,7 +83,7 @@ def gather(chunks: Sequence[tuple[str, str]]) -> Gathered:
 
 
 class Words:
-    """What changes the rows."""
+    """Changes the rows."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -98,7 +98,7 @@ class Words:
         level: int = 0,
     ) -> None:
         """Part of a change that has its sequence number: from then on no other change commits, so
-        numbers of words rise in the order in which changes are seen."""
+        numbers of words rise in the order of changes."""
         if not len(ids):
             return
         numbers = self._numbered(connection, gathered.words)
@@ -118,7 +118,7 @@ class Words:
     def _numbered(self, connection: Connection, wanted: list[tuple[str, str]]) -> list[int]:
         if len(self._numbers) > _KNOWN:
             self._numbers = {}
-        # Only what others may see by now: an insertion of ours may still be undone.
+        # Only what others can see by now: our own insert may still be rolled back.
         found = {key: self._numbers[key] for key in wanted if key in self._numbers}
         unknown = [key for key in wanted if key not in found]
         if unknown:
@@ -156,7 +156,7 @@ class Words:
         return {(row.word, row.language): row.id for row in rows}
 
     def merge(self) -> None:
-        """Join rows of many changes, where there are enough and nobody else does just now."""
+        """Merge rows of many changes, if there are enough and nobody else is merging."""
         for level, most in enumerate(_RUNS):
             with self._engine.begin() as connection:
                 runs = connection.scalar(
@@ -173,7 +173,7 @@ class Words:
                 connection.execute(text(_JOIN), {"level": level})
 
     def rebuild(self, chunks: Iterable[list[IndexedChunk]], sequence: int) -> None:
-        """Write everything anew, in one transaction: readers see the old rows until the end."""
+        """Rebuild everything in one transaction: readers see the old rows until the end."""
         self._numbers = {}
         with self._engine.begin() as connection:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_MERGE})"))
@@ -187,7 +187,7 @@ class Words:
         self._numbers = {}
 
     def counted(self) -> int:
-        """Chunks whose words are in the rows, those that are gone among them."""
+        """Chunks whose words are in the rows, removed ones included."""
         with self._engine.connect() as connection:
             query = text("SELECT coalesce(sum(length(ids)), 0) / 4 FROM postings WHERE word = 0")
             return int(connection.scalar(query) or 0)

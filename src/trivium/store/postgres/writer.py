@@ -1,8 +1,8 @@
-"""Everything that changes documents in PostgreSQL: one transaction each, many at the same time.
+"""Makes every change to documents in PostgreSQL: each in one transaction, many at the same time.
 
-A change reads, prepares and writes its rows beside others; only its last part, from the moment it
-takes its sequence number to its commit, is one after the other, so that readers see changes in the
-order of their numbers. Two changes of the same source or the same bytes wait for each other.
+Changes read, prepare and write their rows side by side; only the last part, from taking the
+sequence number to the commit, is one at a time, so that readers see changes in the order of their
+numbers. Two changes of the same source or the same bytes wait for each other.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from trivium.store.sql.tables import counters
 from trivium.types import Document, DocumentId, Metadata, Processed, Where
 from trivium.work import SyncPoint, TaskEnd
 
-MODEL = 7_411_004  # lock: shared by changes, taken alone by a switch of the model
-_SOURCE = 7_411_005  # first half of the locks of sources and of bytes
+MODEL = 7_411_004  # lock: shared by changes, exclusive for a switch of the model
+_SOURCE = 7_411_005  # first half of the locks of sources and bytes
 
 
 class PostgresWriter:
@@ -65,7 +65,7 @@ class PostgresWriter:
     def writing(
         self, waiting: Waiting | None = None, patience: float | None = None
     ) -> Iterator[None]:
-        """Nobody waits: each change is a transaction. On leaving, the rows of words are tidied."""
+        """Nobody waits: each change is a transaction. On leaving, merges the rows of words."""
         depth = getattr(self._inside, "depth", 0)
         self._inside.depth = depth + 1
         try:
@@ -77,7 +77,7 @@ class PostgresWriter:
             self.tidy()
 
     def tidy(self) -> None:
-        """Drop the vectors of chunks that are gone, and join rows of words where there are many."""
+        """Delete the vectors of removed chunks, and merge rows of words if there are many."""
         ranges = self._feed.leftovers()
         if ranges:
             with self._engine.begin() as connection:
@@ -97,7 +97,7 @@ class PostgresWriter:
         return done
 
     def _put_some(self, batch: Sequence[Processed], model: str) -> list[Document]:
-        """The first of them: as many as can be put together."""
+        """The first ones: as many as fit in one put."""
 
         def put() -> list[Document]:
             with self._engine.begin() as connection:
@@ -133,7 +133,7 @@ class PostgresWriter:
         return documents
 
     def _take(self, name: str, count: int) -> range:
-        """In a transaction of its own: whoever else needs numbers does not wait for the change."""
+        """In a separate transaction: others who need numbers don't wait for the change."""
         with self._engine.begin() as connection:
             return take(connection, name, count)
 
@@ -148,8 +148,8 @@ class PostgresWriter:
 
     def remove(self, documents: Iterable[DocumentId]) -> int:
         wanted = list(documents)
-        # Alone: what only a removed document used is deleted, and a put that is under way may count
-        # on the same vectors.
+        # Alone: this deletes what only a removed document used, and a put under way may need the
+        # same vectors.
         with self._alone():
             gone = retried(lambda: self._removal.remove(wanted))
         return self._dropped(gone)
@@ -191,15 +191,15 @@ class PostgresWriter:
 
 
 def _share_model(connection: Connection) -> None:
-    """No switch of the model until this change is over. To write all indexes anew may take longer
-    than a statement may."""
+    """Blocks a switch of the model until this change is done. Rebuilding all indexes may take
+    longer than the limit for a statement."""
     connection.execute(text("SET LOCAL statement_timeout = 0"))
     connection.execute(text(f"SELECT pg_advisory_xact_lock_shared({MODEL})"))
     connection.execute(text("SET LOCAL statement_timeout = DEFAULT"))
 
 
 def _still_wanted(connection: Connection, batch: Sequence[Processed]) -> Sequence[Processed]:
-    """The first of them, up to one whose task another worker has by now: it will put it."""
+    """The first ones, up to one whose task another worker has by now: that worker will put it."""
     lost = not_theirs(connection, [p.task for p in batch if p.task])
     mine = list(takewhile(lambda p: p.task is None or p.task.task not in lost, batch))
     if not mine:
@@ -210,7 +210,7 @@ def _still_wanted(connection: Connection, batch: Sequence[Processed]) -> Sequenc
 
 
 def _lock_sources(connection: Connection, batch: Sequence[Processed]) -> None:
-    """In one order for all, so that nobody waits in a circle."""
+    """In the same order for everyone, so that there is no deadlock."""
     keys = {f"{p.collection}\0{p.uri}" for p in batch}
     keys |= {f"{p.collection}\0{p.content_hash}" for p in batch if is_shareable(p)}
     numbers = sorted({crc32(key.encode()) - 2**31 for key in keys})

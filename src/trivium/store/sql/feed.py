@@ -98,13 +98,18 @@ class Feed:
         with self.engine.connect() as connection:
             return list(connection.scalars(query))
 
-    def passing_passages(self, where: Where) -> list[ChunkId]:
-        """The active chunks that pass a filter by where passages stand."""
+    def passing_passages(
+        self, where: Where, among: Sequence[DocumentId] | None = None
+    ) -> list[ChunkId]:
+        """The active chunks that pass a filter by where passages stand; `among`: of these
+        documents."""
         query = (
             select(chunks.c.id)
             .join(documents, chunks.c.document == documents.c.id)
             .where(active, visible_passages(where))
         )
+        if among is not None:
+            query = query.where(chunks.c.document.in_(among))
         with self.engine.connect() as connection:
             return list(connection.scalars(query))
 

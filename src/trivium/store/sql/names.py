@@ -25,13 +25,14 @@ from sqlalchemy import (
 
 from trivium.errors import DocumentNotFound
 from trivium.store.clock import now
-from trivium.store.identity import WITHIN, followed, is_within
+from trivium.store.identity import WITHIN, is_within
 from trivium.store.sql.checksums import change
 from trivium.store.sql.jobs import forget_documents
 from trivium.store.sql.rows import document_of, field_values, metadata_values, name_values
 from trivium.store.sql.statements import insert_all, slices, take
 from trivium.store.sql.tables import collections, documents, fields, interpretations, names
 from trivium.store.where import comparable_text, name_of
+from trivium.text.titles import followed
 from trivium.types import Document, DocumentId, Metadata
 
 _AFTER_WITHIN = WITHIN[:-1] + chr(ord(WITHIN[-1]) + 1)  # sorts after every file inside it
@@ -81,7 +82,7 @@ class Names:
                 )
                 set_names(connection, inner, list(moved))
             if old == known.uri:
-                title = followed(known.title, name_of(old), name_of(new))
+                title = followed(known.title, old, new)
                 _set_title(connection, document, title)
             set_names(connection, known, [new if uri == old else uri for uri in uris])
             forget_documents(connection, (), [old])  # the old name is to be found nowhere

@@ -12,7 +12,7 @@ from trivium.errors import TriviumError
 ON_PAGE: dict[type[TriviumError], str] = {
     errors.PathNotFound: "Check the spelling: the path must exist on the server's machine.",
     errors.FolderEmpty: "Check that its disk is connected. Its documents stay.",
-    errors.DocumentNotFound: "It may have been removed. Documents lists the ones you can see.",
+    errors.DocumentNotFound: "It may have been removed. The page Documents lists all you can see.",
     errors.NotEmbedded: "The document has no vectors. Add the file again once a model is set up.",
     errors.TokenRefused: "Ask the owner of this library for a new token.",
     errors.TokenNotFound: "You may have revoked it already. Reload the page.",
@@ -68,9 +68,13 @@ def advice(error: TriviumError) -> str:
     return ON_PAGE.get(type(error), error.fix)
 
 
-def retold(text: str) -> str:
-    """The same for an error stored as text, which ends with its fix."""
+def retold(text: str, name: str = "") -> str:
+    """The same for an error stored as text, which ends with its fix. Below the name of its file it
+    doesn't repeat that name."""
     for kind, told in ON_PAGE.items():
         if text.endswith(kind.fix):
-            return text.removesuffix(kind.fix) + told
-    return text
+            text = text.removesuffix(kind.fix) + told
+            break
+    if name and text.startswith(name):
+        return "It" + text.removeprefix(name)
+    return text.replace(f" {name}:", " it:", 1) if name else text

@@ -58,7 +58,7 @@ def test_what_the_documents_do_not_hold_is_said_kindly(
     page: Page, shoot: Callable[[str], None]
 ) -> None:
     page.goto("/ask?q=which moons orbit jupiter")  # an address asks by itself
-    expect(page.locator(".refusal")).to_contain_text("don't seem to answer this")
+    expect(page.locator(".refusal")).to_contain_text("add a document that covers this")
     assert_accessible(page)
     shoot("ask-refused")
     page.get_by_role("link", name="search for them instead").click()

@@ -57,6 +57,24 @@ def test_hits_are_walked_through(page: Page) -> None:
     expect(jump).to_contain_text("Hit 1 of")
 
 
+def test_the_current_hit_is_in_sight_in_its_list(page: Page, size: str) -> None:
+    page.goto("/documents")
+    page.get_by_role("link", name="Reed & Lantern: Weapons").click()
+    page.set_viewport_size({"width": 1280 if size == "wide" else 390, "height": 260})
+    page.goto(f"{page.url}?q=weapon")
+    page.locator(".hits a").last.click()
+    current = page.locator(".hits a[aria-current]")
+    expect(current).to_have_text(page.locator(".hits a").last.inner_text())
+    top, bottom = current.evaluate(
+        """(hit) => {
+          const [own, list] = [hit, hit.closest(".hits")].map((one) => one.getBoundingClientRect());
+          return [own.top - list.top, own.top - list.bottom];
+        }"""
+    )
+    assert top >= -1
+    assert bottom < 0
+
+
 def test_what_is_like_it(page: Page) -> None:
     page.goto("/?q=drowned+crown")
     page.locator(".result-link").first.click()

@@ -10,9 +10,11 @@ from time import monotonic, sleep
 from starlette.testclient import TestClient
 
 from trivium.access import LOCAL_OWNER
+from trivium.advice import retold
 from trivium.library import Library
 from trivium.pace import time_left
-from trivium.web.jobs import _Watch, panel, views
+from trivium.web.jobs import _Watch, at_work, panel, views
+from trivium.work import Task, TaskState
 
 PATIENCE = 240.0  # seconds: for a machine that is busy with other things
 
@@ -34,7 +36,8 @@ def test_files_of_a_form_become_jobs(owner: TestClient, library: Library) -> Non
     answer = owner.post("/add", files=files, data={"collection": "light"}, follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/add#jobs")
     text = until(owner, lambda text: text.count('data-state="done"') == 1 and "/retry" in text)
-    assert "read broken.pdf: the file is damaged" in text
+    assert "broken.pdf</strong>" in text
+    assert "read it: the file is damaged" in text
     (added,) = library.documents.all(where="collection:light")
     assert f'href="/documents/{added.id}"' in text
     failed = re.search(r"/add/jobs/(\d+)/retry", text)
@@ -134,6 +137,36 @@ def test_the_samples_are_added_for_a_first_search(owner: TestClient, library: Li
     until(owner, lambda text: 'data-running="0"' in text)
     assert len(library.documents.all(where="collection:samples")) == 17
     assert "Try a search" in owner.get("/").text
+
+
+def test_a_failure_does_not_repeat_the_name_above_it() -> None:
+    told = {
+        "a.xls has a password. Save a copy.": "It has a password. Save a copy.",
+        "Couldn't read a.xls: the file is damaged.": "Couldn't read it: the file is damaged.",
+        "Unknown format.": "Unknown format.",
+    }
+    assert {text: retold(text, "a.xls") for text in told} == told
+    assert retold("a.xls is empty.") == "a.xls is empty."
+
+
+def test_a_job_without_files_does_not_hide_what_was_added(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "one.md").write_text("# One\n\nA lamp burns.")
+    library.add([tmp_path / "notes"])
+    before = panel(library, LOCAL_OWNER)
+    assert before.done == 1
+    (tmp_path / "empty").mkdir()
+    library.add([tmp_path / "empty"])
+    assert [job.tasks for job in library.jobs.all()][:2] == [0, 1], "a job without files"
+    assert panel(library, LOCAL_OWNER) == before
+
+
+def test_what_waits_is_named_after_what_is_worked_on() -> None:
+    def task(name: str, step: str) -> Task:
+        return Task(1, 1, name, name, 1, TaskState.WORKING, step=step)
+
+    held = [task("read.zip", "archive"), task("later.md", ""), task("big.html", "embed")]
+    assert [one.name for one in at_work(held)] == ["big.html", "read.zip"]
 
 
 def test_time_is_told_as_people_do() -> None:

@@ -141,6 +141,7 @@ def test_a_named_conversation_is_kept_until_it_is_forgotten(page: TestClient, ch
     kept = page.get("/ask?conversation=weather").text
     assert kept.count('class="turn">') == 1
     assert 'name="turn"' not in kept, "the library carries it"
+    assert "Saved without its sources." in kept
     assert ">weather</a>" in page.get("/ask").text
     page.post("/ask/forget", data={"conversation": "weather"})
     assert ">weather</a>" not in page.get("/ask").text
@@ -149,7 +150,7 @@ def test_a_named_conversation_is_kept_until_it_is_forgotten(page: TestClient, ch
 def test_a_refusal_is_kind(page: TestClient, chat: Chat) -> None:
     chat.answer = "Jupiter has 95 moons."
     told = page.post("/ask", data={"q": "which moons orbit jupiter"}).text
-    assert "Your documents don't seem to answer this." in told
+    assert '<strong dir="auto">I found nothing in your documents' in told
     assert 'href="/?q=which%20moons%20orbit%20jupiter"' in told
     assert "95 moons" not in told
 

@@ -58,6 +58,14 @@ def test_a_run_is_measured_and_compared(owner: TestClient) -> None:
     assert missing.status_code == 404
 
 
+def test_an_empty_library_has_nothing_to_evaluate(owner: TestClient, library: Library) -> None:
+    assert "of your 4 documents" in owner.get("/evaluate").text
+    library.documents.remove([one.id for one in library.documents.all()])
+    text = owner.get("/evaluate").text
+    assert "The library is empty" in text
+    assert "Generate set" not in text
+
+
 def test_a_synthetic_set_says_so(owner: TestClient, library: Library) -> None:
     made = owner.post("/evaluate/synthetic", data={"name": "made-up", "count": 3})
     assert made.status_code == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +12,7 @@ from tests.serving.shelf import shelve
 from trivium.library import Library
 from trivium.options import SearchOptions
 from trivium.types import Signal
-from trivium.web.explain import WIDTH, picture
+from trivium.web.explain import ROW, WIDTH, picture
 from trivium.web.state import SearchState
 
 
@@ -30,6 +31,22 @@ def test_each_result_stands_where_its_ranks_say(library: Library) -> None:
         nodes = [n for lane in drawn.lanes for n in lane.nodes if n.signal == signal.value]
         assert sorted(nodes, key=lambda n: n.y) == sorted(nodes, key=lambda n: n.rank)
         assert len(nodes) == sum(signal in r.signals for r in results)
+
+
+def test_a_line_touches_only_the_signals_that_found_its_result(library: Library) -> None:
+    results = library.search("crown of the harbour")
+    drawn = picture(results, 1)
+    skipped = 0
+    for lane in drawn.lanes:
+        own = {(node.x, node.y) for node in lane.nodes}
+        for x, y in re.findall(r"([\d.]+) ([\d.]+)(?=C|$)", lane.path):
+            at = (float(x), float(y))
+            if at in own or at[0] == drawn.fused:
+                continue
+            skipped += 1
+            near = [n for other in drawn.lanes for n in other.nodes if n.x == at[0]]
+            assert all(abs(node.y - at[1]) >= ROW / 2 for node in near)
+    assert skipped, "no result of this query lacks a signal"
 
 
 def test_bars_are_in_proportion(library: Library) -> None:

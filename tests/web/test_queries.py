@@ -36,6 +36,7 @@ def test_what_is_typed_letter_by_letter_counts_once(owner: TestClient, library: 
         ("crown", 1),
     ]
     shown = owner.get("/settings/queries").text
+    assert shown.count('<th scope="col" class="number">Asked</th>') == 1
     assert "Trivium counts queries by day and does not record who asked." in shown
     assert 'href="/?q=battle%20axe"' in shown
     owner.post("/settings/queries/delete", data={"age": "30d"})
@@ -67,6 +68,15 @@ def test_a_question_counts_when_it_is_answered_or_refused(
     assert counted["which moons orbit jupiter?"] == (1, 1)
     assert counted["who wore the crown?"][0] == 1
     assert all(one.took_ms > 0 for one in library.queries.all())
+
+
+def test_an_empty_log_says_so_once(owner: TestClient) -> None:
+    text = owner.get("/settings/queries").text
+    assert text.count("No queries yet.") == 1
+    assert "Every query found" not in text
+    assert "Delete log" not in text
+    owner.get("/", params={"q": "crown"})
+    assert "Delete log" in owner.get("/settings/queries").text
 
 
 def test_the_log_links_to_several_queries(owner: TestClient) -> None:

@@ -24,10 +24,10 @@ def test_a_source_on_its_page(owner: TestClient, library: Library, tmp_path: Pat
 
     library.sync.run("vault")
     later = owner.get("/settings/sources").text
-    assert "1 items, 1 failed" in later
+    assert "1 item, 1 failed" in later
     assert "1 added, 1 failed" in later
     assert "broken.pdf" in later
-    assert "1 differences" in steer("verify")
+    assert "1 difference:" in steer("verify")
     (tmp_path / "broken.pdf").unlink()
     library.sync.run("vault")
     assert "Source and library are in step." in steer("verify")

@@ -16,7 +16,7 @@ WIDTH = 400
 ROW, HEAD = 26, 30
 _COLUMNS = {Signal.VECTOR: 34, Signal.KEYWORD: 100, Signal.TRIGRAM: 166}  # the middle of each list
 _FUSED = 232
-_BAR_LEFT, _BAR_WIDTH = 252, WIDTH - 252
+_BAR_LEFT, _BAR_WIDTH = 260, WIDTH - 260
 _DRAWN = 20  # results: more are a thicket
 _LEAST = 1.5  # of a segment, so that a small one is seen at all
 _SHADES = 6  # of the bar of times, as the stylesheet has them
@@ -127,6 +127,11 @@ def _y(at: int) -> float:
     return HEAD + ROW * at + ROW / 2
 
 
+def _between(y: float) -> float:
+    """The gap between two rows that is nearest to a height."""
+    return HEAD + ROW * max(1, round((y - HEAD) / ROW))
+
+
 def _lane(
     result: Result, lists: Mapping[Signal, dict[int, int]], longest: float, chosen: bool
 ) -> Lane:
@@ -136,8 +141,13 @@ def _lane(
         for s, places in lists.items()
         if result.rank in places
     ]
-    points = [(node.x, node.y) for node in nodes] + [(float(_FUSED), y)]
-    return Lane(result, chosen, y, _path(points), nodes, _bar(result, longest))
+    points: list[tuple[float, float]] = []
+    for signal, places in lists.items():
+        if result.rank in places:
+            points.append((_COLUMNS[signal], _y(places[result.rank])))
+        elif points:  # not in this list: the line passes between two of its ranks
+            points.append((_COLUMNS[signal], _between((points[-1][1] + y) / 2)))
+    return Lane(result, chosen, y, _path([*points, (_FUSED, y)]), nodes, _bar(result, longest))
 
 
 def _path(points: list[tuple[float, float]]) -> str:

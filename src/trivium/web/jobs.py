@@ -7,7 +7,7 @@ may not see everything see the jobs of their own files.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -35,15 +35,15 @@ from trivium.http.streaming import (
 from trivium.library import Library
 from trivium.pace import TimeLeft, share_done, time_left
 from trivium.web.pages import PageRoute, fragment
-from trivium.work import REEMBED, Job, JobId, JobState, Task, TaskState
+from trivium.work import REEMBED, Job, JobId, JobState, Step, Task, TaskState
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 SHOWN = 15  # jobs on the page, the newest
 _LOOKED_AT = 1000  # newest jobs: as many as the library keeps of those that went well
 _FAILURES = 20  # that are listed
-_AT_WORK = 3  # documents that are named while they are worked on
-_CLAIMED = 20  # tasks that a worker holds, of which it has begun a few
+_AT_WORK = 3  # documents named while they are worked on
+_CLAIMED = 200  # tasks that workers hold: most of them are read and wait to be embedded
 _ADDED = 100  # files that went well and are listed
 _GAP = 30.0  # seconds between two jobs that a person takes for one
 _LOOK_SECONDS = 0.4
@@ -142,10 +142,12 @@ class PanelWatch:
 
     def look(self) -> Panel:
         jobs = shown(self._library, self._caller, _LOOKED_AT)
-        found = [self._looked(job) for job in _batch([j for j in jobs if j.kind != REEMBED])]
+        # A look at a watched folder or a source that finds nothing new is a job without files.
+        adding = [j for j in jobs if j.kind != REEMBED and (j.tasks or not j.state.has_ended)]
+        found = [self._looked(job) for job in _batch(adding)]
         self._known = {one.job.id: one for one in found if one.job.state.has_ended}
         failures = [task for one in found for task in one.failures]
-        at_work = [task for one in found for task in one.at_work]
+        working = at_work(task for one in found for task in one.at_work)
         added = [task for one in found for task in one.added]
         told = Panel(
             is_owner(self._caller),
@@ -157,7 +159,7 @@ class PanelWatch:
                 if one.job.state is JobState.CANCELLED
             ),
             tuple(failures[:_FAILURES]),
-            tuple(at_work[:_AT_WORK]),
+            tuple(working[:_AT_WORK]),
             tuple(added[:_ADDED]),
         )
         if not told.running:
@@ -179,9 +181,15 @@ class PanelWatch:
             job,
             of.worked(job) - job.failed,
             of.tasks(job.id, states=[failed], limit=_FAILURES) if job.failed else [],
-            [task for task in claimed if task.step],
+            at_work(claimed),
             of.tasks(job.id, states=[done], limit=_ADDED) if job.ended else [],
         )
+
+
+def at_work(claimed: Iterable[Task]) -> list[Task]:
+    """The tasks that a worker has begun, those it works on right now first. Archiving ends reading:
+    a task in that step waits for its turn to be embedded, or for the files inside it."""
+    return sorted((task for task in claimed if task.step), key=lambda t: t.step == Step.ARCHIVE)
 
 
 def panel(library: Library, caller: Caller) -> Panel:
@@ -219,8 +227,8 @@ def view(library: Library, caller: Caller, job: Job) -> JobView:
         failures = library.jobs.tasks(job.id, states=[TaskState.FAILED], limit=_FAILURES)
     if not job.state.has_ended:
         claimed = library.jobs.tasks(job.id, states=[TaskState.WORKING], limit=_CLAIMED)
-        at_work = [task for task in claimed if task.step][:_AT_WORK]
-        return JobView(job, is_owner(caller), {}, tuple(failures), tuple(at_work))
+        named = at_work(claimed)[:_AT_WORK]
+        return JobView(job, is_owner(caller), {}, tuple(failures), tuple(named))
     document = None
     if job.tasks == 1:
         ended = library.jobs.tasks(job.id, states=[TaskState.DONE], limit=1)

@@ -194,7 +194,10 @@ def _look(server: Server, state: SearchState, within: Where) -> View:
 
 
 def _time(milliseconds: float) -> str:
-    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+    """Number and unit stay on one line."""
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f}\N{NO-BREAK SPACE}ms"
+    return f"{milliseconds / 1000:.1f}\N{NO-BREAK SPACE}s"
 
 
 def _counted(number: int, thing: str) -> str:

@@ -119,6 +119,13 @@ export function typing(target) {
 
 document.documentElement.classList.add("has-script");
 
+// A list of hits scrolls by itself: show the one that the page is at.
+for (const hit of document.querySelectorAll(".hits [aria-current]")) {
+  const list = /** @type {HTMLElement} */ (hit.closest(".hits"));
+  const away = hit.getBoundingClientRect().top - list.getBoundingClientRect().top;
+  if (away + hit.clientHeight > list.clientHeight) list.scrollTop = away;
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const box = /** @type {HTMLInputElement | null} */ (document.querySelector('[data-key="/"]'));

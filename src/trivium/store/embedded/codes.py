@@ -1,6 +1,6 @@
-"""Two bits a dimension for every vector: a rough copy of them that faiss scans in no time.
+"""Two bits per dimension of every vector: a rough copy that faiss scans at 16 ns a row.
 
-Finds candidates and scores them roughly. Knows neither files nor ids, only rows and positions.
+Finds candidates with rough scores. Knows rows and positions, but no files and no ids.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from trivium.types import Vector
 
 BLOCK = 32  # rows in one block of faiss's layout
-# The four values that lose least of a normal variable (Lloyd 1982), in standard deviations.
+# The four values that approximate a normal variable best (Lloyd 1982), in standard deviations.
 _LEVELS = np.array([-1.510, -0.4528, 0.4528, 1.510], dtype=np.float32)
 
 
 def fit_levels(sample: NDArray[np.float16]) -> NDArray[np.float32]:
-    """The four values of each dimension that its codes stand for."""
+    """The four values that the codes of each dimension stand for."""
     rows = widen(sample)
     spread = np.maximum(rows.std(axis=0), 1e-6)
     levels: NDArray[np.float32] = rows.mean(axis=0)[:, None] + spread[:, None] * _LEVELS
@@ -29,15 +29,15 @@ def fit_levels(sample: NDArray[np.float16]) -> NDArray[np.float32]:
 
 
 def load_faiss() -> Any:
-    """60 ms, so only libraries of some size pay."""
+    """Importing faiss takes 60 ms, so small libraries never do."""
     return import_module("faiss")
 
 
 def make_index(levels: NDArray[np.float32], quantizer: Any, lists: int) -> Any:
-    """faiss's index of these codes, with so many empty lists. It owns the quantizer, which says
-    which list a row is put into."""
+    """A faiss index of these codes with this many empty lists. It owns the quantizer, which chooses
+    the list of a row."""
     faiss = load_faiss()
-    # faiss's fast scan takes 4-bit codes: each stands for two dimensions of four levels each.
+    # faiss's fast scan takes 4-bit codes: one for two dimensions with four levels each.
     book = np.empty((len(levels) // 2, 16, 2), np.float32)
     book[:, :, 0] = levels[0::2][:, np.arange(16) % 4]
     book[:, :, 1] = levels[1::2][:, np.arange(16) // 4]
@@ -55,12 +55,12 @@ def block_bytes(levels: NDArray[np.float32]) -> int:
 
 
 class Codes:
-    """Two bits a dimension for every row, all of them scanned by faiss."""
+    """Two bits per dimension of every row; faiss scans all of them."""
 
     def __init__(self, levels: NDArray[np.float32]) -> None:
         self._faiss = load_faiss()
         self.levels, self.block_bytes = levels, block_bytes(levels)
-        # One inverted list, and all rows in it: the fast scan without lists takes no selector.
+        # One inverted list with all rows: without lists, the fast scan takes no selector.
         whole = self._faiss.IndexFlatIP(len(levels))
         whole.add(np.zeros((1, len(levels)), np.float32))
         self._index = make_index(levels, whole, 1)
@@ -73,7 +73,7 @@ class Codes:
         self._index.add(widen(rows))
 
     def load(self, blocks: NDArray[np.uint8], number: int) -> None:
-        """Take over this many saved blocks, as the first rows."""
+        """Load this many saved blocks as the first rows."""
         ids, pointer = np.arange(number * BLOCK), self._faiss.swig_ptr
         self._index.invlists.add_entries(0, len(ids), pointer(ids), pointer(blocks))
         self._index.ntotal = len(ids)
@@ -87,8 +87,8 @@ class Codes:
     def scan(
         self, vector: Vector, number: int, bits: NDArray[np.uint8] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Positions and rough scores of the rows that seem nearest. `bits` says which rows may be
-        found, eight to a byte; None: all of them."""
+        """Positions and rough scores of the rows that seem nearest. `bits`: which rows to look at,
+        eight to a byte; None: all of them."""
         options = None
         if bits is not None:
             selector = self._faiss.IDSelectorBitmap(bits)
@@ -99,6 +99,7 @@ class Codes:
 
 
 def widen(rows: NDArray[Any]) -> NDArray[np.float32]:
-    """The rows as faiss takes them: float32, and a multiple of four wide, so whole bytes."""
+    """The rows as faiss takes them: float32, with a width that is a multiple of four, so that codes
+    fill whole bytes."""
     wide = rows.astype(np.float32)
     return np.pad(wide, ((0, 0), (0, -rows.shape[1] % 4))) if rows.shape[1] % 4 else wide

@@ -1,6 +1,6 @@
-"""One generation of vectors: rows in a folder that only grow, and how the nearest are found.
+"""One generation of vectors: a folder of rows that only grows, and the search for the nearest.
 
-See `vectors` for the files and the figures. Knows nothing of which generation is the current one.
+`vectors` describes the files and has the figures. Doesn't know which generation is the current one.
 """
 
 from __future__ import annotations
@@ -24,33 +24,35 @@ if TYPE_CHECKING:
 
     from trivium.types import Vector, Vectors
 
-EXACT_ROWS = 4_096  # .7 µs a row, so 3 ms: what codes and candidates together cost at 100k rows
-# If rows are in lists: 9,100 of four million. A row that is not mapped takes 2.6 µs, so 40,000 of
-# them took 105 ms and lists 17.
+# Up to this many passing rows are compared exactly. .7 µs a row, so 3 ms: as much as scanning
+# codes and comparing candidates costs at 100k rows.
+EXACT_ROWS = 4_096
+# With lists the limit is the number of rows to this power: 9,100 of four million. A row that isn't
+# mapped takes 2.6 µs, so comparing 40,000 of them took 105 ms; reading lists took 17.
 EXACT_POWER = 0.6
 CANDIDATES = 500  # recall@10 1.000 at 1M; each costs 1.2 µs to widen and compare
 PER_RESULT = 10  # candidates for each result beyond the hundredth: recall@100 .998 at 1M
-ENCODE_ROWS = 4_096  # encoded at a time (14 µs a row), and the least worth saving
-LISTED_ROWS = 1_000_000  # from here on rows are put into lists: a scan of all takes 16 ns a row
-UNLISTED = 32  # one row in so many may be in no list yet: all of those are scanned
-TAKEN_ROWS = 20_000  # after so many, memory that rows were read through is given back: 1.3 GB
-FILTERS = 4  # remembered with what follows from them: 25 ms at ten million rows, a byte a row
+ENCODE_ROWS = 4_096  # encoded at a time (14 µs a row), and the fewest worth saving
+LISTED_ROWS = 1_000_000  # from here on rows go into lists: scanning all takes 16 ns a row
+UNLISTED = 32  # one row in 32 may be in no list yet; a search scans all of those
+TAKEN_ROWS = 20_000  # after reading this many rows, give the mapped memory back: 1.3 GB
+FILTERS = 4  # recent ones kept with their counts and bits: 25 ms at ten million, a byte a row
 
 
 class Generation:
-    """Threads may search while one of them adds. A search that holds one finds its rows for ever,
-    whatever has become the current one since: the files stay mapped."""
+    """Threads may search while one of them adds. A search keeps its generation: the files stay
+    mapped, even if another generation has become the current one."""
 
     def __init__(self, folder: Path, dimensions: int) -> None:
-        """Nothing is read yet: `grow` does that. A folder that is not there holds no rows."""
+        """Reads nothing yet; `grow` does. A missing folder counts as one without rows."""
         self.folder, self._dimensions = folder, dimensions
         self._gate = Gate()  # searches pass together, changes pass alone
-        self.ids = np.empty(0, np.int64)  # at every position, increasing
+        self.ids = np.empty(0, np.int64)  # of each row, increasing
         self._rows = np.empty((0, dimensions), np.float16)
-        self._mapped: mmap | None = None  # what they lie in
+        self._mapped: mmap | None = None  # the file behind the rows
         self._taken = 0  # rows read since their memory was given back
-        self._lists: Lists | None = None  # of the first rows, if there are many
-        self._codes: Codes | None = None  # of the rows behind those
+        self._lists: Lists | None = None  # of the first rows, if there are a million
+        self._codes: Codes | None = None  # of the rows after those
         self._filters: tuple[Filter, ...] = ()  # the last few
 
     @classmethod
@@ -70,8 +72,8 @@ class Generation:
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Ids and cosines of the k nearest rows, best first, then by id.
 
-        `allowed` says for each position whether it may be found; positions past its end may not.
-        It must never be written again: what follows from it is remembered.
+        `allowed` says for each position whether a search may find it; positions past its end may
+        not be found. Never change it afterwards: its counts and bits are cached.
         """
         with self._gate.shared():
             ids, rows = self.ids, self._rows
@@ -85,17 +87,17 @@ class Generation:
                 positions = np.arange(len(ids))
             else:
                 positions = passing.positions
-            # One dot product a row: unlike a matrix product it gives equal rows equal scores
-            # wherever they stand, and starts no threads.
+            # One dot product for each row: unlike a matrix product, it gives equal rows equal
+            # scores at any position, and starts no threads.
             near = rows.take(positions, axis=0).astype(np.float32)
             self._give_back(len(positions))
             scores = np.vecdot(near, vector.astype(np.float32, copy=False))
-            best = np.argsort(-scores, kind="stable")[: max(k, 0)]  # positions rise, so ids do
+            best = np.argsort(-scores, kind="stable")[: max(k, 0)]  # positions rise, and so do ids
             return ids[positions[best]], scores[best]
 
     def _give_back(self, read: int) -> None:
-        """Every row that is read maps 64 kB around it. Without this, searches would in time hold
-        all of a file that may be larger than the memory; it stays in the system's cache."""
+        """Reading a row maps 64 kB around it. Without this, searches would in time map a whole file
+        that may be larger than the memory. The system's cache keeps it all the same."""
         self._taken += read
         if self._taken > TAKEN_ROWS and len(self.ids) >= LISTED_ROWS:
             self._taken = 0
@@ -111,7 +113,7 @@ class Generation:
         return made
 
     def _candidates(self, vector: Vector, number: int, passing: Filter | None) -> NDArray[np.int64]:
-        """The positions, rising, of the rows that seem nearest."""
+        """The positions of the rows that seem nearest, in rising order."""
         codes, start = self._codes, self._start
         assert codes is not None
         bits = None if passing is None else passing.bits_from(start)
@@ -149,7 +151,7 @@ class Generation:
 
     @guarded("vectors")
     def check_codes(self) -> None:
-        """Compute all codes once more (14 µs a row) and compare the saved ones. Raises
+        """Compute all codes again (14 µs a row) and compare them with the saved ones. Raises
         IndexDamaged."""
         with self._gate.shared():
             rows, used = self._rows[self._start :], self._codes
@@ -167,7 +169,7 @@ class Generation:
     # --- files ----------------------------------------------------------------------------------
 
     def is_whole(self) -> bool:
-        """Whether its files are there."""
+        """Whether its files exist."""
         return (self.folder / "ids.i64").exists() and (self.folder / "rows.f16").exists()
 
     def stored(self) -> int:
@@ -176,13 +178,13 @@ class Generation:
         return min(rows, (self.folder / "ids.i64").stat().st_size // 8)
 
     def cut(self) -> None:
-        """Take off what a killed writer left behind the last whole row, and what is out of date."""
+        """Remove what a killed writer left after the last whole row, and outdated files."""
         file, stored = self.folder / "ids.i64", self.stored()
-        known = max(0, min(self.count, stored) - 1)  # `grow` has looked at those before
+        known = max(0, min(self.count, stored) - 1)  # `grow` has checked those
         ids = np.fromfile(file, np.int64, stored - known, offset=8 * known)
         falls = np.flatnonzero(np.diff(ids) <= 0)  # a power cut can leave zeros
         count = known + int(falls[0]) + 1 if len(falls) else stored
-        if count < file.stat().st_size // 8:  # rows are lost, so codes are wrong
+        if count < file.stat().st_size // 8:  # rows are lost, so their codes are wrong
             for path in (*self.folder.glob("codes-*"), *self.folder.glob("lists-*")):
                 path.unlink()
         self._tidy()
@@ -190,7 +192,7 @@ class Generation:
         os.truncate(file, count * 8)
 
     def _tidy(self) -> None:
-        """Remove lists that have fewer rows than the last, and codes of rows that are in a list."""
+        """Remove lists with fewer rows than the largest, and codes of rows that are in a list."""
         (self.folder / "lists.new").unlink(missing_ok=True)
         counts = [*self._listed()]
         for count in counts[1:]:
@@ -201,7 +203,7 @@ class Generation:
     def _listed(self) -> list[int]:
         """How many rows each file of lists has, most first."""
         if self.folder.joinpath("ids.i64").stat().st_size // 8 < LISTED_ROWS:
-            return []  # without faiss
+            return []  # a small library never loads faiss here
         prefix = Lists.name(0)[:-1]
         counts = (path.name.removeprefix(prefix) for path in self.folder.glob(f"{prefix}*"))
         return sorted((int(count) for count in counts if count.isdecimal()), reverse=True)
@@ -210,7 +212,7 @@ class Generation:
 
     @guarded("vectors")
     def grow(self) -> None:
-        """Map the rows that are stored by now and bring the codes up to them."""
+        """Map all stored rows and compute the codes of the new ones."""
         count = self.stored()
         if count <= self.count:
             return
@@ -242,7 +244,7 @@ class Generation:
                 self._mapped = mapped
 
     def _newest(self, count: int) -> Lists | None:
-        """The lists with most rows, if no more than are there."""
+        """The lists with the most rows, but no more than `count`."""
         while True:
             found = [rows for rows in self._listed() if rows <= count]
             if not found or found[0] == self._start:
@@ -251,32 +253,33 @@ class Generation:
                 return Lists(self.folder / Lists.name(found[0]))
 
     def is_unsorted(self) -> bool:
-        """Whether so many rows are in no list that searches take longer for it."""
+        """Whether so many rows are in no list that searches get slower."""
         behind = self.count - self._start
         return self.count >= LISTED_ROWS and behind > self.count // UNLISTED
 
     def sort(self) -> Lists:
-        """Put all rows but the last few into lists, for `adopt`. Takes minutes for millions;
-        searches go on. Only for the one that appends."""
+        """Put all rows but the last few into lists, for `adopt`. Takes minutes for millions of
+        rows; searches go on. Only the writer may call it."""
         codes = self._codes
         assert codes is not None
         whole = self.count // BLOCK * BLOCK
         return Lists(write(self.folder, self._rows[:whole], codes.levels, self._lists))
 
     def adopt(self, lists: Lists) -> None:
-        """Search these from now on. Only for the one that appends."""
+        """Search these lists from now on. Only the writer may call it."""
         codes = self._encode(self._rows[lists.count :], lists.count, lists)
         with self._gate.alone():
             self._lists, self._codes = lists, codes
         self._tidy()
 
     def _encode(self, rows: NDArray[np.float16], start: int, lists: Lists | None) -> Codes:
-        """Codes for these rows, the ones from `start` on: the saved ones read back (2 ms for 100k),
-        the others computed."""
+        """Codes of these rows, which begin at `start`: reads the saved ones (2 ms for 100k) and
+        computes the others."""
         levels = self._levels() if lists is None else lists.levels
         if levels is None:
-            # From the first rows alone. Codes fitted to one narrow cluster of 2,000 still found
-            # .998 of 100k, but levels blind to the mean only .86 if the model's cosines are high.
+            # Fitted to the first rows alone. Fitted to one narrow cluster of 2,000 rows, codes
+            # still found .998 at 100k. Levels that ignore the mean found .86 if a model's cosines
+            # are high.
             levels = fit_levels(rows[:: max(1, len(rows) // ENCODE_ROWS)])
         codes = Codes(levels)
         saved = self.folder / _codes_file(start)
@@ -289,7 +292,7 @@ class Generation:
         return codes
 
     def _levels(self) -> NDArray[np.float32] | None:
-        """The saved ones."""
+        """The saved levels."""
         try:
             levels = np.load(self.folder / "levels.npy")
         except FileNotFoundError:
@@ -302,8 +305,8 @@ class Generation:
         return np.asarray(levels)
 
     def save(self, least: int) -> None:
-        """Append the codes of whole blocks to their file. Lost ones cost time, not answers. Only
-        for the one that appends."""
+        """Append the codes of whole blocks to their file. If they are lost, searches are slower,
+        but right. Only the writer may call it."""
         if self._codes is None:
             return
         levels = self.folder / "levels.npy"
@@ -311,7 +314,7 @@ class Generation:
             np.save(levels.with_suffix(".new.npy"), self._codes.levels)
             levels.with_suffix(".new.npy").replace(levels)
         elif not np.array_equal(np.asarray(self._levels()), self._codes.levels):
-            return  # made as a reader, before the writer of that time saved its own
+            return  # computed as a reader, before the writer saved its own levels
         with (self.folder / _codes_file(self._start)).open("ab") as file:
             saved = file.tell() // self._codes.block_bytes
             whole = self._codes.count // BLOCK
@@ -321,12 +324,12 @@ class Generation:
 
 
 def _codes_file(start: int) -> str:
-    """Of the rows from there on, in faiss's own layout (hence its version)."""
+    """The file for the rows from `start` on. The layout is faiss's, hence its version."""
     return f"codes-{load_faiss().__version__}" + (f"-{start}" if start else "")
 
 
 def _write(path: Path, place: int, rows: NDArray[Any]) -> None:
-    """Put rows at this place and on the disk, over whatever an unfinished write left there."""
+    """Write rows at this place, over what an unfinished write left there, and sync them to disk."""
     with path.open("r+b") as file:
         file.seek(place * rows.itemsize * (rows.size // len(rows)))
         file.write(np.ascontiguousarray(rows).data)

@@ -1,13 +1,13 @@
-"""The same codes in lists of rows that are near each other, so that a search reads only some lists.
+"""The same codes in lists of rows that are near each other: a search reads the nearest lists only.
 
-For libraries of more than a million rows: see `vectors` for the figures. The file is mapped, so all
-processes share it and opening reads next to nothing of it. Knows neither ids nor what is written
-after it: it holds the first so many rows of a generation and never changes.
+For libraries with a million rows and more; `vectors` has the figures. The file is mapped, so
+processes share it, and opening it reads almost nothing. It holds the first rows of a generation and
+never changes. Knows no ids, and nothing of the rows added after it was written.
 
-    eight numbers               what the file is, how wide, how many lists and rows, a checksum
+    eight numbers               magic, width, number of lists and rows, a checksum
     levels, centroids, lengths, sizes    float32, float32, float32, int64
     list of each row            uint16, by position
-    then for each list          its codes in faiss's own layout, and the positions of its rows
+    then for each list          its codes in faiss's layout, and the positions of its rows
 """
 
 from __future__ import annotations
@@ -31,27 +31,28 @@ if TYPE_CHECKING:
 
     from trivium.types import Vector
 
-PER_ROOT = 6  # lists for each root of the number of rows: 6,000 for a million
-MOST_LISTS = 16_384  # for 7.5 million rows and more; each that is read costs 2.5 µs beside its rows
-SAMPLED = 20  # rows for each list that centroids are fitted to
+PER_ROOT = 6  # lists = 6 × the square root of the number of rows: 6,000 for a million
+MOST_LISTS = 16_384  # from 7.5 million rows on; reading a list costs 2.5 µs beside its rows
+SAMPLED = 20  # rows per list to fit centroids to
 ROUNDS = 6  # of fitting
-NEAR_GROUPS = 4  # of centroids, whose centroids a row is compared with
-GROWN = 4  # times as many rows as centroids were fitted to: they are fitted again
-BATCH = 16_384  # rows that find their list at a time
-# The share of the rows that is looked at, and passing ones for each root of their number. In
-# 43,000 real vectors .99 of the ten rows nearest to real queries lie in .25 to .4 of all rows, by
-# the number of lists; of those nearest to a passage, in .05. More rows need a smaller share.
+NEAR_GROUPS = 4  # groups of centroids to look in for a row's list
+GROWN = 4  # with four times the rows that centroids were fitted to, fit them again
+BATCH = 16_384  # rows put into lists at a time
+# A search reads this share of all rows, and at least 100 × the square root of the number of passing
+# ones. Of 43,000 real vectors, .99 of the ten nearest to real queries are in the first .25 to .4 of
+# all rows, depending on the number of lists; of those nearest to a passage, in the first .05. With
+# more rows a smaller share is enough.
 SEEN, LEAST_SEEN = 0.3, 100
-SPREAD = 0.2  # how far beyond its centroid a list may hold near rows: a fifth fewer rows to look at
+SPREAD = 0.2  # bonus for lists whose rows are spread out: saves a fifth of the rows to read
 _MAGIC = 0x5453494C_31495254
 _NUMBERS = 8
 
 
 class Filter:
-    """Which rows a search may find, and what follows from that."""
+    """Which rows a search may find, with cached counts, positions and bits."""
 
     def __init__(self, given: NDArray[np.bool_], count: int) -> None:
-        """Positions past the end of `given` may not be found; `count` rows are there."""
+        """Rows past the end of `given` can't be found. `count`: rows in the index."""
         self.given, self.rows = given, count
         self.mask = given[:count]
         self.passing = int(np.count_nonzero(self.mask))
@@ -62,11 +63,11 @@ class Filter:
         return np.flatnonzero(self.mask)
 
     def bits_from(self, start: int) -> NDArray[np.uint8]:
-        """Of the rows from there on."""
+        """The bits of the rows from `start` on."""
         return np.packbits(self.mask[start:], bitorder="little")
 
     def in_lists(self, lists: Lists) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Of the rows in these lists, and how many of them pass in each list."""
+        """The bits of the rows in these lists, and how many rows of each list pass."""
         if lists.count not in self._known:
             mask = self.mask[: lists.count]
             passing = np.bincount(lists.list_of[np.flatnonzero(mask)], minlength=lists.number)
@@ -76,13 +77,13 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """What a file holds beside codes and positions."""
+    """What a file holds besides codes and positions."""
 
     levels: NDArray[np.float32]
     centroids: NDArray[np.float32]  # directions
-    lengths: NDArray[np.float32]  # how far along its direction the rows of a list lie, on average
+    lengths: NDArray[np.float32]  # mean cosine of a list's rows with its direction
     sizes: NDArray[np.int64]
-    fitted: int  # how many rows there were when the centroids were fitted
+    fitted: int  # number of rows when the centroids were fitted
 
     @property
     def checksum(self) -> int:
@@ -100,7 +101,7 @@ class _Tables:
 
     @property
     def capacities(self) -> NDArray[np.int64]:
-        """Rows that each list has room for: whole blocks."""
+        """How many rows each list has room for: whole blocks."""
         return -(-self.sizes // BLOCK) * BLOCK
 
     def offsets(self) -> NDArray[np.int64]:
@@ -141,7 +142,7 @@ class Lists:
 
     @staticmethod
     def name(rows: int) -> str:
-        """Of the file with this many rows."""
+        """The name of the file with this many rows."""
         return f"lists-{load_faiss().__version__}-{rows}"
 
     @property
@@ -153,9 +154,9 @@ class Lists:
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Positions and rough scores of the rows that seem nearest.
 
-        Lists without a passing row are not read; of the others the nearest, until they hold a
-        share of all rows. So a filter that leaves few lists has all of them read: at 4M, .942 of
-        the rows nearest within one cluster were found in a share of the passing rows.
+        Skips lists without a passing row and reads the nearest of the others, until they hold
+        SEEN of all rows. So if a filter leaves few lists, all of them are read. With a share of the
+        *passing* rows instead, a search within one cluster of 4M found only .942.
         """
         bits, held = (None, self.tables.sizes) if passing is None else passing.in_lists(self)
         query = widen(vector[None])
@@ -169,7 +170,7 @@ class Lists:
         share = np.searchsorted(read, SEEN * self.count)
         enough = int(max(share, np.searchsorted(seen, LEAST_SEEN * math.sqrt(seen[-1])))) + 1
         probed = np.ascontiguousarray(near[:enough], np.int64)
-        # A wrapper of faiss takes lists or a selector, not both.
+        # faiss's Python wrapper takes chosen lists or a selector, not both.
         pointer = self._faiss.swig_ptr
         selector = None if bits is None else self._faiss.IDSelectorBitmap(bits)
         options = self._faiss.SearchParametersIVF(sel=selector, nprobe=len(probed))
@@ -183,7 +184,7 @@ class Lists:
         return found[there], scores[there]
 
     def check(self, rows: NDArray[np.float16]) -> None:
-        """Compute every code once more and compare. Raises IndexDamaged."""
+        """Compute every code again and compare. Raises IndexDamaged."""
         seen = np.zeros(self.count, bool)
         for number in range(self.number):
             positions, blocks = self._list(number)
@@ -201,7 +202,7 @@ class Lists:
         return _list_of(self._faiss, self._index.invlists, number, block_bytes(self.levels))
 
     def fits(self, rows: int) -> bool:
-        """Whether the centroids still do for so many."""
+        """Whether the centroids still suit this many rows."""
         return rows < GROWN * self.tables.fitted
 
     def load_into(self, index: Any) -> None:
@@ -219,8 +220,8 @@ class Lists:
 def write(
     folder: Path, rows: NDArray[np.float16], levels: NDArray[np.float32], before: Lists | None
 ) -> Path:
-    """Put all of these rows into lists: the ones that `before` has not got yet, or all of them if
-    the centroids are fitted again. The file is there whole or not at all."""
+    """Put these rows into lists: only those that `before` lacks, or all of them if it is time to
+    fit the centroids again. The file appears whole or not at all."""
     if before is not None and before.fits(len(rows)):
         tables = before.tables
         index = make_index(tables.levels, _finder(tables.centroids), before.number)
@@ -244,7 +245,7 @@ def write(
 
 
 def _fit(rows: NDArray[np.float16], levels: NDArray[np.float32]) -> _Tables:
-    """Directions that rows lie around. In two steps, groups and then lists in each: fitting all at
+    """Fit the centroids, in two steps: groups, then the lists of each group. Fitting all lists at
     once takes seven times as long for 840 lists and finds .001 more."""
     number = max(1, min(MOST_LISTS, int(PER_ROOT * np.sqrt(len(rows)))))
     sample = widen(rows[:: max(1, len(rows) // (SAMPLED * number))])
@@ -285,8 +286,8 @@ def _means(sample: NDArray[np.float32], number: int) -> NDArray[np.float32]:
 
 
 def _finder(centroids: NDArray[np.float32]) -> Any:
-    """Finds a row's list in the nearest groups of centroids alone: 20 µs among 4,000 and not 100,
-    and searches find as much afterwards."""
+    """Finds a row's list among the nearest groups of centroids only: 20 µs with 4,000 lists instead
+    of 100 µs, with the same recall."""
     faiss = load_faiss()
     wide, number = centroids.shape[1], _groups(len(centroids))
     groups = faiss.IndexFlatIP(wide)

@@ -1,4 +1,4 @@
-"""The files of vectors, as the rows of models want them kept: see `store.sql.models`."""
+"""Keeps the files of vectors in step with the models in the database: see `store.sql.models`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class FolderVectors:
 
     def finish(self, model: str, dimensions: int) -> ChunkId:
         indexed = self._indexes.build_beside(model, dimensions)
-        # Its rows rise by id, so it cannot take up one that it passed: none should be.
+        # Rows rise by id, so it can't add a chunk below its last one. If one is missing, build
+        # everything again.
         if not np.isin(self._snapshots.active_chunks(), indexed).all():
             indexed = self._indexes.build_beside(model, dimensions, anew=True)
         return int(indexed[-1]) if len(indexed) else 0
@@ -48,4 +49,4 @@ class FolderVectors:
 
     def drop_others(self) -> None:
         with self._writing.writing():
-            pass  # entering removes their files
+            pass  # entering removes the files of other models

@@ -1,23 +1,23 @@
-"""Finds the nearest unit vectors of a library, for any filter. Knows nothing of SQLite or chunks.
+"""Finds the nearest unit vectors of a library under any filter. Knows nothing of SQLite or chunks.
 
-A derived index: the caller can rebuild it from the truth at any time. One writer appends, any
-number of processes read. Every row has a position (0, 1, 2 …) and an id; ids increase with it.
+A derived index: the caller can rebuild it from the database at any time. One writer appends, any
+number of processes read. Every row has a position (0, 1, 2 …) and an id; ids rise with positions.
 
     folder/current            names the generation below; replaced in one step
     folder/1-384/rows.f16     the vectors, and
     folder/1-384/ids.i64      their ids: written last, so its length says how many rows there are
-    folder/1-384/levels.npy   what the codes stand for, once there are codes
+    folder/1-384/levels.npy   the values that codes stand for, once there are codes
     folder/1-384/codes-*      the codes in faiss's own layout (hence its version): only a cache
-    folder/1-384/lists-*      the codes of a million rows and more, near ones together: a cache too
-    folder/1-384/lists-*      from a million rows on, codes of all but the last of them, in lists
+    folder/1-384/lists-*      from a million rows on: codes of all but the last rows, in lists of
+                              rows that are near each other; a cache too
 
-The files only grow, so a reader always holds a whole prefix, and a writer killed at any instant
-leaves one. What cannot be an append (`rebuild`) is a new generation, made aside and then named the
-current one: readers have the old rows or all of the new, never a part.
+The files only grow, so a reader always has a whole prefix, and a writer killed at any moment leaves
+one. A change that isn't an append (`rebuild`) makes a new generation beside the old one and then
+makes it current: readers see the old rows or all of the new ones, never a part.
 
-How it searches: up to EXACT_ROWS passing rows are compared one by one. Beyond that faiss scans
-codes of two bits a dimension over *all* rows (a flat scan has no graph for a filter to break) and
-the best candidates are compared exactly. MiniLM vectors, CPU time of one core, recall@10:
+How it searches: up to EXACT_ROWS passing rows are compared one by one. Beyond that, faiss scans
+codes of two bits per dimension of *all* rows (a flat scan has no graph that a filter could break),
+and the best candidates are compared exactly. MiniLM vectors, CPU time of one core, recall@10:
 
     candidates from                     recall 100k / 1M   CPU ms 100k / 1M   bytes a row
     two bits, 1,000 candidates (this: 500)     1.000 / 1.000        1.8 / 14 to 18       96
@@ -27,13 +27,13 @@ the best candidates are compared exactly. MiniLM vectors, CPU time of one core, 
     float16, exact                            1 / -              8 / -             768
 
 If a model's cosines are all high (mean .77), two bits keep .993 and one bit .863 at 100k.
-With filters of 50, 10, 1 and .1 %, of one cluster and of the rows farthest from the queries: .999
-or more. Opening 1M takes .15 s, adding 1,000 rows to them 80 ms; 49,000 rows a second of CPU are
-built. 1M rows need .16 GB, and up to .8 GB of the mapped file that all processes share.
+With filters that pass 50, 10, 1 and .1 %, one cluster, or the rows farthest from the queries: .999
+or more. Opening 1M takes .15 s, adding 1,000 rows to them 80 ms; building runs at 49,000 rows per
+second of CPU. 1M rows need .16 GB, and up to .8 GB of the mapped file, which all processes share.
 
-From a million rows on, the codes lie in lists, and a search reads those nearest to the query. At 4M
-rows 28 ms of CPU (p95), recall@10 .995; with filters of 50, 10 and .1 % .998 or more, but .966
-where all that passes is one cluster far from the query (decision 011).
+From a million rows on, the codes are in lists, and a search reads the lists nearest to the query.
+At 4M rows: 28 ms of CPU (p95), recall@10 .995; with filters that pass 50, 10 and .1 %, .998 or
+more, but .966 if only one cluster far from the query passes (decision 011).
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ if TYPE_CHECKING:
 
     from trivium.types import Vector, Vectors
 
-_NONE = "none"  # a folder that is never there, so without rows
+_NONE = "none"  # a folder that never exists: a generation without rows
 
 
 class VectorIndex:
     """The vectors of one model, in one folder. Threads may search while one of them writes."""
 
     def __init__(self, folder: Path, dimensions: int, *, damaged: bool = False) -> None:
-        """The index in this folder; empty if there is none, or one of other dimensions. One that
-        is damaged is not read, and `rebuild` replaces it."""
+        """The index in this folder; empty if it has none, or one with other dimensions. Doesn't
+        read a damaged one, which `rebuild` replaces."""
         self._folder, self._dimensions, self._writable = folder, dimensions, False
         self._growing = threading.Lock()  # one thread at a time appends or refreshes
         self.generation = self._named("")
@@ -80,12 +80,12 @@ class VectorIndex:
 
     @guarded("vectors")
     def start_writing(self) -> None:
-        """Become the one that appends; the caller sees to it that no other process does."""
+        """Become the writer. The caller makes sure that no other process is one."""
         with self._growing:
             self._writable = True
             self._folder.mkdir(parents=True, exist_ok=True)
             held, name = self.generation, self._current()
-            if name != held.folder.name:  # another writer began a generation since
+            if name != held.folder.name:  # another writer has started a generation since
                 held = self._named(name)
             if name and held.is_whole():
                 held.cut()
@@ -98,7 +98,7 @@ class VectorIndex:
                 self._adopt(self._fresh())
 
     def stop_writing(self) -> None:
-        """Save what codes are unsaved. Searching goes on."""
+        """Save unsaved codes. Searching goes on."""
         with self._growing:
             if self._writable:
                 self.generation.save(least=BLOCK)
@@ -126,8 +126,8 @@ class VectorIndex:
         self._sort()
 
     def _sort(self) -> None:
-        """Put rows into lists if many are in none. Not under the lock: searches refresh meanwhile,
-        and only the one that appends does this."""
+        """Put rows into lists if many are in none. Without the lock, so that searches can refresh
+        meanwhile; only the writer gets here."""
         generation = self.generation
         if generation.is_unsorted():
             lists = generation.sort()
@@ -136,20 +136,21 @@ class VectorIndex:
 
     @guarded("vectors")
     def refresh(self) -> None:
-        """See the rows that any process has added. Costs two `stat` calls when there are none."""
+        """See the rows that any process has added. Costs two `stat` calls if there are none."""
         with self._growing:
             while True:
                 name = self._current()
                 known = (name or _NONE) == self.generation.folder.name
                 generation = self.generation if known else self._named(name)
-                with suppress(FileNotFoundError):  # the generation was replaced this instant
+                with suppress(FileNotFoundError):  # the generation was replaced just now
                     generation.grow()
                 if self._current() == name:
                     self.generation = generation
                     return
 
     def rebuild(self, batches: Iterable[tuple[NDArray[np.int64], Vectors]]) -> None:
-        """Only these rows, and codes that fit them: half a minute for 1M. Searches go on."""
+        """Replace all rows by these, with newly fitted codes. Half a minute for 1M; searches go
+        on."""
         self._folder.mkdir(parents=True, exist_ok=True)
         generation = self._fresh()
         for ids, vectors in batches:
@@ -161,12 +162,12 @@ class VectorIndex:
             self._adopt(generation)
 
     def close(self) -> None:
-        """Save what codes are unsaved and let go of the files."""
+        """Save unsaved codes and close the files."""
         self.stop_writing()
         self.generation = self._named("")
 
     def _current(self) -> str:
-        """The generation's name, or nothing if there is none of these dimensions."""
+        """The current generation's name; empty if there is none with these dimensions."""
         try:
             name = (self._folder / "current").read_text()
         except FileNotFoundError:
@@ -177,14 +178,14 @@ class VectorIndex:
         return Generation(self._folder / (name or _NONE), self._dimensions)
 
     def _fresh(self) -> Generation:
-        """A new generation that nobody knows of yet."""
+        """A new generation, which readers don't see yet."""
         numbers = (path.name.split("-")[0] for path in self._folder.glob("*-*"))
         taken = [int(number) for number in numbers if number.isdecimal()]
         name = f"{max(taken, default=0) + 1}-{self._dimensions}"
         return Generation.create(self._folder / name, self._dimensions)
 
     def _adopt(self, generation: Generation) -> None:
-        """Name it the current one. Readers of the old keep its files."""
+        """Make it the current one. Readers of the old one keep its files."""
         (self._folder / "current.new").write_text(generation.folder.name)
         (self._folder / "current.new").replace(self._folder / "current")
         self.generation = generation

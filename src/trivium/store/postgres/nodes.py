@@ -1,11 +1,11 @@
-"""A library over several nodes, by the extension Citus: what takes room lies on the nodes.
+"""A library on several nodes with the extension Citus: the large tables are on the nodes.
 
     on the nodes           interpretations and chunks, by document; vectors_N, by chunk;
-                           embeddings and token_vectors, by the hash of what was embedded;
+                           embeddings and token_vectors, by the hash of the embedded text;
                            blobs, by address
-    on the coordinator     everything else: who is there, names, words, jobs
+    on the coordinator     everything else: documents, names, words, jobs
 
-Which of the two a library is stands in Citus's own tables, so every process finds it there. See
+Citus's own tables say whether a library is spread, so every process knows. See
 docs/decisions/010. Knows nothing of searching.
 """
 
@@ -36,8 +36,8 @@ from trivium.store.sql.statements import NEXT_MODEL, setting
 from trivium.upkeep import Spread
 
 log = logging.getLogger("trivium.postgres")
-AWAY_SECONDS = 5.0  # until a node that was away is asked again
-# In this order: what is colocated comes after what it lies beside.
+AWAY_SECONDS = 5.0  # before asking again whether nodes are away
+# Name, key, and the table to lie beside, which must come first.
 _TABLES = (
     ("interpretations", "document", ""),
     ("chunks", "document", "interpretations"),
@@ -45,8 +45,8 @@ _TABLES = (
     ("token_vectors", "hash", "embeddings"),
     ("blobs", "address", ""),
 )
-_PER_NODE = 4  # shards of each table, so that another node can take some over
-# No key leads from a node to the coordinator. `Removal` deletes what this one would.
+_PER_NODE = 4  # shards of each table per node, so that a new node can take some over
+# A foreign key can't lead from a node to the coordinator. `Removal` deletes what this one would.
 _CUT = (
     "ALTER TABLE chunks DROP CONSTRAINT IF EXISTS chunks_interpretation_fkey",
     "ALTER TABLE interpretations DROP CONSTRAINT IF EXISTS interpretations_document_fkey",
@@ -73,13 +73,13 @@ class CitusNodes:
         alone: Callable[[], AbstractContextManager[None]],
         rest: Callable[[Reach], Rest],
     ) -> None:
-        """`alone`: while no document changes; `rest`: how to search what can be reached."""
+        """`alone`: keeps all other changes out; `rest`: makes the search over reachable rows."""
         self._engine = engine
         self._vectors = vectors
         self._alone = alone
         self._rest_of = rest
         self._rest: Rest | None = None
-        self._looked = -inf  # when
+        self._looked = -inf  # when we last asked the nodes
 
     def spread(self) -> Spread:
         with self._engine.connect() as connection:

@@ -1,9 +1,8 @@
-"""Which rows are on nodes that answer, while others are away.
+"""Which rows are on nodes that answer, while other nodes are away.
 
-Citus lays a row on the shard that the hash of its key belongs to, and fails where a statement needs
-a shard of a node that is away. So statements name the keys that they want, and only such keys;
-those that look at whole shards (the graphs of vectors) are sent to each one. Knows nothing of
-queries.
+Citus puts a row on the shard that the hash of its key belongs to, and fails if a statement needs a
+shard on a node that is away. So our statements name only keys on nodes that answer. Searches of a
+graph of vectors name no keys: they are sent to each shard. Knows nothing of queries.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from trivium.errors import DatabaseAway
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CONNECT_MS = 2_000  # that a node has to accept a connection before it counts as away
+CONNECT_MS = 2_000  # a node that doesn't accept a connection in this time counts as away
 _NODES = text(
     "SELECT nodename, nodeport FROM pg_dist_node"
     " WHERE isactive AND noderole = 'primary' AND shouldhaveshards ORDER BY 1, 2"
@@ -51,7 +50,7 @@ class Node:
 
 
 def nodes_away(connection: Connection) -> tuple[list[Node], int]:
-    """The nodes that accept no connection now, and how many there are."""
+    """The nodes that accept no connection now, and how many nodes there are in all."""
     connection.execute(text(f"SET LOCAL citus.node_connection_timeout = {CONNECT_MS}"))
     nodes = [Node(*row) for row in connection.execute(_NODES)]
     away = [
@@ -63,7 +62,7 @@ def nodes_away(connection: Connection) -> tuple[list[Node], int]:
 
 
 def hashed(ids: NDArray[np.int64]) -> NDArray[np.int32]:
-    """PostgreSQL's `hashint8`, by which Citus chooses the shard of a row (Jenkins' lookup3)."""
+    """PostgreSQL's `hashint8` (Jenkins' lookup3), by which Citus chooses the shard of a row."""
     low = (ids & 0xFFFFFFFF).astype(np.uint32)
     high = (ids >> 32).astype(np.uint32)
     low ^= np.where(ids >= 0, high, ~high)
@@ -86,9 +85,9 @@ def hashed(ids: NDArray[np.int64]) -> NDArray[np.int32]:
 @dataclass(frozen=True, slots=True)
 class _Shard:
     name: str  # of its table on the node
-    low: int  # hashes of its rows
+    low: int  # lowest and highest hash of its rows
     high: int
-    on: Node | None  # that answers; None: all that hold it are away
+    on: Node | None  # a node that answers; None: all nodes with this shard are away
 
 
 class Shards:
@@ -113,7 +112,7 @@ class Shards:
         return held
 
     def ask(self, connection: Connection, query: Callable[[str], str]) -> list[tuple[int, float]]:
-        """The rows (a number and a score) of a query to each shard on nodes that answer. Raises
+        """Send a query to each shard on nodes that answer; returns chunk ids and scores. Raises
         DatabaseAway."""
         asked = [(shard.on, query(shard.name)) for shard in self._shards if shard.on]
         values = {
@@ -134,7 +133,7 @@ class Shards:
 
 
 class Reach:
-    """What is on nodes that answer, as of the moment it is made. Threads may share it."""
+    """Which rows are on nodes that answer, at the moment it is made. Threads may share it."""
 
     def __init__(self, engine: Engine, away: Sequence[Node], nodes: int) -> None:
         self.engine = engine
@@ -148,6 +147,6 @@ class Reach:
         return self._tables[table]
 
     def texts_of(self, documents: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Of which of these documents the texts can be read."""
+        """Which of these documents have texts that can be read."""
         with self.engine.connect() as connection:
             return self.shards(connection, "chunks").holds(documents)

@@ -1,11 +1,11 @@
-"""The rest of a library while nodes are away.
+"""Searches the reachable part of a library while nodes are away.
 
-    words              on the coordinator: scored over everything, as if no node were away
-    texts of passages  by document: every signal leaves out a passage whose text is away
-    vectors            by passage: words alone find one whose vector is away
+    words              on the coordinator: scored over the whole library, as always
+    texts of passages  by document: every signal leaves out passages whose text is away
+    vectors            by passage: only words find a passage whose vector is away
 
-So the signals give a passage the score it always has. Audiences hold as always: the coordinator
-knows them.
+So each signal gives a passage the score it always gives it. Access control doesn't change: the
+coordinator has the audiences.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from trivium.types import Vector
 
-_DOCUMENTS = 10_000  # whose passages are asked for at once
+_DOCUMENTS = 10_000  # per statement
 
 
 def rest_of(reach: Reach, feed: Feed, snapshots: Snapshots, tables: VectorTables) -> Rest:
@@ -44,16 +44,16 @@ def rest_of(reach: Reach, feed: Feed, snapshots: Snapshots, tables: VectorTables
 
 @dataclass(frozen=True)
 class _Part:
-    """A snapshot of which a part can be reached."""
+    """The reachable part of a snapshot."""
 
     of: Snapshot
-    snapshot: Snapshot  # the same, without what needs the texts
+    snapshot: Snapshot  # the same, but it never reads texts
     readable: NDArray[np.bool_]  # by chunk id: its text is on a node that answers
     allowed: dict[Where, Allowed] = field(default_factory=dict)
 
 
 class ReachableSignals(PlannedSignals):
-    """The signals, without the passages that can't be read. Words count as in the whole library."""
+    """The signals, without unreadable passages. Words are as rare as in the whole library."""
 
     def __init__(
         self, reach: Reach, feed: Feed, snapshots: Snapshots, tables: VectorTables
@@ -74,7 +74,7 @@ class ReachableSignals(PlannedSignals):
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str
     ) -> Mapping[ChunkId, TokenVectors]:
-        return {}  # they lie by what was embedded, and a reranker computes those that it lacks
+        return {}  # they may be on any node; a reranker computes what it doesn't get
 
     def sample(self, most: int, where: Where) -> tuple[int, list[ChunkId]]:
         return spread(np.flatnonzero(self._allowed(self._part(), where).chunks), most)
@@ -83,7 +83,7 @@ class ReachableSignals(PlannedSignals):
         self._snapshots.current()
 
     def missing(self, where: Where) -> Missing:
-        """Of the passages that the caller may see, filtered or not."""
+        """What is missing of the passages that the caller may see, whatever the filter."""
         part = self._part()
         seen = self._snapshots.allowed(part.snapshot, where.access).chunks
         read = np.flatnonzero(seen & part.readable)
@@ -99,7 +99,7 @@ class ReachableSignals(PlannedSignals):
     def _part(self) -> _Part:
         snapshot, last = self._snapshots.latest(), self._last
         if last is None or last.of is not snapshot:
-            # Where words stand side by side is read from the coordinator, not from the texts.
+            # Phrases are checked with positions on the coordinator, not with the texts.
             occurrences = replace(snapshot.occurrences, read_texts=False)
             there = replace(snapshot, occurrences=occurrences, allowed={}, visible={})
             documents = self._reach.texts_of(np.arange(len(snapshot.census.first)))
@@ -136,7 +136,7 @@ class ReachableSignals(PlannedSignals):
 
 
 class ReachableDocuments(SqlDocuments):
-    """Documents, and the passages of those whose texts can be read."""
+    """Documents, and passages of those documents whose texts can be read."""
 
     def __init__(self, reach: Reach, snapshots: Snapshots) -> None:
         super().__init__(reach.engine)
@@ -151,4 +151,4 @@ class ReachableDocuments(SqlDocuments):
         return self._chunks_of(known, read.tolist(), where) if len(read) else []
 
     def beside(self, document: Document, prefix: str, most: int, where: Where) -> Neighbours:
-        return Neighbours((), ())  # other documents, which may be on any node
+        return Neighbours((), ())  # they belong to other documents, which may be on any node

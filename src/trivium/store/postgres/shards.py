@@ -1,4 +1,4 @@
-"""Tables whose rows lie on several nodes, by the extension Citus: functions over a connection."""
+"""Spreads tables over several nodes with the extension Citus: functions over a connection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, text
 
-_CHUNKS = "chunks"  # a library is spread over nodes where this table is
+_CHUNKS = "chunks"  # if this table is on nodes, the library is
 
 
 def has_citus(connection: Connection) -> bool:
@@ -14,7 +14,7 @@ def has_citus(connection: Connection) -> bool:
 
 
 def shards_of(connection: Connection, table: str = _CHUNKS) -> int:
-    """0 for a table on one server."""
+    """The number of shards of a table; 0 if it is on one server."""
     if not has_citus(connection):
         return 0
     query = text("SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = CAST(:name AS regclass)")
@@ -24,7 +24,7 @@ def shards_of(connection: Connection, table: str = _CHUNKS) -> int:
 def spread_table(
     connection: Connection, table: str, column: str, shards: int, beside: str = ""
 ) -> None:
-    """Lay the rows on the nodes by a column; `beside`: where those of another table lie."""
+    """Spread the rows over the nodes by a column; `beside`: place them as another table's rows."""
     connection.execute(text("SET LOCAL statement_timeout = 0"))
     how = f"colocate_with => '{beside}'" if beside else f"shard_count => {shards}"
     how += "" if beside else ", colocate_with => 'none'"
@@ -32,9 +32,9 @@ def spread_table(
 
 
 def split_table(connection: Connection, table: str, shards: int, beside: Sequence[str]) -> None:
-    """Change the number of shards of a table on nodes, and of those `beside` it. Not with Citus's
-    own `cascade_to_colocated`: tables of another library in the same database may be in its group
-    by then, and would be split too."""
+    """Change the number of shards of a table on nodes and of those `beside` it. We don't use
+    Citus's own `cascade_to_colocated`: it would also split tables of another library in the same
+    database if Citus has put them into the same group."""
     connection.execute(text("SET LOCAL statement_timeout = 0"))
     how = f"shard_count => {shards}, colocate_with => 'none'"
     for one in (table, *beside):
@@ -45,7 +45,7 @@ def split_table(connection: Connection, table: str, shards: int, beside: Sequenc
 
 
 def drop_hidden_rows(connection: Connection, table: str) -> None:
-    """Those on the coordinator that were laid on nodes."""
+    """Delete the coordinator's copies of rows that are on nodes now."""
     connection.execute(text("SET LOCAL statement_timeout = 0"))
     connection.execute(text(f"SELECT truncate_local_data_after_distributing_table('{table}')"))
 
@@ -56,7 +56,7 @@ def gather_table(connection: Connection, table: str) -> None:
 
 
 def size_on_nodes(connection: Connection) -> int:
-    """Bytes of the schema's tables that lie on nodes, with their indexes."""
+    """Bytes of the schema's tables on nodes, with their indexes."""
     if not has_citus(connection):
         return 0
     query = text(
@@ -68,7 +68,7 @@ def size_on_nodes(connection: Connection) -> int:
 
 
 def nodes_of(connection: Connection) -> tuple[str, ...]:
-    """Those that can hold rows, as host:port."""
+    """The nodes that can hold rows, as host:port."""
     if not has_citus(connection):
         return ()
     query = text(

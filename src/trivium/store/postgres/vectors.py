@@ -1,8 +1,8 @@
-"""The vectors of active chunks in PostgreSQL: a table for each model, with a graph to search it.
+"""The vectors of active chunks in PostgreSQL: one table per model, with an HNSW graph to search it.
 
-Where few chunks pass a filter, all of them are compared. Above that the graph proposes, and chunks
-that don't pass are left out; where it proposes too few that pass, all that pass are compared after
-all. Scores are always made of the vectors themselves.
+If few chunks pass a filter, all of them are compared. Otherwise the graph proposes chunks, and
+those that don't pass are dropped; if too few are left, all that pass are compared after all. Scores
+always come from the vectors themselves.
 """
 
 from __future__ import annotations
@@ -30,28 +30,28 @@ if TYPE_CHECKING:
 
     from trivium.types import Vector, Vectors
 
-# Chunks that are all compared, at 1.5 µs each: 15 ms. The graph takes 3 to 12.
+# Up to this many chunks are all compared, at 1.5 µs each: 15 ms. The graph takes 3 to 12 ms.
 EXACT = 10_000
-_DEEPER = 4  # each time the graph proposed too few
-# One row that the graph proposes costs as much as comparing 6: 50 and 8 µs, see the log.
+_DEEPER = 4  # look this many times deeper if the graph proposed too few
+# A row from the graph costs as much as comparing 6 rows: 50 and 8 µs, see the log.
 _DEARER = 6
-# Recall@10 falls as a graph grows. At 1M chunks: m 16, ef_construction 100, ef_search 400 .774; m
-# 24, ef_construction 200, ef_search 1000 .964, and .991 with one row in 333 proposed; at 100,000
-# the first has .996 with 66 rows proposed. Time goes with the rows proposed, a thousand at a step:
-# one in 500 is two steps at 1M and not three, and by the law of these figures .984.
+# Recall@10 falls as a graph grows. At 1M chunks, m 16, ef_construction 100 and ef_search 400 have
+# .774; m 24, ef_construction 200 and ef_search 1000 have .964, and .991 if one row in 333 is
+# proposed. At 100,000 the first have .996 with 66 rows proposed. The time depends on the number of
+# rows proposed, in steps of a thousand: one in 500 is two steps at 1M, not three, and had .981.
 GRAPH = "USING hnsw (vector halfvec_ip_ops) WITH (m = 24, ef_construction = 200)"
 _PROPOSED = 500
 _LARGE, _LARGE_EF_SEARCH = 200_000, 1_000  # chunks; the most that pgvector accepts
 _ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
-_MAKE = 7_411_003  # lock of whoever makes a table
+_MAKE = 7_411_003  # advisory lock for creating a table
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
 _LAST_TABLE = (
     "SELECT max(CAST(substring(relname FROM 9) AS integer)) FROM pg_class"
     " WHERE relname ~ '^vectors_[0-9]+$' AND relnamespace = CAST(current_schema() AS regnamespace)"
 )
-# Said on the nodes too, where options of this connection are not known. Without the last one, a
-# shard of 12,500 rows is read from end to end: 13.7 ms of processor time, its graph takes 6.2.
+# Sent to the nodes too, which don't know the options of this connection. Without the last one,
+# PostgreSQL reads a shard of 12,500 rows from end to end: 13.7 ms of processor time instead of 6.2.
 _FOR_GRAPHS = (
     "SET LOCAL hnsw.ef_search = {ef}; SET LOCAL hnsw.iterative_scan = relaxed_order;"
     " SET LOCAL hnsw.max_scan_tuples = 100000; SET LOCAL enable_seqscan = off"
@@ -63,11 +63,11 @@ class VectorTables:
     """Rows and graphs, for `store.sql.models` and for searches."""
 
     def __init__(self, engine: Engine, feed: Feed, switched: Callable[[], None]) -> None:
-        """`switched`: another model's vectors serve from now on."""
+        """`switched`: called when searches change to another model's vectors."""
         self._engine = engine
         self._feed = feed
         self.switched = switched
-        self._known_shards: dict[str, int] = {}  # by table; 0: its rows lie on one server
+        self._known_shards: dict[str, int] = {}  # by table; 0: its rows are on one server
 
     # --- changing
 
@@ -111,8 +111,8 @@ class VectorTables:
             self._fill(serving.model, serving.dimensions, anew=True)
 
     def follow_passages(self) -> None:
-        """Where passages went to other nodes, or came back, go after them: into a new table, and
-        searches look at the old one until it is whole."""
+        """If passages moved to nodes, or came back, move the vectors too: into a new table.
+        Searches use the old one until it is complete."""
         with self._engine.connect() as connection:
             table = self._table(connection, setting(connection, "model") or "")
             lies = table is None or shards_of(connection, table) == shards_of(connection)
@@ -149,8 +149,8 @@ class VectorTables:
         total: int,
         reach: Reach | None = None,
     ) -> list[Hit]:
-        """The k nearest of the chunks that pass, by chunk id. `total`: active chunks. `reach`: look
-        only where nodes answer."""
+        """The k nearest of the chunks that pass. `passing`: by chunk id. `total`: number of active
+        chunks. `reach`: ask only nodes that answer."""
         ids = np.flatnonzero(passing)
         if not len(ids) or k < 1:
             return []
@@ -174,8 +174,8 @@ class VectorTables:
                 propose = of(connection, table, *asked)
             kept = int(k * total / len(ids)) + 16
             depth = max(kept, graph // _PROPOSED)
-            # Chunks that pass may all be far from the query: then the graph proposes others only,
-            # and comparing all that pass costs less than looking deeper.
+            # If all chunks that pass are far from the query, the graph proposes only others. Then
+            # comparing all that pass costs less than looking deeper.
             while len(ids) > max(EXACT, _DEARER * depth):
                 hits = [
                     Hit(chunk, score)
@@ -198,7 +198,7 @@ class VectorTables:
             return [Hit(row.chunk, row.score) for row in found]
 
     def of_chunks(self, model: str, ids: Sequence[ChunkId], reach: Reach) -> dict[ChunkId, Vector]:
-        """The vectors of chunks, as far as nodes answer."""
+        """The vectors of those chunks whose nodes answer."""
         wanted = np.array(ids, dtype=np.int64)
         wanted = wanted[self.reachable(model, wanted, reach)]
         with self._engine.connect() as connection:
@@ -220,8 +220,8 @@ class VectorTables:
     # --- tables
 
     def _fill(self, model: str, dimensions: int, *, anew: bool = False) -> ChunkId:
-        """Bring the table of a model up to what is embedded; the highest id in it. `anew`: in a new
-        table, and searches look at the old one until that is whole."""
+        """Add all embedded chunks that a model's table lacks; returns the highest id in it. `anew`:
+        build a new table; searches use the old one until it is complete."""
         with self._engine.begin() as connection:
             connection.execute(text("SET LOCAL statement_timeout = 0"))
             old = self._table(connection, model) if anew else None
@@ -237,7 +237,7 @@ class VectorTables:
 
     @staticmethod
     def _add_missing(connection: Connection, table: str, model: str) -> None:
-        """The vectors of active chunks that the table lacks, some at a time."""
+        """Add the vectors of active chunks that the table lacks, in batches."""
         there = text(f"SELECT chunk FROM {table} WHERE chunk BETWEEN :first AND :last")
         for some in embedded_texts(connection, 0, _ROWS):
             ends = {"first": some[0][0], "last": some[-1][0]}
@@ -253,7 +253,7 @@ class VectorTables:
     def _made(
         self, connection: Connection, model: str, dimensions: int, *, graph: bool = True
     ) -> str:
-        """The table of a model, made where there is none."""
+        """The table of a model; creates it if it doesn't exist."""
         table = self._table(connection, model)
         if table is not None:
             return table
@@ -298,7 +298,7 @@ class VectorTables:
         return None if number is None else f"vectors_{number}"
 
     def _shards(self, connection: Connection, table: str) -> int:
-        """Asked once: a table stays what it is."""
+        """Asks once per table: the number never changes."""
         if table not in self._known_shards:
             self._known_shards[table] = shards_of(connection, table)
         return self._known_shards[table]
@@ -316,9 +316,10 @@ def _score(dimensions: int, query: str) -> str:
 def _proposals(
     connection: Connection, table: str, query: str, dimensions: int, ef: int
 ) -> Callable[[int, int], Iterable[Any]]:
-    """Chunks and scores that the graph proposes: how deep it looks, and how many to send."""
+    """A function that returns the chunks and scores that the graph proposes. It takes how deep to
+    look and how many to send."""
     near = f"vector <#> CAST(:q AS halfvec({dimensions}))"
-    # The graph's order is rough. Plus zero, or PostgreSQL trusts it and does not sort.
+    # The graph's order is rough. Without the `+ 0`, PostgreSQL trusts it and doesn't sort.
     proposed = (
         f"SELECT chunk, {_score(dimensions, ':q')} FROM (SELECT chunk, vector FROM {table}"
         f" ORDER BY {near} LIMIT :depth) AS proposed ORDER BY ({near}) + 0 LIMIT :kept"
@@ -335,7 +336,7 @@ def _proposals(
 def _proposals_of_shards(
     connection: Connection, table: str, query: str, dimensions: int, ef: int
 ) -> Callable[[int, int], Iterable[Any]]:
-    """The same of all shards: one level, so that each sends its best and not all it holds."""
+    """The same over all shards. One level of SELECT, so that each shard sends only its best."""
     proposed = (
         f"SELECT chunk, {_score(dimensions, ':q')} FROM {table}"
         f" ORDER BY vector <#> CAST(:q AS halfvec({dimensions})) LIMIT :depth"
@@ -352,8 +353,8 @@ def _proposals_of_shards(
 def _proposals_there(
     connection: Connection, shards: Shards, query: str, dimensions: int, ef: int
 ) -> Callable[[int, int], Iterable[Any]]:
-    """The same of each shard that can be reached, as one statement: its options are set before the
-    graph is searched, because the depth of that depends on them."""
+    """The same for each shard on a node that answers, in one statement: the options are set before
+    the graph is searched, because its depth depends on them."""
     options = {
         "hnsw.ef_search": ef,
         "hnsw.iterative_scan": "relaxed_order",
@@ -378,7 +379,7 @@ def _alone(connection: Connection) -> None:
 
 
 def _copy(connection: Connection, table: str, ids: NDArray[Any], vectors: Vectors) -> None:
-    """As PostgreSQL's own bytes: text would take ten times as long."""
+    """In PostgreSQL's binary format: text would take ten times as long."""
     dimensions = vectors.shape[1]
     row = np.dtype(
         [

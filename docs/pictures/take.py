@@ -1,9 +1,9 @@
-"""Takes the pictures of the page for docs/pictures.md, from a running server.
+"""Takes the pictures of the page for docs/pictures.md and README.md, from a running server.
 
     python docs/pictures/take.py http://127.0.0.1:8420 EMPTY_ADDRESS after
 
 The first server has the sample library (`trivium add examples/documents tests/browser/files`), the
-second an empty one. Files are `SCREEN-after.webp`.
+second an empty one. Files are `SCREEN-after.webp`; README's are `search.png` and `explain.png`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ QUALITY = 70
 
 
 def results(page: Page) -> None:
-    page.goto("/?q=who poisoned the ferryman")
-    page.locator(".result").first.wait_for()
+    for _ in range(2):  # the first search of a server loads the model, and says how long it took
+        page.goto("/?q=who poisoned the ferryman")
+        page.locator(".result").first.wait_for()
 
 
 def explained(page: Page) -> None:
@@ -105,6 +106,7 @@ def main(address: str, empty: str, when: str) -> None:
         for name, go in SCREENS.items():
             take(browser, address, name, go, when, WIDE)
         take(browser, address, "phone", results, when, PHONE)
+        for_readme(browser, address)
         browser.close()
 
 
@@ -134,6 +136,21 @@ def take(
         print(name, (HERE / f"{name}-{when}.webp").stat().st_size)
     finally:
         context.close()
+
+
+def for_readme(browser: Browser, address: str) -> None:
+    """Results as they are, and the explanation alone."""
+    context = browser.new_context(base_url=address, viewport={"width": 1200, "height": 720})
+    page = context.new_page()
+    results(page)
+    page.screenshot(path=HERE / "search.png")
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    explained(page)
+    box = page.locator("#drawer").bounding_box()
+    assert box is not None
+    area = {"x": box["x"], "y": box["y"], "width": box["width"], "height": 720}
+    page.screenshot(path=HERE / "explain.png", clip=area)
+    context.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What adding costs beside the model: files that are there already, an edit, very many small ones.
+"""What adding costs besides the model: unchanged files, an edit, very many small files.
 
     python -m bench.adding unchanged                     1,000 files added again
     python -m bench.adding edited                        one paragraph of 200 pages rewritten
@@ -6,8 +6,8 @@
 
 `many` adds documents of about 40 words (or --words), real sentences, each a file of its own, in one
 process, and searches in another for a while in the middle of it. The rate is compared with the
-model's own on the same texts, timed before and after in the same run; what was added while the
-other process searched is left out of it. Stop it and run it again with the same --place to go on.
+model's own on the same texts, timed before and after in the same run. Documents added while the
+other process searched don't count. To continue a stopped run, start it again with the same --place.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
         print(json.dumps({"measured": given.what, **found, **surroundings()}, indent=2))
 
 
-# --- files that are there already
+# --- unchanged files
 
 
 def unchanged(given: argparse.Namespace) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def edited(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-# --- very many small ones
+# --- very many small files
 
 
 def many(given: argparse.Namespace) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def many(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _watched(given: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """What the adding process said of itself, and what searching beside it found, and when."""
+    """What the adding process and the searching one reported, and when."""
     seen: list[dict[str, Any]] = []
     meanwhile: dict[str, Any] = {}
     with _role(given, "add") as adding:
@@ -174,7 +174,7 @@ def _watched(given: argparse.Namespace) -> tuple[list[dict[str, Any]], dict[str,
 
 
 def _rate(seen: list[dict[str, Any]], meanwhile: dict[str, Any]) -> float:
-    """Documents a second while nobody searched, or of the whole run if it was too short."""
+    """Documents a second while nobody searched, or over the whole run if it was short."""
     parts = [
         [line for line in seen if line["done"] and line["at"] <= meanwhile["from"]],
         [line for line in seen if meanwhile["overlapped"] and line["at"] >= meanwhile["to"]],
@@ -202,7 +202,7 @@ def _ask(given: argparse.Namespace, what: str) -> dict[str, Any]:
 
 
 def add(given: argparse.Namespace) -> None:
-    """Says once a second how far it is and what memory it holds."""
+    """Reports its progress and memory once a second."""
     started = said = perf_counter()
     with Library.open(given.place / "library", settings=load().settings) as library:
         done = len(library.documents.all())
@@ -249,7 +249,7 @@ def model(given: argparse.Namespace) -> None:
     settings = load().settings
     embedder = embedder_for(settings)
     assert isinstance(embedder, LocalEmbedder)
-    # With an embedder of its own: what that one counts, this one would not have to read.
+    # With its own embedder: the other one has counted these tokens and would be faster.
     chunker = chunker_for(settings, embedder_for(settings))
     files = islice(sorted((given.place / "files").glob("*/*.txt")), MODEL_TEXTS)
     texts = [

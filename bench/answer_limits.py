@@ -1,15 +1,15 @@
-"""Where the limits of answering come from: what is refused, what is called borne out, and what
-gets a citation that it didn't have.
+"""Measures the limits of answering: which questions are refused, which statements count as
+supported, and which get a citation that they lacked.
 
     python -m bench.answer_limits --data ../shared/data [--questions 150] [--documents 1000]
         [--sets scifact,xquad_en]
 
 Questions with a judged passage among those found, and questions of other corpora: how many are
-refused before a model is asked. Sentences with the text they come from, with another, and with a
-number, a date or a name changed or turned into their opposite: how many are called borne out, and
-how many would be shown, marked. Sentences without a citation among eight passages: how many get
-the right one, and how many get one where none of the eight says so. Figures of quality, so other
-work on the machine does not matter to them. Its libraries are made once, in the cache.
+refused before a model is asked. Sentences with their own text, with another text, and with a
+changed number, date or name or turned into their opposite: how many count as supported, and how
+many would be shown with a mark. Sentences without a citation among eight passages: how many get the
+right one, and how many get one though none of the eight says so. These are figures of quality,
+so other work on the machine doesn't matter. Libraries are built once, in the cache.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Judged:
 
 
 def read(folder: Path, most: int, documents: int) -> Judged:
-    """So many questions, and of the corpus what answers them and others up to so many."""
+    """This many questions, with the documents that answer them and others to fill up."""
     texts = {
         str(row["_id"]): f"{row.get('title') or ''}\n\n{row['text']}".strip()
         for row in map(json.loads, (folder / "corpus.jsonl").open(encoding="utf-8"))
@@ -75,7 +75,7 @@ def read(folder: Path, most: int, documents: int) -> Judged:
 
 
 def opened(judged: Judged, settings: Settings, folder: Path) -> Library:
-    """A library of the set, made once."""
+    """The set's library, built once."""
     place = settings.cache / "answers" / f"{judged.name}-{len(judged.texts)}"
     library = Library.open(place, settings=settings)
     if not library.documents.all():

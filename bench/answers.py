@@ -6,13 +6,13 @@
 `asked/questions.jsonl` holds the questions, by kind, each with what a right answer must hold, and
 `asked/documents` a small library of its own. The others are the sample documents of this
 repository and the documents below `--data`. With `generate.url` set, a language model writes the
-answers; `--deep` lets it search more than once. Libraries are made once, in the cache. Figures of
-quality, so other work on the machine doesn't matter to them; times are processor time.
+answers; `--deep` lets it search more than once. Libraries are built once, in the cache. These are
+figures of quality, so other work on the machine doesn't matter; times are processor time.
 
-Every third question is *held out*: nobody looked at how it was answered while the rules were made.
-`--held-out` asks these alone. `--sample` asks so many of all, drawn by a fixed seed, each kind in
-proportion; `--minutes` stops earlier, and what was asked until then still has every kind in
-proportion. A slow model needs both. `--record` keeps each answer with its statements.
+Every third question is *held out*: nobody looked at its answer while writing the rules.
+`--held-out` asks only these. `--sample` draws this many by a fixed seed, every kind in proportion.
+`--minutes` stops earlier; the questions asked until then have every kind in proportion too. A slow
+model needs both. `--record` keeps each answer with its statements.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _LOOSE = re.compile(r"[\s  ]+")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`ask`: one, or several of which the last is judged and the others lead to it."""
+    """`ask`: one question, or several; only the answer to the last is judged."""
 
     number: int
     library: str
     kind: str
     ask: tuple[str, ...]
     accept: tuple[tuple[str, ...], ...]  # of each group, one must be in the answer
-    reject: tuple[str, ...]  # what a right answer does not hold: neighbours of the right value
+    reject: tuple[str, ...]  # values that make an answer wrong: neighbours of the right one
 
     @property
     def held_out(self) -> bool:
@@ -108,7 +108,7 @@ def questions(path: Path = ASKED / "questions.jsonl") -> list[Question]:
 
 
 def sampled(every: Sequence[Question], size: int) -> list[Question]:
-    """So many, each kind in proportion, also among the first of them."""
+    """This many, with every kind in proportion, also among the first ones."""
     places = []
     for kind in KINDS:
         some = [one for one in every if one.kind == kind]
@@ -171,7 +171,7 @@ def _ask(library: Library, question: str, said: Sequence[Turn], *, deep: bool) -
 def opened(
     names: Sequence[str], data: Path | None, settings: Settings, stack: ExitStack
 ) -> dict[str, Library]:
-    """Each made once; those of documents that aren't there are left out, and it says so."""
+    """Builds each once. Leaves out those without documents, and says so."""
     places: Mapping[str, Path | None] = {
         "samples": HERE.parent / "examples" / "documents",
         "made": ASKED / "documents",
@@ -229,7 +229,7 @@ def table(judged: Sequence[Judged]) -> Iterator[str]:
 
 
 def _statements(judged: Sequence[Judged]) -> Iterator[str]:
-    """What of that which a model wrote and a person is shown was supported."""
+    """How much of what the model wrote and a person sees was supported."""
     written = [one for one in judged if one.answer.kind is AnswerKind.WRITTEN]
     told = [statement for one in written for statement in one.answer.statements]
     supported = sum(statement.supported for statement in told)

@@ -1,4 +1,4 @@
-"""Attacks a real server with hostile requests and counts what held: a table for docs/security.md.
+"""Sends hostile requests to a real server and counts faults: a table for docs/security.md.
 
     python -m bench.attack [--requests 5000] [--seed 1]
 
@@ -6,12 +6,12 @@
 Each request picks a caller (nobody, a token that may search, one that may add, one that may change
 everything but sees little, one that was revoked), a route of the API's own description, and values
 that broke things before: NaN, 1e400, halves of surrogate pairs, hundreds of digits, NUL, deep
-nesting, long names, odd cursors. What holds:
+nesting, long names, odd cursors. It checks that:
 
 - every answer is typed: JSON with a stable code for what is refused, never `internal`;
 - no answer holds a word that only hidden documents hold;
 - no answer to a caller without a token is a success, except where everyone may ask;
-- afterwards the server is ready, finds what it found before, and takes a new document.
+- afterwards the server is ready, finds what it found before, and adds a new document.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bench.serving import served
 from trivium.library import Library
 
 _OPEN = ("/healthz", "/readyz", "/openapi.json", "/metrics")  # who asks there needs no token
-SECRET = "xylophonist"  # stands in hidden documents only
+SECRET = "xylophonist"  # a word that only hidden documents have
 DOCUMENTS = {
     "harbour.md": "# Harbour\n\nThe harbour of Port Amble has seven cranes and one bell.",
     "bell.md": "# Bell\n\nThe bell is rung when fog comes in from the sea.",
@@ -92,7 +92,7 @@ class Attack:
                 caller = self.chance.choice(sorted(self.tokens))
                 method, path, told = self.chance.choice(routes)
                 if (caller, method) == ("keeper", "delete"):
-                    continue  # it may, and then nothing is left to look for afterwards
+                    continue  # it is allowed to, and then nothing would be left to find
                 request = self._request(client, method, path, told, caller)
                 try:
                     answer = client.send(request)
@@ -205,7 +205,7 @@ def attack(place: Path, requests: int, seed: int) -> Counter[tuple[str, str]]:
 
 
 def _afterwards(address: str, tokens: Mapping[str, str]) -> str:
-    """Whether it still serves, finds and takes documents."""
+    """Whether it still serves, finds and adds documents."""
     import httpx2
 
     reader, adder = ({"Authorization": f"Bearer {tokens[name]}"} for name in ("reader", "adder"))

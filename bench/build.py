@@ -1,7 +1,7 @@
-"""Makes the library that is measured, once, and keeps it under the cache folder.
+"""Builds the library to measure, once, and keeps it in the cache folder.
 
-Run as a process of its own (`python -m bench.build`), so that what building needs is not counted
-as memory of searching.
+Runs in its own process (`python -m bench.build`), so that memory for building doesn't count as
+memory for searching.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EMBEDDED = 3_000  # real texts whose vectors all others are made of; fewer of a 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a library of this many chunks, and what it is made of, are kept."""
+    """The folders of a library with this many chunks and of its data."""
 
     folder: Path
     chunks: int
@@ -43,7 +43,7 @@ class Place:
 
     @property
     def built(self) -> Path:
-        """Written last: says that the library is whole, and how it came about."""
+        """Written last: the library is complete, and how it was built."""
         return self.folder / f"{self.chunks}" / "built.json"
 
     @property
@@ -57,7 +57,7 @@ def place(settings: Settings, corpus: Corpus, chunks: int) -> Place:
 
 
 def code_digest() -> str:
-    """Names the code that decides what a library's files hold."""
+    """A hash of the code that decides what is in a library's files."""
     root = Path(trivium.__file__).parent
     files = sorted([*root.glob("store/**/*.py"), *root.glob("text/*.py")])
     return hashlib.blake2b(b"".join(f.read_bytes() for f in files), digest_size=6).hexdigest()
@@ -78,7 +78,7 @@ def prepare(at: Place, corpus: Corpus, settings: Settings) -> None:
 
 
 def build(at: Place, corpus: Corpus, settings: Settings) -> None:
-    """Put every row through the store's own door."""
+    """Add every row through the store's writer."""
     shutil.rmtree(at.library, ignore_errors=True)
     at.built.unlink(missing_ok=True)
     model, digest, code = embedder_for(settings).fingerprint, Digest(), code_digest()
@@ -100,7 +100,7 @@ def fill(
     model: str,
     tokens: Callable[[str], TokenVectors] | None = None,
 ) -> None:
-    """`model`: fingerprint of what the vectors come from; `tokens`: token vectors of a passage."""
+    """`model`: fingerprint of the model; `tokens`: token vectors of a passage."""
     store = open_embedded(library)
     started = perf_counter()
     with store.writer.writing():

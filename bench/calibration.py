@@ -1,4 +1,4 @@
-"""Fits the match to judged sets, and says how it does on sets that had no part in the fit.
+"""Fits the match to judged sets, and measures it on sets that were not part of the fit.
 
     python -m bench.calibration --data ../shared/data [--picture docs/reliability.svg]
 

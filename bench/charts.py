@@ -1,6 +1,7 @@
-"""Charts of what `bench.compare` found: times on a log axis, queries a second, quality.
+"""Draws the results of `bench.compare`: times on a log axis, queries a second, quality.
 
-Bars lie, systems stand beside them by name, Trivium in its own colour. Pure but for writing files.
+Horizontal bars with the names of systems beside them, Trivium in its own colour. Pure, except for
+writing files.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _FULL = 9.5  # results of ten
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar, or a paler one behind it; and what is written at their end."""
+    """A bar, perhaps a paler one behind it, and the text at their end."""
 
     value: float
     beyond: float  # the paler one's; 0: none
@@ -53,7 +54,7 @@ class Panel:
 
 
 def write_charts(found: Mapping[str, Any], under: str, folder: Path) -> list[Path]:
-    """`under`: when and where, in a line below each title."""
+    """`under`: date and machine, in a line below each title."""
     pages = {
         f"speed-{chunks}": draw(f"Hybrid search, {int(chunks):,} chunks, top 10", under, speed(of))
         for chunks in found["rows"]
@@ -154,7 +155,7 @@ def _draw_panel(page: Drawing, panel: Panel, scale: _Scale, top_of_all: float) -
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Where a value lies on the axis of a panel. A pair of panels has the same, to be compared."""
+    """The x of a value on a panel's axis. Both panels of a pair have the same axis."""
 
     left: float
     least: float  # 0 where it is not logarithmic

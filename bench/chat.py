@@ -1,11 +1,11 @@
-"""How messages of a conversation are found best: each alone or in groups, with or without author
-and time in what is searched and embedded, with or without the messages around one.
+"""Which passages find messages of a conversation best: one message or a group, with or without
+author and time in the searched and embedded text, with or without the messages around it.
 
     python -m bench.chat --queries 600
 
 success@10: a passage among the first ten holds a message that answers the question. A group of
-messages holds more of them than one message does, so the share of questions is told as well whose
-answer is among the first 400 words that are shown.
+messages holds more of them than one message does, so we also report for how many questions the
+answer is among the first 400 words shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How well passages of several sizes hold the answers to questions.
+"""How well passages of several sizes contain the answers to questions.
 
     python -m bench.chunking [--json] [--only NAME] [--data FOLDER]
 
@@ -113,7 +113,7 @@ def main() -> None:
 
 
 def configurations() -> dict[str, Chunker]:
-    """What is compared, by the name it has in the table."""
+    """The settings to compare, by their names in the table."""
     tokens = Cl100kTokens()
     found: dict[str, Chunker] = {}
     for size in SIZES:
@@ -162,7 +162,7 @@ def extraction(text: str) -> Extraction:
 
 
 def embed(name: str, texts: Sequence[str], embedder: Embedder, kept: Path) -> Vectors:
-    """From the disk as far as they are there, the rest from the model."""
+    """Read from the disk if saved, else computed by the model."""
     digest = hashlib.blake2b(f"{embedder.fingerprint}\n".encode(), digest_size=8)
     for text in texts:
         digest.update(text.encode() + b"\0")
@@ -218,7 +218,7 @@ def hybrid(
     questions: Sequence[Question],
     embedder: Embedder,
 ) -> list[list[Passage]]:
-    """What a library that holds the five texts answers."""
+    """Results of a library with the five texts."""
     with TemporaryDirectory() as folder:
         store = open_embedded(Path(folder) / "library")
         try:
@@ -272,7 +272,7 @@ def judge(question: Question, ranking: Sequence[Passage]) -> Scores:
 
 
 def covered(question: Question, retrieved: Sequence[Passage]) -> int:
-    """Characters of the answer that lie in what was retrieved, each counted once."""
+    """Characters of the answer in the retrieved chunks, each counted once."""
     ranges = united(
         [(p.chunk.start, p.chunk.end) for p in retrieved if p.source == question.source]
     )

@@ -1,4 +1,4 @@
-"""A library over the nodes of a Citus database, beside the same library on one server.
+"""Compares a library on the nodes of a Citus database with the same library on one server.
 
     python -m bench.citus --server postgresql://… --quality scifact,nfcorpus
     python -m bench.citus --server postgresql://… --chunks 100000 --shards 0,2,4,8
@@ -146,7 +146,7 @@ def speed(settings: Settings, address: str, asked: argparse.Namespace) -> dict[s
 
 
 def processor_seconds_with(program: Path | None) -> float:
-    """Of this process and of all that run this program, those that ended included."""
+    """Of this process and of all that run this program, including ended ones."""
     seconds = process_time()
     for stat in Path("/proc").glob("[0-9]*/stat") if program else ():
         with suppress(OSError):  # it ended, or belongs to somebody else

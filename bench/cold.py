@@ -1,4 +1,4 @@
-"""A process that opens a library and asks it one thing: what a first search costs.
+"""Opens a library in a new process and searches once: the cost of a first search.
 
 Prints seconds for its steps. `bench/search.py` starts it and measures from outside.
 """

@@ -4,9 +4,9 @@
     make bench CHUNKS=1000000                         # one more size
     python -m bench.compare --chunks 10000 --systems trivium,lancedb
 
-Writes a table, charts and JSON to build/bench. What is built is kept under the cache folder and
-used again; searches are always measured anew. A system that fails is left out with its reason, the
-others go on. Read `others` in the output: cores that other processes kept busy. Only figures of a
+Writes a table, charts and JSON to build/bench. Indexes stay in the cache folder and are used again;
+searches are measured every time. If a system fails, it is left out with the reason, and the others
+go on. Read `others` in the output: cores that other processes kept busy. Only figures of a
 quiet machine (near 0) count.
 """
 
@@ -44,7 +44,7 @@ _Got = TypeVar("_Got")
 
 
 class Run:
-    """One comparison as it grows; written down after every step, so that a stop loses one."""
+    """One comparison. Saved after every step, so that a stop loses only one."""
 
     def __init__(self, asked: argparse.Namespace, settings: Settings, corpus: Corpus) -> None:
         self.asked, self.settings, self.corpus = asked, settings, corpus
@@ -136,7 +136,7 @@ class Run:
         *given: _Given.args,
         **named: _Given.kwargs,
     ) -> _Got | None:
-        """None where it failed, with the reason kept; what comes next is tried all the same."""
+        """None if it failed; keeps the reason and goes on."""
         try:
             return do(*given, **named)
         except PeerFailed as reason:

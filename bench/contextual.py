@@ -1,4 +1,4 @@
-"""What a summary of its document, embedded in front of every chunk, does to the search.
+"""What search gains if every chunk is embedded with a summary of its document.
 
     python -m bench.contextual [--json] [--only NAME] [--data FOLDER]
 
@@ -135,7 +135,7 @@ def _search(
     questions: Mapping[str, str],
     embedder: Embedder,
 ) -> list[list[str]]:
-    """What a library that holds the chunks answers."""
+    """Results of a library with these chunks."""
     with TemporaryDirectory() as folder:
         store = open_embedded(Path(folder) / "library")
         try:

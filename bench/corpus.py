@@ -1,4 +1,4 @@
-"""Real sentences and real questions, put together into as many passages as a measurement needs.
+"""Makes any number of passages from real sentences, and queries from real questions.
 
 Deterministic: the same data folder and seed give the same passages, and the first 10,000 of a
 million are the same as those of ten thousand. The words are real and so is how often they occur;
@@ -32,7 +32,7 @@ _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 class DataMissing(Exception):
-    """The folder of judged sets and documents is not there."""
+    """The folder of judged sets and documents is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class Corpus:
 
     @property
     def digest(self) -> str:
-        """Names what passages and queries are made of."""
+        """A name for the data that passages and queries are made of."""
         made_of = hashlib.blake2b(f"{PASSAGE_WORDS} {RUN} {SEED}".encode(), digest_size=6)
         for text in (*self.sentences, *self.questions):
             made_of.update(text.encode())
         return made_of.hexdigest()
 
     def passages(self, count: int) -> Iterator[str]:
-        """So many passages of about 240 words, each from runs of consecutive sentences."""
+        """Passages of about 240 words, each from runs of consecutive sentences."""
         chance = random.Random(SEED)
         lengths = [len(sentence.split()) for sentence in self.sentences]
         for _ in range(count):
@@ -62,7 +62,7 @@ class Corpus:
             yield " ".join(parts)
 
     def runs(self, count: int) -> list[str]:
-        """So many short texts to embed: runs of consecutive sentences, spread over everything."""
+        """Short texts to embed: runs of consecutive sentences from the whole data."""
         chance = random.Random(SEED + 1)
         starts = [chance.randrange(len(self.sentences) - RUN + 1) for _ in range(count)]
         return [" ".join(self.sentences[at : at + RUN]) for at in starts]

@@ -1,8 +1,8 @@
-"""Counts instructions of a call: figures that repeat where times do not.
+"""Counts the instructions of a call: unlike times, these figures repeat.
 
 Processor instructions through `perf stat` where the machine lets it; elsewhere (most virtual
-machines) Python's own bytecodes, which see no work inside SQLite, tantivy, faiss or numpy. Valgrind
-is no way out here: 3.19 dies reading numpy's BLAS on arm64, and takes minutes elsewhere.
+machines) Python's own bytecodes, which leave out work inside SQLite, tantivy, faiss and numpy.
+Valgrind doesn't help: 3.19 dies reading numpy's BLAS on arm64, and takes minutes elsewhere.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def bytecodes(do: Callable[[], object]) -> int:
         return trace
 
     gc.collect()
-    gc.disable()  # what others left behind would be cleared away on our account, or not
+    gc.disable()  # so that garbage of others isn't collected during the measurement
     threading.settrace(trace)
     sys.settrace(trace)
     try:
@@ -59,7 +59,7 @@ def bytecodes(do: Callable[[], object]) -> int:
 
 
 def _perf(command: Sequence[str]) -> int | None:
-    """None where the machine does not count."""
+    """None if the machine can't count."""
     asked = ["perf", "stat", "-x", ",", "-e", PERF, "--", *command]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     for line in done.stderr.splitlines():

@@ -1,4 +1,4 @@
-"""Flips bytes of a library's files and counts what held: a table for docs/security.md.
+"""Flips bits in a library's files and counts what happens: a table for docs/security.md.
 
     python -m bench.damage [--flips 60] [--seed 1]
 
@@ -90,7 +90,7 @@ def make(place: Path, files: Path) -> None:
 
 
 def look(place: Path) -> dict[str, object]:
-    """What a person would see of this library. A typed error is an answer too."""
+    """What a person would see of this library, typed errors included."""
     try:
         with Library(open_embedded(place), TOY, Settings()) as library:
             answers = [

@@ -23,7 +23,7 @@ PINS = REPOSITORY / "bench" / "peers.txt"
 _INSTALL_SECONDS = 900
 _FAREWELL_SECONDS = 60  # for a worker that is told to stop
 _QUIET = {"LANCEDB_LOG": "error", "ANONYMIZED_TELEMETRY": "False"}  # one warns at every query
-_TOLD = 3  # last lines of what a failed command said
+_TOLD = 3  # last lines of a failed command's output
 
 
 class PeerFailed(Exception):
@@ -79,7 +79,7 @@ def _in_turn(wanted: Sequence[str]) -> list[list[str]]:
 
 
 def _run(command: Sequence[str], seconds: float) -> tuple[str, str]:
-    """What it printed, and what it told besides. Raises PeerFailed."""
+    """Its output and its errors. Raises PeerFailed."""
     paths = os.pathsep.join([str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])])
     with subprocess.Popen(
         command,

@@ -82,7 +82,7 @@ def _none() -> list[int]:
 
 @dataclass(slots=True)
 class Score:
-    """Counts for one paper: what there is, and what was found."""
+    """Counts for one paper: expected and found."""
 
     name: str
     headings: list[int] = field(default_factory=_none)
@@ -90,7 +90,7 @@ class Score:
     bibliography: list[int] = field(default_factory=_none)
     body: list[int] = field(default_factory=_none)
     body_in_order: list[int] = field(default_factory=_none)
-    missed: list[str] = field(default_factory=list)  # what a person may want to look at
+    missed: list[str] = field(default_factory=list)  # for a person to look at
 
 
 MEASURES = ("headings", "abstract", "bibliography", "body", "body_in_order")
@@ -308,7 +308,7 @@ def beside(papers: list[Path], peers: str) -> dict[str, dict[str, float]]:
 
 
 def _read_all(sandbox: Sandbox, blobs: list[Blob]) -> int:
-    """How many pages there are, once all are read."""
+    """The number of pages, after reading all of them."""
     with ThreadPoolExecutor(os.cpu_count()) as readers:
         outcomes = readers.map(lambda blob: sandbox.read_all([blob])[0], blobs)
     return sum(_pages(read) for read in outcomes if isinstance(read, Extraction))

@@ -1,8 +1,8 @@
-"""Filtered search: how long it takes, and whether it finds what a scan of every row finds.
+"""Filtered search: its time, and whether it finds the same as a scan of every row.
 
-The vector signal is checked against all passing rows, which of them pass being computed here and
-not by the store. The two word signals are checked against everything they match without a filter,
-filtered afterwards.
+The vector signal is compared with a scan of all passing rows, which we compute here without the
+store. The two word signals are compared with everything they match without a filter, filtered
+afterwards.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def filtered(ours: Ours, at: Place) -> dict[str, Any]:
 def _agreeing(
     ours: Ours, signal: Signal, probes: Sequence[Probe], where: Where, exact: list[list[Hit]]
 ) -> int:
-    """For how many queries the filtered list is the exact one, ids and order."""
+    """For how many queries the filtered list is exact, in ids and order."""
     return sum(
         [h.chunk_id for h in ours.store.signals.search(signal, probe, where, ours.limit)]
         == [h.chunk_id for h in true]

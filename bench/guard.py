@@ -1,7 +1,7 @@
-"""What moved against the stored figures, and whether it is a regression. Pure.
+"""Compares figures with the stored ones and decides what is a regression. Pure.
 
-Every figure is one of which less is better: a ratio to something measured in the same run, or a
-count of instructions.
+For every figure less is better: a ratio to something measured in the same run, or a count of
+instructions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hears judged sets once: what every signal says of every candidate, kept as plain columns.
+"""Searches judged sets once and keeps what every signal says of every candidate, as columns.
 
 Fusion and the match are then fitted to these columns in seconds (`bench.calibration`). Each set is
 asked its own queries and some of every other set, which its library can't answer.
@@ -42,7 +42,7 @@ FOREIGN = 10  # of each other set
 DEPTH = 50  # hits of each signal
 JUDGED = 30  # candidates whose token vectors are compared with the query's
 SEED = 12
-FORMAT = 3  # of the columns: what an earlier one wrote is heard again
+FORMAT = 3  # of the columns: files of earlier versions are made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def sampled(dataset: Dataset, most: int) -> list[tuple[str, str]]:
 
 
 class Listener:
-    """Asks one library."""
+    """Searches one library."""
 
     def __init__(self, library: Library, settings: Settings) -> None:
         self._library = library
@@ -83,7 +83,7 @@ class Listener:
         self._passages = known.shape if known else Passages()
 
     def rows(self, query: str) -> dict[str, list[Any]] | None:
-        """None where the query can't be asked."""
+        """None if the query can't be searched."""
         try:
             heard = self._library.hear(query, DEPTH)
         except (EmptyQuery, QueryTooLong):

@@ -1,7 +1,7 @@
-"""How fast real texts get in, model included, against the model alone on the same texts.
+"""How fast real texts are added, model included, compared with the model alone.
 
-What indexing costs without the model, for Trivium and its peers, stands in the build times of
-`bench.compare`: there every system is given the same rows with their vectors.
+For the cost of indexing without the model, see the build times of `bench.compare`: there every
+system gets the same rows with their vectors.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ _EMBEDDED = 256  # texts at a time, so that one sees it move and a stop loses li
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One set, below the folder of what is prepared."""
+    """The folder of one set, below the prepared data."""
 
     folder: Path
 
@@ -101,7 +101,7 @@ def _documents(corpus: Path) -> dict[str, str]:
 
 
 def _embed(texts: list[str], embedder: Embedder, folder: Path) -> NDArray[np.float32]:
-    """Part by part, each kept: half an hour of work survives a stop."""
+    """Saved part by part: a stop loses little of half an hour's work."""
     parts = []
     for first in range(0, len(texts), _EMBEDDED):
         part = folder / f"part-{first}.npy"

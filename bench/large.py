@@ -2,8 +2,8 @@
 
     python -m bench.large --server postgresql://… --chunks 1000000 --processes 10
 
-Every process puts its share of the blocks of `bench.rows` through the store's own writer. The graph
-of the vectors is dropped before that and made at the end. `bench.postgres` with the same number of
+Every process adds its share of the blocks of `bench.rows` through the store's writer. The graph of
+the vectors is dropped before and built at the end. `bench.postgres` with the same number of
 chunks finds the library there and measures searches in it; to measure on two cores, pin that
 process and the server to the same two (`taskset -acp`). --drop removes the library at the end.
 Without --server it uses the server of the tests.

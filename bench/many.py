@@ -4,8 +4,8 @@
 
 A folder of small documents is offered as one job, and more are uploaded to both servers. Every 5 s
 one worker is killed and another started; halfway through PostgreSQL itself is restarted. All the
-while both servers are asked, and every answer must be right, or a typed error that says to try
-again. Afterwards every document must be there exactly once, and the library well.
+while clients search on both servers, and every answer must be right, or a typed error that says to
+try again. Afterwards every document must be in the library exactly once, and `doctor` must pass.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What each option of a search costs: milliseconds beside the plain search, in one run.
+"""What each option of a search costs: milliseconds compared with a plain search, in one run.
 
     python -m bench.options --chunks 100000
 
 On the library that `python -m bench.search` builds. The options take turns query by query, so that
-whatever else the machine does falls on all of them alike. `ratio` is to the plain search. Reranking
+other work on the machine slows all of them equally. `ratio` is to the plain search. Reranking
 has a bench of its own (`bench.rerank`): this library holds no token vectors.
 """
 

@@ -87,7 +87,7 @@ class Ours:
 
     @property
     def candidates(self) -> int:
-        """What hybrid search asks each signal for."""
+        """How many hits hybrid search asks each signal for."""
         return self.request("").depth
 
     def request(self, query: str, where: Where = OWNER) -> SearchRequest:
@@ -113,7 +113,7 @@ class Ours:
         return {stage: round(total / len(asked), 2) for stage, total in sums.items()}
 
     def signals(self) -> dict[str, Timing]:
-        """Each signal alone, asked for what hybrid search asks it for."""
+        """Each signal alone, asked for as many hits as hybrid search asks."""
         found = {}
         for signal in Signal:
 

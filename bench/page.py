@@ -7,8 +7,8 @@
 The real program (`trivium serve`) over the library of `bench.search`. For each query two figures:
 *paint*, from the navigation to the first contentful paint, with the results in the page (asserted),
 and *typing*, from the last key to the frame in which new results are shown, the 70 ms that the page
-waits for another key included. Read `others`: cores that third parties used meanwhile; Chromium's
-own use is among them.
+waits for another key included. Read `others`: cores that other processes used meanwhile, Chromium's
+own included.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _subject(asked: argparse.Namespace) -> tuple[Path, list[str], dict[str, Any]]:
-    """The library, what to ask it, and what is to be said of it."""
+    """The library, its queries, and a line that describes it."""
     if asked.library:
         return asked.library, asked.words.split(","), {"library": asked.library.name}
     at = place(load().settings, load_corpus(asked.data), asked.chunks)

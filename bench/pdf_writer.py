@@ -1,7 +1,7 @@
 """Writes PDF files with known words at known places, in proportional type and in any script.
 
 Needs no font file: the four Latin faces are those every reader has, and `script` names each
-character's code point itself. Knows nothing of what it writes.
+character's code point itself. Knows nothing of the content.
 """
 
 from __future__ import annotations

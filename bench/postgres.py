@@ -1,4 +1,4 @@
-"""A library in PostgreSQL beside the same library in a folder, and beside SQL written by hand.
+"""Compares a library in PostgreSQL with the same library in a folder, and with SQL written by hand.
 
     python -m bench.postgres --server postgresql://… --chunks 100000
     python -m bench.postgres --server postgresql://… --quality scifact,nfcorpus
@@ -6,8 +6,8 @@
 Speed: the rows of `bench.rows` in a folder, copied into PostgreSQL as `trivium copy` does, and put
 into one table as a person would write it: halfvec with HNSW, tsvector with GIN and
 websearch_to_tsquery, pg_trgm with GIN and word similarity, joined by reciprocal ranks. Every query
-is asked of all three, one after the other, without a filter and with filters that let 1 % and .1 %
-of the documents pass. `recall`: the share of the true ten nearest. Without --server one is started.
+runs on all three, one after the other, without a filter and with filters that let 1 % and .1 % of
+the documents pass. `recall`: the share of the true ten nearest. Without --server one is started.
 
 Quality: nDCG@10 of judged sets by each signal and fused, in the folder and in PostgreSQL.
 """
@@ -71,12 +71,12 @@ _BY_HAND_INDEXES = (
     "btree (shard)",
 )
 _SPELLING_INDEX = "gin (text gin_trgm_ops)"
-_PATIENCE = 30  # seconds; a query by hand that takes longer counts as so long
+_PATIENCE = 30  # seconds; a query by hand that takes longer counts as this
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The same queries for everyone."""
+    """The same queries for all three."""
 
     queries: list[str]
     probes: list[Probe]
@@ -161,7 +161,7 @@ def _engine(address: str) -> Engine:
 
 
 def copied(at: Place, there: DatabaseAddress) -> float:
-    """Seconds to copy the folder, search indexes included; 0 where that was done before."""
+    """Seconds to copy the folder with its indexes; 0 if an earlier run did it."""
     started = perf_counter()
     with _opened(there) as library:
         if library.upkeep.health()["chunks"] == at.chunks:
@@ -367,7 +367,7 @@ def quality(settings: Settings, address: str, sets: list[str], data: Path) -> di
 
 @contextmanager
 def judged(settings: Settings, address: str, files: Path) -> Iterator[Library]:
-    """The library of a judged set, copied into a schema that is gone afterwards."""
+    """The library of a judged set, copied into a schema that is dropped afterwards."""
     from trivium.evaluate.dataset import load_dataset
     from trivium.evaluate.subject import opened
 

@@ -1,4 +1,4 @@
-"""Quality on judged sets: each signal alone, all three fused, and reranked, beside the best signal.
+"""Quality on judged sets: each signal alone, all three fused, and reranked.
 
     python -m bench.quality --data ../shared/data [--sets scifact,nfcorpus] [--cache DIR] [--json]
 

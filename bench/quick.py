@@ -1,13 +1,13 @@
-"""The regression guard: what moved against bench/stored.json, in under three minutes.
+"""The regression guard: compares figures with bench/stored.json, in under three minutes.
 
     make bench-quick
-    python -m bench.quick --store        # the figures of today become the stored ones
-    python -m bench.quick --rows 400 --rounds 1    # whether it runs: compares nothing
+    python -m bench.quick --store        # store the figures of this run
+    python -m bench.quick --rows 400 --rounds 1    # only checks that it runs
 
-Needs nothing outside the clone: rows and vectors are made up, so is the model. Two kinds of
-figures: processor time of Trivium as a ratio to a yardstick that is asked the same in turn (SQLite
-FTS5 and faiss by hand, a scan by numpy), and counts of instructions. Exit code 1 when one is worse
-than stored by more than its limit (`guard.py`).
+Needs nothing outside the clone: rows, vectors and the model are made up. Two kinds of figures:
+processor time of Trivium as a ratio to a yardstick that runs the same queries in turn (SQLite FTS5
+and faiss by hand, a scan by numpy), and counts of instructions. Exit code 1 if one is worse than
+stored by more than its limit (`guard.py`).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 STORED = REPOSITORY / "bench" / "stored.json"
 ROWS = 4_000
 QUERIES = 40
-ROUNDS = 5  # of which each query's fastest counts
+ROUNDS = 5  # each query's fastest counts
 LIMIT = 10
-_COUNTED = (2, 12)  # queries of two runs, whose difference has no start of a process in it
+_COUNTED = (2, 12)  # queries of two runs: their difference leaves out starting a process
 _MODEL = f"{NAME}-bench"  # its name decides that evidence is weighed, as in the product
 
 
@@ -89,7 +89,7 @@ def _built(folder: Path, blocks: list[Rows]) -> dict[str, float]:
 
 
 def _searching(store: Backend, folder: Path, blocks: list[Rows], rounds: int) -> dict[str, float]:
-    """Everything is asked each query in turn, so that whatever the machine does falls on all."""
+    """All take turns query by query, so that other work slows all of them equally."""
     asked = _queries()
     library = Library(store, Known(asked), Settings())
     everything = np.concatenate([rows.vectors for rows in blocks])
@@ -155,7 +155,7 @@ def _bytecodes(store: Backend) -> dict[str, float]:
         for query in asked[few:many]:
             library.search(query.text, LIMIT, filters=Filters(where=where))
 
-    ask("")  # what is made on first use
+    ask("")  # warms what is built on first use
     ask(f"shard<{PASSING}")
     return {
         "hybrid": bytecodes(lambda: ask("")) / (many - few),
@@ -191,7 +191,7 @@ def _queries() -> list[Asked]:
 
 
 def _seconds(do: Callable[[], object], clock: Callable[[], float] = process_time) -> float:
-    """Processor time of all threads: others on the machine do not count."""
+    """Processor time of all threads, so that other processes don't count."""
     started = clock()
     do()
     return clock() - started

@@ -1,4 +1,4 @@
-"""How much of the words of office files, pages and texts is read, at what cost, and beside whom.
+"""How many words of office files, web pages and texts are read, at what cost, compared with others.
 
     python -m bench.reading_formats [--json] [--folder FOLDER] [--peers PYTHON] [--charsets]
 
@@ -16,7 +16,7 @@ CPU ms       processor time of one reading in one process, the best of three, af
 --charsets   texts of the Declaration of Human Rights in 24 languages, cut to four words, to a
              paragraph and to several, written in the tables of their language and in UTF-16 without
              a mark: how many are read exactly, by us, by charset-normalizer alone, and as
-             Windows-1252, which is what all of them were taken for until now.
+             Windows-1252.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def words(text: str) -> Counter[str]:
 
 
 def wanted(path: Path) -> Counter[str] | None:
-    """The words of a file, by its bytes; None where these lines do not know."""
+    """The words of a file, from its bytes; None for formats that these lines can't read."""
     suffix, data = path.suffix.lower(), path.read_bytes()
     if suffix in (".docx", ".pptx", ".xlsx"):
         return _office(data)
@@ -205,7 +205,7 @@ def _ours(paths: list[Path]) -> dict[str, tuple[str, float]]:
 
 
 def cases(limit: int | None = None) -> Iterator[tuple[str, str, bytes, str]]:
-    """Size, table, bytes and text, for every language and table it is written in."""
+    """Size, charset, bytes and text, for every language and each of its charsets."""
     texts: dict[str, list[str]] = json.loads(DECLARATION.read_text(encoding="utf-8"))
     for language, tables in TABLES.items():
         whole = texts[language]

@@ -1,4 +1,4 @@
-"""Tables of what `bench.compare` found, for people.
+"""Prints the results of `bench.compare` as tables.
 
 python -m bench.report                  # the tables of build/bench/results.json
 python -m bench.report --readme         # the short table of the README, with date and machine
@@ -19,8 +19,8 @@ from bench.lines import NAMES, Line, Side, lines, reference, versions
 
 RESULTS = REPOSITORY / "build" / "bench" / "results.json"
 _SPELLED = {"vector": "meaning", "words": "words", "letters": "spelling"}
-_QUIET = 0.2  # cores: more than this and times are no times of a quiet machine
-_FULL = 9.5  # results of ten: fewer, and a search answered less than it was asked
+_QUIET = 0.2  # cores; with more, the machine wasn't quiet
+_FULL = 9.5  # results of ten; with fewer, a search returned less than it should
 
 
 def report(found: Mapping[str, Any]) -> str:
@@ -73,7 +73,7 @@ def surrounding(found: Mapping[str, Any]) -> str:
 
 
 def write_report(found: Mapping[str, Any], folder: Path) -> list[Path]:
-    """The table and the charts; what was written."""
+    """Write the table and the charts; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / "report.md"
     table.write_text(report(found), encoding="utf-8")

@@ -65,7 +65,7 @@ def bare(text: str) -> str:
 
 
 class Counts:
-    """Found and of, by measure; and what was missed."""
+    """Found and expected, by measure, and what was missed."""
 
     def __init__(self) -> None:
         self.found: dict[str, list[int]] = {}
@@ -83,7 +83,7 @@ class Counts:
 
 
 def judge_text(made: Made, text: str, counts: Counts) -> None:
-    """What any program's text can be asked."""
+    """Measures that need only a program's text."""
     lines = {bare(line) for line in text.split("\n")}
     whole = bare(text)
     for grid in made.grids:

@@ -1,4 +1,4 @@
-"""Reranking by late interaction: quality on judged sets, time, space and what it adds to indexing.
+"""Reranking by late interaction: quality on judged sets, time, space and the cost for indexing.
 
     python -m bench.rerank --sets scifact,nfcorpus,cranfield,mlquestions,xquad_en,xquad_de
     python -m bench.rerank --chunks 100000

@@ -1,4 +1,4 @@
-"""The rows that every engine is given: passages with vectors, a block at a time.
+"""The rows that every engine gets: passages with vectors, a block at a time.
 
 Embedding 100,000 passages takes two hours here, so a few thousand real texts are embedded once and
 each row lies between two of them, with some noise. Needs numpy and nothing of Trivium.
@@ -52,7 +52,7 @@ def shard(document: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is computed once for a data folder and a model, and then read by every engine."""
+    """Computed once for a data folder and a model, then read by every engine."""
 
     folder: Path
 
@@ -82,7 +82,7 @@ def make_rows(corpus: Corpus, base: NDArray[np.float32], count: int) -> Iterator
 
 
 class Digest:
-    """Shows that two engines were given the same rows."""
+    """Proves that two engines got the same rows."""
 
     def __init__(self) -> None:
         self._sum = hashlib.blake2b(digest_size=8)
@@ -97,7 +97,7 @@ class Digest:
 
 
 class Counted:
-    """Blocks of rows as they come, and the seconds it took to make them: those are no engine's."""
+    """Blocks of rows, and the seconds spent on making them, which don't count for an engine."""
 
     def __init__(self, blocks: Iterator[Rows], digest: Digest | None = None) -> None:
         self._blocks, self._digest = blocks, digest

@@ -1,10 +1,10 @@
-"""How many servers a library of so many passages needs: arithmetic over figures in one place.
+"""How many servers a library of a given size needs: arithmetic over figures in one place.
 
     python -m bench.scale
     python -m bench.scale --chunks 250000000 --set node_memory_gb=256 --set queries_a_second=50
 
-Every figure is a field of `Assumptions` with where it comes from: measured here, derived from
-something that was, or chosen. Change one with --set NAME=VALUE. docs/scale.md explains the plans.
+Every figure is a field of `Assumptions` and says where it comes from: measured here, derived from a
+measurement, or chosen. Change one with --set NAME=VALUE. docs/scale.md explains the plans.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Assumptions:
 class Plan:
     chunks: int
     node_gb: float  # all nodes together
-    hot_gb: float  # of that what must stay in memory: vectors and graphs
+    hot_gb: float  # the part that must stay in memory: vectors and graphs
     coordinator_gb: float
     nodes: int
     by: str  # what decides their number

@@ -4,14 +4,14 @@
     python -m bench.scaling --library DIR --given          # without the embedding model
     python -m bench.scaling --only threads,processes       # the library of bench.search
 
-Needs a library and nothing else, no network either: the queries are words of its own passages, and
-with `--given` each comes with the vector of its passage. `--queries FILE` (a JSON list of texts, as
+Needs only a library, and no network: the queries are words of its own passages, and with `--given`
+each comes with the vector of its passage. `--queries FILE` (a JSON list of texts, as
 `bench.search` keeps it) asks those instead, `--vectors FILE.npy` gives their vectors.
 
 `threads` share one process and so one interpreter; `processes` share nothing but the files;
 `served` is `trivium serve --workers N`, asked over HTTP by 8 clients or more, who need cores too.
-Everyone asks again as soon as they are answered. `cores`: those that were busy with it; `others`:
-those that the rest of the machine kept busy. Only figures of a quiet machine (near 0) count.
+Everyone searches again as soon as they have an answer. `cores`: cores busy with this; `others`:
+cores that other processes kept busy. Only figures of a quiet machine (near 0) count.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def _asked_of(library: Path, asked: argparse.Namespace) -> Asked:
 
 
 def _library_of_search(asked: argparse.Namespace) -> Path:
-    """The one that `bench.search` measures, built where it is not there yet."""
+    """The library that `bench.search` measures; builds it if it is missing."""
     at = place(load().settings, load_corpus(asked.data), asked.chunks)
     if not at.built.exists():
         command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]

@@ -3,9 +3,9 @@
     python -m bench.search --chunks 100000
     python -m bench.search --growth 10000,100000,1000000
 
-Real text; vectors of real texts mixed (see `rows.py`). One client, one query after another. Peers
-beside it on the same rows: `python -m bench.compare`. What
-is built is kept under the cache folder and used again. Read `others` in the output: the cores that
+Real text; vectors mixed from those of real texts (see `rows.py`). One client, one query after
+another. `python -m bench.compare` runs other systems on the same rows. Libraries stay in the cache
+folder and are used again. Read `others` in the output: the cores that
 other processes kept busy meanwhile. Only figures of a quiet machine (near 0) count.
 """
 
@@ -94,7 +94,7 @@ def _measure(at: Place, settings: Settings, asked: argparse.Namespace) -> dict[s
 
 
 def _interpreter(at: Place, settings: Settings, asked: argparse.Namespace) -> dict[str, Any]:
-    """Processor time beside native calls, of queries met the first time and again."""
+    """Processor time outside native calls, for new and for repeated queries."""
     with native_time() as native:
         ours = Ours.open(at, settings, LIMIT, asked.seconds)
 
@@ -113,7 +113,7 @@ def _build(at: Place, asked: argparse.Namespace) -> None:
         made_by = json.loads(at.built.read_text(encoding="utf-8"))["code"]
         if asked.reuse or made_by == code_digest():
             return
-        _say("The library was built by other code of the store: making it anew (--reuse keeps it).")
+        _say("The store's code has changed, so the library is built again (--reuse keeps it).")
         at.built.unlink()
     _say(f"Building a library of {at.chunks:,} chunks …")
     command = [sys.executable, "-m", "bench.build", "--chunks", str(at.chunks)]

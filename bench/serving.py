@@ -1,4 +1,4 @@
-"""How many searches the server answers, how fast, in how much memory; and what overload gets.
+"""How many searches the server answers, how fast, in how much memory; and what happens in overload.
 
     python -m bench.serving                               # 8 and 64 clients, 60 s, 1 and 2 workers
     python -m bench.serving --chunks 10000 --seconds 10   # a quick look
@@ -160,7 +160,7 @@ def measured(
 
 
 def ask(address: str, queries: Sequence[str], clients: int, seconds: float) -> dict[str, Any]:
-    """What so many clients got: requests a second, milliseconds, and each status counted."""
+    """Requests a second, milliseconds and counts of each status for some clients."""
     until = perf_counter() + seconds
 
     def client(number: int) -> list[tuple[int, float]]:

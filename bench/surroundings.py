@@ -1,4 +1,4 @@
-"""When, where and with what a measurement was made."""
+"""Date, machine and versions of a measurement."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A first sync of many messages, killed and gone on with, then again with nothing new.
+"""A first sync of many messages, killed and resumed, then another with nothing new.
 
     python -m bench.sync --messages 100000
 
 The messages come from a Slack export that is made up here. A toy embeds them under the default
 model's name: what is measured is everything else, and the model would hide it. Each run is a
-process of its own, the last ones `trivium sync run chat` as a person types it; what its processor
-spent is told beside the clock, for other work slows the clock only.
+process of its own, the last ones `trivium sync run chat` as a person types it. We report processor
+time beside the clock, because other work slows only the clock.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def made_export(place: Path, messages: int) -> None:
 
 
 def synced(folder: Path, export: Path) -> None:
-    """One run, in a process of its own: what it took is the last line."""
+    """One run in its own process; the last line says how long it took."""
     started, spent = time.perf_counter(), time.process_time()
     backend = open_backend(folder, backend_options(Settings()))
     with Library(backend, _StandIn(), Settings()) as library:
@@ -99,7 +99,7 @@ class _StandIn(ToyEmbedder):
 
 
 def _commanded(folder: Path) -> dict[str, object]:
-    """What a person waits for who types the command."""
+    """The time a person waits who types the command."""
     program = "from trivium.cli.main import main; main()"
     asked = ["--library", str(folder), "sync", "run", "chat"]
     command = [sys.executable, "-c", program, *asked]

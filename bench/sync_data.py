@@ -3,8 +3,8 @@ can be filtered by author, channel and year.
 
     python -m bench.sync_data
 
-What is expected is counted here from the files themselves. Embedded by a toy: nothing of what is
-checked depends on the model.
+The expected numbers are counted here from the files. A toy model embeds them: no check depends on
+the model.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Checks:
 
 
 def check(data: Path, library: Library) -> int:
-    """How much is wrong."""
+    """The number of faults."""
     checks = Checks(library)
     export = data / "documents" / "chat" / "slack-export.zip"
     checks.synced("chat", "slack-export", export)

@@ -4,7 +4,7 @@ duplicate and reordered pages, answers that are cut off, kills.
     python -m bench.sync_histories --histories 10000 --seed 0
 
 After each of them the library must equal the source, and nothing unchanged may have been embedded
-again. Exits with 1 where one of them doesn't hold, and says which: `--only slack --seed 17
+again. If one fails, exits with 1 and names it: `--only slack --seed 17
 --histories 1` runs that one again.
 """
 

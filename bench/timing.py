@@ -15,7 +15,7 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 LEAST = 20  # measurements, however slow
-_LONGEST = 3.0  # times what was allowed, then few measurements must do
+_LONGEST = 3.0  # times the allowed seconds, then few measurements must do
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def measure(
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """What so many clients got done, each asking again as soon as it is answered."""
+    """Queries a second of some clients, each searching again as soon as it has an answer."""
 
     clients: int
     per_second: float

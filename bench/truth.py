@@ -1,4 +1,4 @@
-"""The rows that are truly nearest to each query, by comparing every one, and how many were found.
+"""The true nearest rows of each query, found by comparing all rows, and how many a search found.
 
 Needs numpy and nothing of Trivium.
 """

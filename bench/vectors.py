@@ -1,4 +1,4 @@
-"""How the vector signal of a folder grows: time, recall under filters, memory, adding and opening.
+"""How the vector signal of a folder scales: time, recall under filters, memory, adding and opening.
 
     python -m bench.vectors --rows 10000000
     python -m bench.vectors --vectors FILE.npy --listed 20000    # vectors of your own
@@ -98,7 +98,7 @@ def run(
 
 
 def _fill(folder: Path, pieces: Iterator[NDArray[Any]]) -> dict[str, Any]:
-    """Through the same door as a library's writer. Making the rows does not count."""
+    """Through the same writer as a library's. Making the rows doesn't count."""
     index, took, used, longest = None, 0.0, 0.0, 0.0
     for piece in pieces:
         if index is None:

@@ -1,4 +1,4 @@
-"""Trivium and its peers behind one small face, so that one clock measures them all.
+"""Trivium and its peers behind one small interface, so that the same code times them all.
 
 Each module is one system, run in an environment of its own (`bench/environments.py`), and shows how
 that system's documentation says hybrid search is done. `worker.py` builds, asks and times it. Only
@@ -48,7 +48,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What it took to make what a way needs, all before it included."""
+    """The cost of building what a way needs, everything before it included."""
 
     seconds: float
     bytes: int
@@ -79,10 +79,10 @@ class Engine(Protocol):
 class Peer(Protocol):
     """What each module of this package offers."""
 
-    SETTINGS: str  # in a line or two, what was set and what was left as it comes
+    SETTINGS: str  # in a line or two: what we set, and what we left at its default
 
     def build(self, folder: Path, blocks: Counted) -> Mapping[str, Built]:
-        """Makes everything in an empty folder; what each way, by name, needed for it."""
+        """Build everything in an empty folder; returns the cost by way."""
         ...
 
     def open(self, folder: Path, known: Sequence[Asked]) -> Engine:

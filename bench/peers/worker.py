@@ -4,7 +4,7 @@
     python -m bench.peers.worker lancedb search …
     python -m bench.peers.worker lancedb judge … --set scifact
 
-Prints JSON. What was built is kept and used again as long as the code that builds it is the same.
+Prints JSON. An index is kept and used again as long as the code that builds it stays the same.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _build(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def _built(peer: Peer, folder: Path, blocks: Counted, digest: Digest) -> dict[str, Any]:
-    """What is in the folder, made now unless this code made it before."""
+    """The index in the folder; builds it unless this code has done so."""
     note, code = folder.with_name(f"{folder.name}.json"), _code(peer, folder.name)
     if note.exists():
         found: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
@@ -97,8 +97,8 @@ def _search(peer: Peer, asked: argparse.Namespace) -> dict[str, Any]:
 def _tried(
     engine: Engine, way: Way, queries: Sequence[Asked], asked: argparse.Namespace
 ) -> dict[str, Any]:
-    """Without and with the filter. One that fails, a statement that takes too long for instance,
-    stops no other."""
+    """Without and with the filter. If one fails, for instance because a statement takes too long,
+    the others go on."""
     found: dict[str, Any] = {"legs": way.legs}
     for name, filtered in (("plain", False), ("filtered", True)):
         given = [replace(query, filtered=filtered) for query in queries]

@@ -1,7 +1,7 @@
 """Amazon Bedrock as a test scripts it: where boto3 finds it, and the frames of its event stream.
 
-boto3 itself is real: it signs what goes out, and holds what goes out and comes back against
-Amazon's own description of the service. Real Bedrock was never spoken to.
+boto3 itself is real: it signs requests, and checks requests and answers against Amazon's own
+description of the service. We never called the real Bedrock.
 """
 
 import json

@@ -46,7 +46,7 @@ def schema(name: str) -> Iterator[DatabaseAddress]:
 
 @contextmanager
 def node_away() -> Iterator[None]:
-    """The coordinator looks for one node where nobody listens."""
+    """Makes the coordinator look for one node at a port without a server."""
     elsewhere = "UPDATE pg_dist_node SET nodeport = {to} WHERE nodeid = :node"
     owner = engine()
     with owner.begin() as connection:

@@ -46,7 +46,7 @@ def environment(cache_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     # has the higher number, which on a busy machine is chance; within a batch the order is that of
     # the offers, which tests go by.
     patch.setattr(batches, "_LULL", 60.0)
-    # Programs that tests start keep what they compile: without, each compiles all of Trivium anew,
+    # Programs that tests start keep their bytecode: otherwise each compiles all of Trivium again,
     # .3 s of the 1.3 that it takes to start.
     patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     with kept():

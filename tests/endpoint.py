@@ -28,7 +28,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Reply:
-    """What to send, and what to do in the middle of it."""
+    """What to send, and what to do in the middle."""
 
     body: object = b""  # bytes as they are, an iterator piece by piece, else as JSON
     status: int = 200
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         if reply.then == "close":  # no length: the end of the connection is the end
             self.send_header("Connection", "close")
-        elif "Transfer-Encoding" not in reply.headers:  # with it, the body tells its own end
+        elif "Transfer-Encoding" not in reply.headers:  # with it, the body marks its own end
             rest = 1000 if reply.then else 0
             self.send_header("Content-Length", str(len(content) + rest))
         self.end_headers()
@@ -157,7 +157,7 @@ def every_third_fails(answer: Callable[[Seen], Reply]) -> Callable[[Seen], Reply
 
 
 def closed_port() -> int:
-    """A port of this machine on which nobody listens."""
+    """A port of this machine without a server."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]

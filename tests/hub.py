@@ -1,5 +1,5 @@
 """A model hub on loopback that speaks the real one's protocol: a list of files, resolve addresses,
-redirects to where large files lie, ETags, ranges. Badly if a test says so.
+redirects to large files, ETags, ranges. Misbehaves if a test says so.
 
 >>> with Hub(Path("model"), "owner/model") as hub:   # doctest: +SKIP
 ...     fetch(model, cache, hub.url)

@@ -1,9 +1,9 @@
-"""What is costly to start is kept for as long as the tests of one process run: the processes that
-read files, and the graph of the model. Each `add` starts the former anew, .27 s of a processor, and
-each embedder loads the latter, .1 s.
+"""Keeps what is slow to start for all tests of one process: the processes that read files, and the
+graph of the model. Otherwise each `add` would start the former (.27 s of processor time) and each
+embedder would load the latter (.1 s).
 
-Neither remembers anything from one use to the next. What they are made of is their name here, so
-that a test that wants another one has it.
+Neither remembers anything between two uses. They are kept by their settings, so that a test with
+other settings gets another one.
 """
 
 from collections.abc import Callable, Iterator

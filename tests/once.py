@@ -1,4 +1,4 @@
-"""What is costly to make is made once a run, by whichever worker needs it first."""
+"""Makes expensive fixtures once a run, in the worker that needs them first."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     whole = shared_folder(factory) / f"made-{name}"
     with FileLock(f"{whole}.lock"):
         if not whole.exists():
-            half = whole.with_suffix(".half")  # left by a worker that failed: begun anew
+            half = whole.with_suffix(".half")  # left by a worker that failed: start again
             shutil.rmtree(half, ignore_errors=True)
             make(half)
             half.rename(whole)

@@ -56,7 +56,7 @@ class Server:
     def start(self) -> None:
         with FileLock(f"{_HOME}.lock"):
             if not _answers(self.address):
-                self.stop()  # one that was told to end still waits for whoever is connected
+                self.stop()  # a server that is shutting down waits for its connections
                 said = self._pg0("start", "--port", str(self.port), *_CONFIG)
                 if not _answers(self.address):
                     sys.exit(f"PostgreSQL did not start:\n{said}")

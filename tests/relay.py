@@ -1,7 +1,7 @@
-"""Hands what our own client asks to the official one, and its answers back.
+"""Passes the requests of our own client to the official one, and its answers back.
 
-So a request of ours has to be what the official client's typed methods take, and what comes back
-went through its types: whoever asks a library hears the official client drive a real model.
+So our requests must fit the official client's typed methods, and answers pass through its types: a
+library that uses this talks to a real model through the official client.
 """
 
 from collections.abc import Callable

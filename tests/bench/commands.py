@@ -18,7 +18,7 @@ from tests.unit.extract.test_pdf_maker import PdfMaker
 
 CHUNKS = "300"
 # By what the documents call them: the module and its subcommand, then the options. DATA, PLACE and
-# RESULTS stand for folders of the test, SERVER for the address of its database.
+# RESULTS mean folders of the test, SERVER the address of its database.
 QUICK: dict[str, tuple[str, ...]] = {
     "bench.damage": ("--flips", "2"),
     "bench.chat": ("--queries", "2", "--data", "DATA"),

@@ -1,4 +1,4 @@
-"""A regression is what is worse than stored by more than its limit; nothing else is."""
+"""Only a figure that is worse than stored by more than its limit is a regression."""
 
 from bench.counting import bytecodes
 from bench.guard import COUNT_LIMIT, RATIO_LIMIT, moves, table

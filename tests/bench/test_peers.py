@@ -1,4 +1,4 @@
-"""What every system is measured with: rows, truth, recall, and one peer that runs here."""
+"""The parts that measure every system: rows, truth, recall, and one peer that runs here."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The measures of office files and of charsets run, and say what they should on what is known."""
+"""The measures of office files and of charsets run, and give known figures for known files."""
 
 import json
 from pathlib import Path

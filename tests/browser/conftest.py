@@ -1,7 +1,7 @@
-"""One server with the sample library for all tests of the page, one browser for each file of them.
+"""One server with the sample library for all tests of the page, one browser for each test file.
 
-The server is the real program in a process of its own; the browser is the system's Chromium. Where
-there is none the tests are skipped and say so; in CI that is a failure.
+The server is the real program in its own process; the browser is the system's Chromium. Without one
+the tests are skipped and say so; in CI they fail.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample library, as `make run` makes it, with what only tests need beside it."""
+    """The sample library of `make run`, with some files for the tests."""
 
     def make(folder: Path) -> None:
         shutil.copytree(made_once(tmp_path_factory, "samples", add_samples), folder)
@@ -76,7 +76,7 @@ def _wait(address: str) -> None:
         try:
             urlopen(f"{address}/?q=crown", timeout=PATIENCE).close()
             return
-        except HTTPError:  # it asks for a token: it is there
+        except HTTPError:  # it asks for a token, so it is running
             return
         except OSError:
             if monotonic() > until:
@@ -91,7 +91,7 @@ def address(sample: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Gone after each file: while it runs, its event loop does, and no other can."""
+    """Closed after each file: while it runs, no other event loop can."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         note = "There is no Chromium: `apt install chromium` brings it. The page is not tested."
@@ -130,7 +130,7 @@ def context(browser: Browser, address: str, size: str) -> Iterator[BrowserContex
 
 @pytest.fixture
 def page(context: BrowserContext, size: str) -> Iterator[Page]:
-    """A page at both widths. Whatever its console complains of fails the test."""
+    """A page at both widths. Any complaint in its console fails the test."""
     page = context.new_page()
     watched = Watched(page)
     yield page

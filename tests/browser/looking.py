@@ -34,14 +34,13 @@ class Watched:
 
 def assert_accessible(page: Page) -> None:
     """No barrier that axe-core calls serious, and nothing wider than the screen."""
-    # axe puts its script into the page, which the page's own rules allow nobody: so it is
-    # evaluated from outside.
-    page.evaluate("scrollTo(0, 0)")  # what a scrolled page has below its header counts as covered
+    # The page's own rules forbid foreign scripts in it, so axe is evaluated from outside.
+    page.evaluate("scrollTo(0, 0)")  # axe counts text below a sticky header as covered
     found = _AXE.run(
         page,
         options={
             "runOnly": {"type": "tag", "values": _RULES},
-            "resultTypes": ["violations"],  # of what passes no list of its elements is made
+            "resultTypes": ["violations"],  # skips listing elements that pass
         },
     )
     serious = [

@@ -31,7 +31,7 @@ def test_an_answer_leads_to_its_passages(
     page.get_by_role("button", name="Ask", exact=True).click()
     second = page.locator(".turn:not([aria-busy])").nth(1)
     second.get_by_text("How Trivium found this").click()
-    expect(second).to_contain_text("Rewrote the question:")  # what "it" stands for is said
+    expect(second).to_contain_text("Rewrote the question:")  # the page says what "it" refers to
     assert_accessible(page)
     shoot("ask")
     expect(page.get_by_text("No language model is set up")).to_have_count(1)  # said once
@@ -105,7 +105,7 @@ def written(sample: Path, chat: Chat) -> Iterator[str]:
         options = ("--set", f"generate.url={endpoint.url}", "--set", "generate.model=writer")
         with serving(sample, *options) as address:
             yield address
-            endpoint.released.set()  # else the server waits for a model that says no more
+            endpoint.released.set()  # or the server waits for a model that is silent
 
 
 def test_what_a_model_writes_is_checked_and_can_be_stopped(

@@ -1,4 +1,4 @@
-"""The document screens: reading, hits, what is like it, the past and the way back."""
+"""The document screens: reading, hits, similar documents, versions and the way back."""
 
 from __future__ import annotations
 

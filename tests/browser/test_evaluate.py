@@ -1,4 +1,4 @@
-"""Measuring: a set made or judged, run with progress, charts, two runs compared."""
+"""Evaluating: a generated or judged set, a run with progress, charts, two runs compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the real program in this process, and the texts that the tests' library is made of."""
+"""Runs the real program in this process; has the texts of the tests' library."""
 
 from __future__ import annotations
 

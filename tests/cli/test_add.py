@@ -128,7 +128,7 @@ def test_an_interruption_keeps_what_was_done(
     assert states == ["done", "done"]
 
 
-@pytest.mark.timeout(300)  # without the message it would wait for ever
+@pytest.mark.timeout(300)  # without the message it would wait forever
 def test_a_second_writer_says_that_it_waits(notes: Path, place: Path) -> None:
     assert call("add", notes / "one.md", "--library", place).code == 0
     command = [sys.executable, "-m", "trivium.cli.main", "add", str(notes), "--json"]

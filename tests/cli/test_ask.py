@@ -1,4 +1,4 @@
-"""`trivium ask`: what a person reads, what a program reads, and a talk in a terminal."""
+"""`trivium ask`: output for people and for programs, and a conversation in a terminal."""
 
 from __future__ import annotations
 

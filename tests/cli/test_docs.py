@@ -73,7 +73,7 @@ def test_shown_commands_run(
     "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name
 )
 def test_the_shown_python_runs(page: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """On libraries that hold the sample documents: to add them again embeds nothing."""
+    """On libraries with the sample documents: adding them again embeds nothing."""
     for block in blocks(page, "python"):
         for place in _OPENED.findall(block):
             sample = made_once(tmp_path_factory, "samples", add_samples)

@@ -1,4 +1,4 @@
-"""`trivium jobs`: listed, shown, followed, cancelled, tried again, worked off, forgotten."""
+"""`trivium jobs`: list, show, follow, cancel, retry, run and clear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trivium log` and `trivium alert`: what was asked, and what tells of new documents."""
+"""`trivium log` and `trivium alert`: what people searched for, and alerts about new documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trivium models`, and a library that comes to a model by its name."""
+"""`trivium models`, and a library that gets a model by its name."""
 
 from __future__ import annotations
 

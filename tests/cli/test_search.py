@@ -252,7 +252,7 @@ def test_a_mistyped_filter_is_named(trivium: Program, option: tuple[str, str], t
 
 
 def test_an_explanation_begins_with_its_result(trivium: Program) -> None:
-    """No line with a bare number stands before a table."""
+    """No line with a bare number comes before a table."""
     lines = trivium("search", "crown", "--explain").out.splitlines()
     assert not [line for line in lines if line.strip().isdecimal()]
     headers = [line for line in lines if re.match(r" ?\d+[.,]", line)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.program import call
 
-# So that meaning, of which invented words have none, drowns what words say.
+# So that meaning, which invented words don't have, drowns the keyword signal.
 DROWNED = [
     part
     for pair in (
@@ -27,7 +27,7 @@ DROWNED = [
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Thirty documents of invented words, of which each holds one that is asked for."""
+    """Thirty documents of invented words; each holds one that a query asks for."""
     folder = tmp_path_factory.mktemp("judged")
     chance = random.Random(7)
 
@@ -63,7 +63,7 @@ def test_tune_finds_what_helps_and_writes_it(judged: Path, tmp_path: Path) -> No
     assert len(found["folds"]) == 5
     written = tomllib.loads(file.read_text())
     assert written["fusion"]["keyword"] == float(found["settings"]["fusion.keyword"]["fitted"])
-    # The file is one that every command takes: what was fitted is what is then measured.
+    # Every command accepts the file, so the fitted settings are the ones measured.
     given = [*DROWNED[8:], "--only", "hybrid", "--json"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRIVIUM_CONFIG", str(file))
@@ -99,5 +99,5 @@ def test_a_person_sees_what_each_fold_chose(judged: Path) -> None:
 def test_behind_a_reranked_page_comes_what_hybrid_found(judged: Path) -> None:
     found = call("eval", judged, *DROWNED, "--only", "hybrid", "--only", "reranked", "--json").json
     runs = found["runs"]
-    assert runs["reranked"]["success@10"] < 1  # some lie behind the first ten
+    assert runs["reranked"]["success@10"] < 1  # some are beyond the first ten
     assert runs["reranked"]["recall@100"] == runs["hybrid"]["recall@100"] == 1

@@ -40,7 +40,7 @@ def events(stream: IO[str]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def watching(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """The program in a process of its own, which is gone at the end whatever happens."""
+    """The program in its own process, which always ends with the test."""
     # A shell's background jobs ignore Ctrl-C, and so would what tests start that run in one.
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     process = subprocess.Popen(

@@ -140,7 +140,7 @@ def test_the_rest_of_an_answer_while_a_node_is_away(
     )
     assert ids(again) == ids(rest)
     assert 0 < len(rest) < len(whole)
-    # Nobody sees more than in the whole answer, and what is there stands in the same order.
+    # A partial answer has nothing beyond the whole one, and keeps its order.
     assert set(ids(rest)) < set(ids(whole))
     lacking = missing.passages + (missing.without_vector if mode is Mode.SEMANTIC else 0)
     assert len(rest) == len(whole) - lacking

@@ -1,10 +1,10 @@
-"""Kills a watcher at every boundary between two steps, and checks that the next one comes up to
-the folder.
+"""Kills a watcher at every boundary between two steps, and checks that the next one brings the
+library in step with the folder.
 
 Run as `python following.py LIBRARY FOLDER`. For each boundary a fork of this process watches the
 folder, in which files came, changed, moved and went before it began, and do so again while it
-watches, and kills itself there. Another fork then mirrors the folder and checks all that is there.
-Begins when its standard input says so; prints a line for every round.
+watches, and kills itself there. Another fork then mirrors the folder and checks everything. Starts
+when its standard input says so; prints a line for every round.
 """
 
 import sys
@@ -32,7 +32,7 @@ from trivium.testing.samples import TOY
 
 PARTS = 3
 LOOK = 0.05  # seconds, instead of half a one
-# What `steps` kills at besides, as the marks of time of a task, is the same for a watcher.
+# Other boundaries of `steps`, such as timestamps of a task, are the same for a watcher.
 FOLLOWING: Writing = (
     (SqlQueue, ("create", "claim", "end")),
     (Staging, ("stage", "activate")),
@@ -70,7 +70,7 @@ def check(place: Path, folder: Path) -> None:
 
 
 def prepare(folder: Path, mark: int) -> None:
-    """What a round will change, move and take away; some of it may be there from the last one."""
+    """Files that a round will change, move and remove; some may exist already."""
     for old in folder.glob("new-*"):
         old.unlink()
     for role in ROLES:
@@ -113,9 +113,9 @@ def finish(place: Path, folder: Path) -> None:
 def main(place: Path, folder: Path) -> None:
     folder.mkdir()
     write(folder, "same.md", 0)
-    # Who reads is not in question, and its process would take a second to start, 90 times.
+    # Reading isn't tested here, and its process would take a second to start, 90 times.
     Sandbox.read_all = lambda _, blobs, chunking="": [read(blob) for blob in blobs]  # type: ignore[method-assign]
-    read(Blob("same.md", (folder / "same.md").read_bytes()))  # what it loads, forks have
+    read(Blob("same.md", (folder / "same.md").read_bytes()))  # forks have what it loads
     prepare(folder, 1)
     assert fork(partial(finish, place, folder)) == 0
     print("ready", flush=True)

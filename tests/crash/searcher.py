@@ -1,7 +1,7 @@
 """A process that searches until its standard input ends, and checks every answer.
 
 Run as `python searcher.py LIBRARY`. Every document has three passages, each with the word lantern
-and the same mark; those whose name does not begin with `new` are always there. Searches at least
+and the same mark; those whose name doesn't begin with `new` always exist. Searches at least
 LEAST times, the last time after the end.
 """
 
@@ -18,7 +18,7 @@ from trivium.testing.samples import TOY
 
 PARTS = 3
 LEAST = 25
-PAUSE = 0.03  # seconds between two searches: without, it takes a whole core from what it watches
+PAUSE = 0.03  # seconds between two searches, so that it doesn't take a whole core
 
 
 def main(place: Path) -> None:

@@ -1,10 +1,10 @@
 """Kills a process at every boundary between two steps, and checks that the next one finishes.
 
-Run as `python steps.py LIBRARY`. A first round goes to the end and tells its boundaries: in front
-of, and just behind, every call that writes something down. For each of them a fork of this process
+Run as `python steps.py LIBRARY`. A first round runs to the end and reports its boundaries: before
+and after every call that writes something. For each of them a fork of this process
 adds or removes documents and kills itself there: at the second `before stage`, not after so many
 calls, since some are made once a second and a slow machine makes more. Another fork then resumes
-and checks all that is there. Prints a line for every round: what was done, where it was killed.
+and checks everything. Prints a line for every round: what was done, where it was killed.
 """
 
 import os
@@ -103,7 +103,7 @@ def fork(act: Callable[[], None]) -> int:
 
 
 def notice(boundary: Callable[[str], None], writing: Writing) -> None:
-    """From now on: whatever writes calls `boundary` before and after."""
+    """From now on, every write calls `boundary` before and after."""
 
     def wrapped(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
@@ -120,8 +120,8 @@ def notice(boundary: Callable[[str], None], writing: Writing) -> None:
 
 
 def boundaries(act: Callable[[], None], writing: Writing) -> list[tuple[str, int]]:
-    """Those that this meets on its way to the end, each name with the how manieth it is. Of a name
-    that comes often, as that of what is written once a second, the first two and the last."""
+    """The boundaries on the way to the end, each with its number among those of the same name. If a
+    name comes often, such as one written every second, only the first two and the last."""
     reading, told = os.pipe()
 
     def go() -> None:

@@ -2,8 +2,8 @@
 the next one finishes.
 
 Run as `python switching.py LIBRARY`. For each boundary a fork of this process embeds the library
-anew and kills itself there; another fork goes on with it and checks all that is there. The next
-round changes the model back. Begins when its standard input says so; prints a line for every round.
+again and kills itself there; another fork continues and checks everything. The next round changes
+the model back. Starts when its standard input says so; prints a line for every round.
 
 With `search` in front it searches until its standard input ends and checks that every answer is
 whole and of one model.
@@ -65,7 +65,7 @@ def fill(place: Path) -> None:
 
 
 def change(place: Path, name: str) -> None:
-    """To the model of this name. What it embedded is told in a file beside the library."""
+    """To the model of this name. Writes what it embedded to a file beside the library."""
     embedder = MODELS[name]
     log = place.parent / "embedded"
 

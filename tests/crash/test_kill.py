@@ -42,7 +42,7 @@ def test_a_killed_writer_leaves_a_whole_library(tmp_path: Path) -> None:
 def run_and_kill(
     place: Path, files: Path, seed: int, delay: float, held: dict[str, int]
 ) -> dict[str, int]:
-    """Brings `held` up to what the writer acknowledged; what it was about to do comes back."""
+    """Update `held` with what the writer acknowledged; returns what it was about to do."""
     command = [sys.executable, str(WRITER), str(place), str(files), str(seed)]
     wanted: dict[str, int] = {}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

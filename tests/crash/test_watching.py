@@ -1,5 +1,5 @@
-"""A watcher killed at random instants, and at every boundary between two steps: the next one comes
-up to the folder, no search sees half."""
+"""A watcher killed at random moments, and at every boundary between two steps: the next one brings
+the library in step with the folder, and no search sees half a change."""
 
 import os
 import random

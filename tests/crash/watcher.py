@@ -1,4 +1,4 @@
-"""A process to be killed: it watches a folder for ever. Run as `python watcher.py LIBRARY FOLDER`.
+"""A process to be killed: it watches a folder forever. Run as `python watcher.py LIBRARY FOLDER`.
 
 Prints a line for everything it follows.
 """

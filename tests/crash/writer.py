@@ -1,4 +1,4 @@
-"""A process to be killed: adds, changes and removes documents for ever, and says what is done.
+"""A process to be killed: adds, changes and removes documents forever, and reports each change.
 
 Run as `python writer.py LIBRARY FOLDER SEED`. Prints `want NAME CONTENT` before it asks the library
 for something and `done NAME CONTENT` once that is acknowledged; content 0 means removal.

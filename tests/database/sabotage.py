@@ -1,4 +1,4 @@
-"""Things that go wrong inside a database server, made to happen."""
+"""Makes things go wrong inside a database server."""
 
 from __future__ import annotations
 

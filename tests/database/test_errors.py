@@ -1,4 +1,4 @@
-"""Whatever is wrong with a database is said by type, with what to do, and nothing is lost."""
+"""Every problem with a database has a typed error with advice, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_wrong_password_and_an_unknown_user_are_refused() -> None:
 
 
 def test_no_server_no_host_and_no_database() -> None:
-    with socket.socket() as taken:  # bound and not listening: nobody else gets the port
+    with socket.socket() as taken:  # bound, not listening: no other process gets the port
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
         away = failing(f"postgresql://me:{SECRET}@127.0.0.1:{port}/team", DatabaseAway)

@@ -1,4 +1,4 @@
-"""What programs that call the server and people at a terminal are told of a database."""
+"""What API clients and people at a terminal learn about problems with the database."""
 
 from __future__ import annotations
 

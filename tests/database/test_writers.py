@@ -1,5 +1,5 @@
-"""Several processes change one library at the same time: nothing is lost, and nobody is told of
-somebody else's locks."""
+"""Several processes change one library at the same time: nothing is lost, and nobody sees errors
+about somebody else's locks."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Nasty:
         sys.exit(0)
 
     def do_hang(self, file: str) -> None:
-        """Says in the file who it is, then holds the interpreter's lock for ever."""
+        """Writes its process id to the file, then holds the interpreter's lock forever."""
         if file:
             with open(f"{file}.new", "w") as out:
                 out.write(str(os.getpid()))
@@ -82,7 +82,7 @@ class Nasty:
         threading.Event().wait()
 
     def do_start(self, file: str) -> None:
-        """A program of its own, then a wait for ever."""
+        """Starts another program, then waits forever."""
         child = subprocess.Popen(["sleep", "1000"])
         with open(f"{file}.new", "w") as out:
             out.write(str(child.pid))

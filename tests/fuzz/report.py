@@ -1,6 +1,6 @@
-"""Says what becomes of the mutated files: python -m tests.fuzz.report [MODULE:EXTRACTORS] [FILES]
+"""Reports outcomes of the mutated files: python -m tests.fuzz.report [MODULE:EXTRACTORS] [FILES]
 
-For whoever writes an extractor: bugs, crashes and slow files by name, the rest as counts.
+For authors of extractors: bugs, crashes and slow files by name, the rest as counts.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""One small valid file of every format, written byte by byte so that no library has to be there.
+"""One small valid file of every format, written byte by byte, without any library.
 
 Each holds the word "lantern". Knows nothing of extractors.
 """

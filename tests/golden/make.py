@@ -1,4 +1,4 @@
-"""The files of the snapshots: texts as they lie in `files/`, packed and binary ones made here.
+"""The files of the snapshots: texts from `files/`; this makes the packed and binary ones.
 
 Written for the purpose, byte by byte; the same bytes every time.
 """

@@ -104,7 +104,7 @@ def test_what_may_be_the_same_in_other_words_is_marked(library: Library, chat: C
 def test_what_no_passage_bears_out_is_left_out(
     library: Library, chat: Chat, false: str, why: str
 ) -> None:
-    """Before what is true and after it; a note says what and why."""
+    """Before and after a true one; a note says what and why."""
     for text in (f"It lifts by noon [1]. {false}", f"{false} It lifts by noon [1]."):
         chat.answer = text
         events = list(library.ask_stream(QUESTION))
@@ -319,7 +319,7 @@ def test_a_window_that_is_too_small_for_all_passages(tmp_path: Path, chat: Chat)
     assert 1 <= len(read) < 8
     assert read == [*range(1, len(read) + 1)]
     assert any("left out" in note for note in answer.notes)
-    assert [one.number for one in answer.citations] == [1]  # what it did not read it cannot cite
+    assert [one.number for one in answer.citations] == [1]  # it can't cite unread passages
     assert any("[8]" in note for note in answer.notes)
 
 

@@ -281,7 +281,7 @@ def trickling(told: object) -> Iterator[bytes]:
 
 
 def test_a_stream_that_never_ends_is_stopped_in_time(tmp_path: Path, chat: Chat) -> None:
-    """Also while it writes the arguments of a call, of which nothing is shown."""
+    """Also while it writes the arguments of a call, which aren't shown."""
     told = call_delta({"index": 0, "function": {"arguments": "[1, "}})
 
     def turn(seen: Seen) -> Reply:

@@ -1,7 +1,7 @@
 """Answers written by a real small model behind llama.cpp, from real passages.
 
-It has 135M parameters and does not follow rules well: what is tried is that every part meets it and
-holds, not that it writes well.
+It has 135M parameters and doesn't follow rules well. We test that every part works with it, not
+that it writes well.
 """
 
 from collections.abc import Iterator

@@ -151,7 +151,7 @@ def test_filters_as_typed(papers: Library, where: str, found: set[str]) -> None:
 def test_an_unknown_field_is_an_error_that_names_it(papers: Library) -> None:
     with pytest.raises(BadFilter, match=r"`yaer`.*Did you mean `year`"):
         papers.search("machine", filters=Filters(where="yaer>2000"))
-    # Even that a field exists is not for everyone.
+    # A caller may not even learn that a hidden field exists.
     with pytest.raises(BadFilter) as error:
         papers.search("machine", filters=Filters(where="budget:5", audiences=["guest"]))
     assert "budget" not in error.value.fix

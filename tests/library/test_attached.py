@@ -25,7 +25,7 @@ BIBTEX = r"""
 
 @pytest.fixture
 def shelf(files: Path) -> Path:
-    """A library with two files in its folders, one that is missing and one that lies outside."""
+    """A library with two files in its folders, a missing one and one outside."""
     folder = files / "shelf"
     first, second = folder / "files" / "1", folder / "files" / "2"
     first.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A library in one file, taken while it is used, and brought back."""
+"""A backup of a library in use, in one file, and its recovery."""
 
 import subprocess
 import sys

@@ -69,7 +69,7 @@ def test_from_settings_to_an_answer(tmp_path: Path) -> None:
         (judged,) = asked(server, "rerank")
         assert judged.body["queries"][0]["textQuery"]["text"] == "How many cranes has Port Amble?"
         assert any(one.body["inputText"].endswith(GUESS) for one in asked(server, "invoke"))
-        # The manifest knows the way to the model; who may ask it, it does not.
+        # The manifest knows the address of the model, not the credentials.
         with Library.open(tmp_path / "library", settings=Settings()) as plain:
             assert Signal.VECTOR in plain.search("twelve cranes")[0].signals
     assert "secret" not in str(library.models.manifest())

@@ -20,7 +20,7 @@ NOTE = f"# Amble\n\n{LEAD}\n\n# Tides\n\nThe tide turns at noon.\n\n# Ships\n\nO
 
 
 class Recording(ToyEmbedder):
-    """Remembers what it was given."""
+    """Remembers the texts it embedded."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

@@ -1,4 +1,4 @@
-"""Damaged files of derived indexes: noticed, rebuilt, and never the end of anything."""
+"""Damaged files of derived indexes are noticed and rebuilt, and nothing is lost."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -135,7 +135,7 @@ def test_a_reader_beside_a_writer_serves_the_other_signals(tmp_path: Path) -> No
                     reader.search("lantern", options=SearchOptions(mode="keyword"))
             assert (place / "words.damaged").exists()
         with writer.backend.writer.writing():
-            pass  # whoever writes next rebuilds what a reader has marked
+            pass  # the next writer rebuilds what a reader marked
         assert not (place / "words.damaged").exists()
         assert answers(writer) == expected
 

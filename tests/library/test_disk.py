@@ -1,4 +1,4 @@
-"""A disk that is full or read-only: said so, searched all the same, and nothing left behind."""
+"""A full or read-only disk: a clear error, search still works, and nothing is left behind."""
 
 import os
 import subprocess

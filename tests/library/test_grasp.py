@@ -1,4 +1,4 @@
-"""What a library's passages tell: measured as it grows, kept beside it, shown by `doctor`."""
+"""Measures of a library's passages: updated as it grows, stored beside it, shown by `doctor`."""
 
 import json
 from dataclasses import asdict

@@ -46,7 +46,7 @@ def test_without_an_answer_the_search_goes_on_and_explains_itself(tmp_path: Path
     with opened(tmp_path, generate_url=url, generate_model="none") as library:
         down = library.search("what is fog", options=SearchOptions(hyde=True))
     assert down.items
-    assert down.notes == ()  # nobody is bothered
+    assert down.notes == ()  # no note for the user
     assert any("HyDE" in note for note in down.analysis.notes)
 
 

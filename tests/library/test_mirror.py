@@ -1,4 +1,4 @@
-"""What is gone from a folder goes from the library, and nothing else does."""
+"""Files that disappear from a folder are removed from the library, and nothing else is."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""Whatever goes wrong with one document, in any step and by any kind of error, is that document's
-failure: it has a code, a sentence and an entry in the log, and the others are added."""
+"""An error with one document, in any step and of any kind, fails only that document: it gets a
+code, a sentence and an entry in the log, and the others are added."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A library that the released program made opens and works: nobody has to add anything again.
+"""A library made by a released version opens and works: you don't have to add anything again.
 
 `tests/released/schema-12.tar.xz` was made by the commit before backends had parts: two Markdown
 files in the collection `game`, one of them changed once and met under a second name, one for

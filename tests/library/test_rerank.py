@@ -1,4 +1,4 @@
-"""Reranking through a library: the built-in one, and endpoints that are down or talk nonsense."""
+"""Reranking through a library: the built-in reranker, and endpoints that fail or send nonsense."""
 
 from pathlib import Path
 

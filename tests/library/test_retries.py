@@ -1,4 +1,4 @@
-"""An embedding model that fails: what was given is kept, the job says why, `retry` completes it."""
+"""An embedding model that fails: finished work is kept, the job says why, `retry` completes it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

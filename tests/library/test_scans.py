@@ -1,4 +1,4 @@
-"""What was scanned is found like what was typed."""
+"""Search finds scanned text as well as typed text."""
 
 from pathlib import Path
 

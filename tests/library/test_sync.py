@@ -36,7 +36,7 @@ def message(id_: str, text: str, audience: str | None = "all", **metadata: str) 
 
 
 class Scripted:
-    """Tells what a test wrote down, from cursor to cursor."""
+    """Reports the changes that a test wrote down, from cursor to cursor."""
 
     deletions = "told"
 
@@ -162,7 +162,7 @@ def test_a_run_that_breaks_goes_on_from_its_cursor(
 def test_what_a_broken_run_put_and_the_source_lost_meanwhile_goes(
     sync: Sync, source: Scripted, backend: Backend
 ) -> None:
-    """The cursor never knew of it, so nobody tells that it is gone."""
+    """The cursor never knew of it, so the source doesn't report that it is gone."""
     source.script = [message("a", "Fog.")]
     sync.run("work")
     source.script += [message("b", "Rain."), Wait(0, ""), SourceUnreachable("It answers 500.")]

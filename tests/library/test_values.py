@@ -1,4 +1,4 @@
-"""What Python lets through and no store takes: a typed error that names it, never a fault."""
+"""Values that Python accepts and no store can keep: a typed error names them, never a fault."""
 
 from collections.abc import Callable
 from pathlib import Path

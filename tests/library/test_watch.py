@@ -16,7 +16,7 @@ QUIET = 0.05
 
 
 class Watcher:
-    """Watches in a thread, and remembers what was told."""
+    """Watches in a thread, and remembers the events."""
 
     def __init__(self, library: Library, *folders: Path, ignore: tuple[str, ...] = ()) -> None:
         self.library, self.folders, self.ignore = library, folders, ignore
@@ -42,7 +42,7 @@ class Watcher:
         self._thread.join()
 
     def until(self, kind: str, name: str, times: int = 1) -> None:
-        """Wait until this was told."""
+        """Wait for this event."""
         self.wait(lambda: self.told().count((kind, name)) >= times, f"{kind} {name}")
 
     def wait(self, holds: Callable[[], bool], what: str) -> None:

@@ -18,7 +18,7 @@ from trivium.testing.samples import TOY
 
 PARTS = 3
 LEAST = 10
-PAUSE = 0.03  # seconds between two searches: without, it takes a whole core from what it watches
+PAUSE = 0.03  # seconds between two searches, so that it doesn't take a whole core
 
 
 def main(place: Path) -> None:

@@ -3,5 +3,5 @@ from tests.property.documents import summary
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Nobody should think that the sample documents were read when they were not there."""
+    """Say so if the sample documents are missing, so that nobody thinks they were read."""
     terminalreporter.write_line(summary())

@@ -133,7 +133,7 @@ _QUERIES = st.one_of(
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Step]:
-    """Documents of every label, some of which go again."""
+    """Documents of every label; some are removed again."""
     steps = []
     for n, (paragraphs, (audience, collection), language, goes) in enumerate(
         draw(st.lists(_PLACES, min_size=2, max_size=12))
@@ -171,7 +171,7 @@ def searcher(store: Backend) -> Searcher:
 
 
 def told(found: Results) -> dict[str, Any]:
-    """All that a caller is told, except for ids and the time that it took."""
+    """Everything that a caller gets, except ids and times."""
     plain = asdict(replace(found, items=(), timings_ms={}, took_ms=0.0))
     plain["items"] = [
         asdict(result) | {"found": (result.found.document.uri, asdict(result.found.chunk))}
@@ -243,7 +243,7 @@ def compare(kind: str, steps: list[Step], asked: Asked, start: str) -> None:
 
 
 def beside_search(store: Backend, where: Where, start: str) -> list[Any]:
-    """What else a caller is told: of words, of labels, of likeness."""
+    """What else a caller gets: words, labels, similar documents."""
     documents = store.documents.all(where)
     names = {document.id: document.uri for document in documents}
     first = documents[0] if documents else None

@@ -1,4 +1,4 @@
-"""Requests that no decent client sends."""
+"""Requests that no well-behaved client sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody reaches what is not for them: one case for each route, then anything at random."""
+"""Callers reach only what they may see: one case for each route, then random requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The past of a document that is for all now: who could not see it then does not see it now."""
+"""Old versions of a document that is public now: whoever couldn't see them then can't now."""
 
 from __future__ import annotations
 

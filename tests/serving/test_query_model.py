@@ -1,7 +1,7 @@
 """`POST /v1/query` of the real server in its own process, with a real small model behind it.
 
-It has 135M parameters and does not follow rules well: what is tried is that every part meets it and
-holds, not that it writes well.
+It has 135M parameters and doesn't follow rules well. We test that every part works with it, not
+that it writes well.
 """
 
 from __future__ import annotations

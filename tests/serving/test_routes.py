@@ -1,4 +1,4 @@
-"""What the routes answer to someone who may see it all."""
+"""What the routes answer to a caller who may see everything."""
 
 from __future__ import annotations
 

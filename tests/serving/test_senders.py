@@ -1,4 +1,4 @@
-"""What one token sends changes nothing of what another did, and tells it nothing of that."""
+"""A token's uploads don't change those of another, and reveal nothing about them."""
 
 from __future__ import annotations
 

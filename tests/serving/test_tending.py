@@ -1,4 +1,4 @@
-"""A server that keeps its library going: uploads that are only taken, retries, watched folders."""
+"""Background work of a server: uploads that wait to be read, retries, watched folders."""
 
 from __future__ import annotations
 

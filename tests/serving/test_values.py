@@ -1,5 +1,5 @@
-"""Values that no store can keep, at every door: refused by name where a person gives them, repaired
-where a document holds them. After each, everything else still works."""
+"""Values that no store can keep, on every way in: refused by name if a person enters them, repaired
+if a document contains them. Everything else still works afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the worlds of random histories stand on: servers, folders, and how things go wrong."""
+"""Shared by the worlds of random histories: servers, folders, and how things go wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files in deploy/ say what is true of the program. They were not run here."""
+"""The files in deploy/ match the program. The tests don't run them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from trivium.pace import TimeLeft, share_done
 
 
 class Naive:
-    """What is left as what is done would have it, by bytes alone."""
+    """The time left, estimated from the finished bytes alone."""
 
     def after(self, now: float, done: float) -> float | None:
         return now * (1 - done) / done if done else None

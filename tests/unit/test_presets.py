@@ -1,4 +1,4 @@
-"""Each preset says the numbers of the system it reproduces (see product.md, section 4)."""
+"""Each preset has the numbers of the system that it reproduces."""
 
 import pytest
 

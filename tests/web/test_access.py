@@ -1,4 +1,4 @@
-"""Nobody sees on a page what is not for them, and no foreign page acts in their name."""
+"""Pages show only what the caller may see, and no foreign page acts in their name."""
 
 from __future__ import annotations
 

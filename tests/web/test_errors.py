@@ -1,4 +1,4 @@
-"""What goes wrong is said for whoever looks at the page: in sentences they can act on."""
+"""Errors on the page say in sentences what the reader can do."""
 
 import pytest
 from starlette.testclient import TestClient

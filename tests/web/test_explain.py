@@ -1,4 +1,4 @@
-"""The picture of how the lists met says what the results say."""
+"""The picture of how the signals combined agrees with the results."""
 
 from __future__ import annotations
 

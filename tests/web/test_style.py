@@ -1,4 +1,4 @@
-"""The one stylesheet: what a slip in it would cost every screen."""
+"""The stylesheet: a slip in it would spoil every screen."""
 
 from trivium.web.assets import assets
 

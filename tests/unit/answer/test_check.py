@@ -1,4 +1,4 @@
-"""What bears a sentence out: its citation, its numbers, its words."""
+"""What supports a sentence: its citation, its numbers, its words."""
 
 import pytest
 from tests.unit.answer.making import passage

@@ -1,4 +1,4 @@
-"""A follow-up that stands alone: by a model, or by rules."""
+"""Rewriting a follow-up into a question that makes sense alone: by a model, or by rules."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What holds for every way of cutting that covers a text: shared by the tests of each."""
+"""Properties of every chunker that covers the whole text, shared by their tests."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The way of cutting follows from the document, unless a person says which."""
+"""The document decides how it is split, unless you choose."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What holds for every way of cutting, over generated documents and over a file of every format."""
+"""Properties of every chunker, on generated documents and on a file of every format."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What lies within Office files is handed on; boxes, drawings and foreign parts are read."""
+"""Files inside Office files are passed on; boxes, drawings and foreign parts are read."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Tables written as text: the separator, the header and the encoding are found, not told."""
+"""Tables written as text: we detect the separator, the header and the encoding."""
 
 import pytest
 from tests.unit.extract.making import pieces

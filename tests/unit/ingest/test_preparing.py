@@ -1,4 +1,4 @@
-"""Documents that are prepared together: what one of them meets is none of the others' business."""
+"""Documents prepared together: an error with one of them doesn't affect the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token vectors on their way through the pipeline: kept once, with what was embedded anew."""
+"""Token vectors in the pipeline: stored once, with newly embedded chunks."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_a_stream_of_nothing(reply: Reply) -> None:
 
 
 def test_comments_alone_are_no_answer() -> None:
-    """They keep the connection open, as slow servers mean them to, but not for ever."""
+    """They keep the connection open, as slow servers mean them to, but not forever."""
     now = iter(range(100_000))
     with ScriptedEndpoint(lambda seen: Reply(b": wait\n" * 10_000)) as server:
         writing = generator(server.url, 5.0, now=lambda: float(next(now)))

@@ -1,4 +1,4 @@
-"""The laws of an answer: what is explained adds up, whatever was asked."""
+"""Explanations add up for every search."""
 
 from collections.abc import Sequence
 

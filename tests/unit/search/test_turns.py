@@ -1,4 +1,4 @@
-"""Only so many searches compute at a time; one that waits for a model is in nobody's way."""
+"""A limited number of searches compute at a time; one that waits for a model doesn't count."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
         blobs.get(address)
     path.write_bytes(b"am")
     assert blobs.put(b"amber") == address
-    assert blobs.get(address) == b"amber", "a torn file is written anew"
+    assert blobs.get(address) == b"amber", "a torn file is written again"
 
 
 def test_what_a_killed_writer_left_can_be_deleted(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files that were sent in: room is found and taken in one step."""
+"""Uploaded files: space is checked and reserved in one step."""
 
 from io import BytesIO
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the word signals answer a caller who does not see everything."""
+"""Results of the word signals for a caller who may not see everything."""
 
 from __future__ import annotations
 

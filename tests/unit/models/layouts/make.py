@@ -1,5 +1,5 @@
-"""Makes the small models of this folder with sentence-transformers, and writes down what that
-library answers with them: the tests hold Trivium against it without torch.
+"""Makes the small models of this folder with sentence-transformers, and saves that library's
+answers: the tests compare Trivium with them, without torch.
 
 Run it by `make model-fixtures`, which gives it an environment of its own. The weights are random
 and seeded. They are kept in half precision and computed in single, as Trivium does.

@@ -7,7 +7,7 @@ threads answer 185 queries a second and 8 threads 155; with three turns, 8 threa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import Semaphore
 
 
@@ -16,10 +16,8 @@ class Turns:
         """`most`: searches at a time."""
         self._free = Semaphore(most)
 
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        with self._free:
-            yield
+    def taken(self) -> AbstractContextManager[object]:
+        return self._free
 
     @contextmanager
     def given_up(self) -> Iterator[None]:

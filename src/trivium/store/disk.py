@@ -29,11 +29,15 @@ def translated_disk(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise full(folder) from error
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-            raise read_only(folder) from error
-        raise StoreError(f"Couldn't use the library {folder}: {error}.") from error
+        raise of_disk(error, folder) from error
+
+
+def of_disk(error: OSError, folder: Path) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return full(folder)
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return read_only(folder)
+    return StoreError(f"Couldn't use the library {folder}: {error}.")
 
 
 def full(folder: Path) -> DiskFull:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from sqlalchemy.exc import (
 )
 
 from trivium.errors import LibraryBusy, LibraryDamaged, StoreError
-from trivium.store.disk import disk_refusal, full, read_only, translated_disk
+from trivium.store.disk import disk_refusal, full, of_disk, read_only
 from trivium.store.sql.feed import SEQUENCE
 
 _PRAGMAS = (
@@ -129,19 +129,26 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-@contextmanager
-def translated(folder: Path) -> Iterator[None]:
+class translated:  # noqa: N801 - reads as the function it replaces: `with translated(folder)`
     """Errors of SQLite and the file system as Trivium's. If only a value or a statement is wrong,
-    the error stays as it is: the library isn't damaged."""
-    try:
-        with translated_disk(folder):
-            yield
-    except _WRONG_VALUE:
-        raise
-    except DBAPIError as error:
-        raise _of_sqlite(error.orig, folder) from error
-    except sqlite3.Error as error:
-        raise _of_sqlite(error, folder) from error
+    the error stays as it is: the library isn't damaged.
+
+    Not a generator: a search enters seven of these, at 1.2 µs each instead of 6.5."""
+
+    __slots__ = ("_folder",)
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise of_disk(error, self._folder) from error
+        if isinstance(error, DBAPIError) and not isinstance(error, _WRONG_VALUE):
+            raise _of_sqlite(error.orig, self._folder) from error
+        if isinstance(error, sqlite3.Error):
+            raise _of_sqlite(error, self._folder) from error
 
 
 def _of_sqlite(error: BaseException | None, folder: Path) -> StoreError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 
 class Gate:
@@ -14,16 +14,19 @@ class Gate:
     def __init__(self) -> None:
         self._turn, self._inside, self._closed = threading.Condition(), 0, False
 
-    @contextmanager
-    def shared(self) -> Iterator[None]:
+    def shared(self) -> AbstractContextManager[None]:
+        return _Shared(self)
+
+    def enter(self) -> None:
         with self._turn:
-            self._turn.wait_for(lambda: not self._closed)
+            while self._closed:
+                self._turn.wait()
             self._inside += 1
-        try:
-            yield
-        finally:
-            with self._turn:
-                self._inside -= 1
+
+    def leave(self) -> None:
+        with self._turn:
+            self._inside -= 1
+            if self._closed:
                 self._turn.notify_all()
 
     @contextmanager
@@ -36,3 +39,18 @@ class Gate:
             finally:
                 self._closed = False
                 self._turn.notify_all()
+
+
+class _Shared:
+    """Not a generator: every search enters twice, and a generator takes twice as long."""
+
+    __slots__ = ("_gate",)
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    def __enter__(self) -> None:
+        self._gate.enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._gate.leave()

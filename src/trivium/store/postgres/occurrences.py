@@ -19,6 +19,7 @@ from trivium.store.postgres.words import LENGTHS, MOST
 from trivium.store.ranking import Counts, Ids
 from trivium.store.sql.census import Allowed
 from trivium.store.sql.feed import Feed
+from trivium.store.sql.statements import one_statement
 from trivium.text.keywords import Run
 from trivium.text.normalise import words
 from trivium.text.stems import stem
@@ -125,7 +126,7 @@ class Remembered:
 
     def held(self, words: Sequence[str]) -> dict[str, int]:
         """About how many chunks contain each word, removed ones included."""
-        with self._engine.connect() as connection:
+        with one_statement(self._engine) as connection:
             rows = connection.execute(text(_HELD), {"words": list(words)})
             return {row.word: int(row.held) for row in rows}
 
@@ -174,7 +175,7 @@ class Remembered:
 
     def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
         # Raw bytes: as text they would be twice as long.
-        with self._engine.connect() as connection, direct(connection) as cursor:
+        with one_statement(self._engine) as connection, direct(connection) as cursor:
             cursor.execute(statement, values)
             return list(cursor.fetchall())
 

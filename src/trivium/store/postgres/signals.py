@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -37,7 +38,11 @@ class PostgresSignals(PlannedSignals):
         self._vectors = vectors
 
     def vectors(self, ids: Sequence[ChunkId], where: Where) -> Mapping[ChunkId, Vector]:
-        return self._vectors.of_chunks(ids, where)
+        snapshot = self._snapshots.latest()
+        chunks = self._snapshots.allowed(snapshot, where).chunks
+        seen = [i for i in ids if i < len(chunks) and chunks[i]]
+        with _of_the_same_model():
+            return self._tables.of_chunks(snapshot.serving.model, seen)
 
     def token_vectors(
         self, ids: Sequence[ChunkId], where: Where, model: str
@@ -120,11 +125,8 @@ class RowPostings:
             passing = passing & self._holders(runs, len(passing))
         if words.excluded:
             passing = passing & ~self._holders(words.excluded, len(passing))
-        try:
-            total = self._allowed.total
-            hits = self.look(serving.model, probe.vector, k, passing, total)
-        except LibraryNotFound as reason:  # dropped just now: another model's vectors are in use
-            raise ModelChanged("This library now uses another model.") from reason
+        with _of_the_same_model():
+            hits = self.look(serving.model, probe.vector, k, passing, self._allowed.total)
         return [hit for hit in hits if hit.score >= probe.threshold]
 
     def _holders(self, runs: Sequence[Run], size: int) -> NDArray[np.bool_]:
@@ -148,3 +150,12 @@ class RowPostings:
 
     def held(self, words: Sequence[str]) -> Mapping[str, int]:
         return self.snapshot.occurrences.remembered.held(words)
+
+
+@contextmanager
+def _of_the_same_model() -> Iterator[None]:
+    """The table of a model is dropped once another model's vectors are in use."""
+    try:
+        yield
+    except LibraryNotFound as reason:
+        raise ModelChanged("This library now uses another model.") from reason

@@ -7,7 +7,6 @@ always come from the vectors themselves.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from trivium.store.postgres.database import EF_SEARCH, direct
 from trivium.store.postgres.reach import Reach, Shards
 from trivium.store.postgres.shards import shards_of, spread_table
 from trivium.store.sql.feed import Feed
-from trivium.store.sql.statements import NEXT_MODEL, STORED, setting
+from trivium.store.sql.statements import NEXT_MODEL, STORED, one_statement, setting
 from trivium.store.sql.tables import embeddings
 from trivium.store.sql.vectors import embedded_texts, stored
 from trivium.types import ChunkId, Hit
@@ -46,6 +45,7 @@ _ROWS = 10_000  # vectors read at a time: 8 MB of 384 dimensions
 _MAKE = 7_411_003  # advisory lock for creating a table
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
+_BEFORE_VECTOR = 4  # bytes before a vector, with its dimensions
 _LAST_TABLE = (
     "SELECT max(CAST(substring(relname FROM 9) AS integer)) FROM pg_class"
     " WHERE relname ~ '^vectors_[0-9]+$' AND relnamespace = CAST(current_schema() AS regnamespace)"
@@ -197,21 +197,29 @@ class VectorTables:
             )
             return [Hit(row.chunk, row.score) for row in found]
 
-    def of_chunks(self, model: str, ids: Sequence[ChunkId], reach: Reach) -> dict[ChunkId, Vector]:
-        """The vectors of those chunks whose nodes answer."""
-        wanted = np.array(ids, dtype=np.int64)
-        wanted = wanted[self.reachable(model, wanted, reach)]
-        with self._engine.connect() as connection:
+    def of_chunks(
+        self, model: str, ids: Sequence[ChunkId], reach: Reach | None = None
+    ) -> dict[ChunkId, Vector]:
+        """The vectors of chunks; with `reach`, only those whose nodes answer. Read in PostgreSQL's
+        binary format: the registry's copy takes two more statements and three times as long."""
+        with one_statement(self._engine) as connection:
             table = self._table(connection, model)
+            wanted = np.array(ids, dtype=np.int64)
+            if table is not None and reach is not None:
+                wanted = wanted[reach.shards(connection, table).holds(wanted)]
             if table is None or not len(wanted):
                 return {}
-            query = text(f"SELECT chunk, CAST(vector AS text) FROM {table} WHERE chunk = ANY(:ids)")
-            rows = connection.execute(query, {"ids": wanted.tolist()}).all()
-        return {chunk: np.array(json.loads(told), dtype=np.float32) for chunk, told in rows}
+            with direct(connection) as cursor:
+                query = f"SELECT chunk, vector FROM {table} WHERE chunk = ANY(%s)"
+                rows = cursor.execute(query, (wanted.tolist(),)).fetchall()
+        return {
+            chunk: np.frombuffer(sent, ">f2", offset=_BEFORE_VECTOR).astype(np.float32)
+            for chunk, sent in rows
+        }
 
     def reachable(self, model: str, ids: NDArray[np.int64], reach: Reach) -> NDArray[np.bool_]:
         """Which of these chunks have their vectors on nodes that answer."""
-        with self._engine.connect() as connection:
+        with one_statement(self._engine) as connection:
             table = self._table(connection, model)
             if table is None:
                 return np.ones(len(ids), dtype=bool)

@@ -182,6 +182,11 @@ def test_an_address_that_leads_nowhere(player: TestClient) -> None:
     person = player.get("/nowhere", headers={"Accept": "text/html"})
     assert person.status_code == 404
     assert "No page at /nowhere." in person.text
+    assert 'href="/documents"' in person.text, "the navigation is that of the caller"
+    assert 'href="/settings"' not in person.text
+    player.cookies.clear()
+    stranger = player.get("/nowhere", headers={"Accept": "text/html"})
+    assert 'href="/documents"' not in stranger.text
     assert player.get("/nowhere").json()["code"] == "request.no_route"
     assert player.get("/v1/nowhere", headers={"Accept": "text/html"}).json()["status"] == 404
 

@@ -75,6 +75,11 @@ async def server_of(request: Request) -> Server:
 
 
 async def _caller(request: Request, _: Annotated[object, Depends(bearer)]) -> Caller:
+    return await caller_of(request)
+
+
+async def caller_of(request: Request) -> Caller:
+    """Who sends this request. Raises TokenRefused, RequestRefused."""
     door = (await server_of(request)).door
     given = request.headers.get("authorization") or _from_cookie(request)
     # Looks into the database, if it is given something.

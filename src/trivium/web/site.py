@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from trivium.errors import NoSuchRoute
+from trivium.errors import NoSuchRoute, TriviumError
+from trivium.http.asked import caller_of
 from trivium.web import (
     add,
     ask,
@@ -49,6 +52,8 @@ def _say_what_is_not_there(app: FastAPI) -> None:
         person = "text/html" in request.headers.get("accept", "")
         if error.status_code == 404 and person and not request.url.path.startswith("/v1/"):
             gone = NoSuchRoute(f"No page at {request.url.path[:200]}.", fix="")
+            with suppress(TriviumError):  # without a token, the page has no navigation
+                await caller_of(request)
             return failed(request, gone)
         answer: Response = await otherwise(request, error)  # type: ignore[misc]
         return answer

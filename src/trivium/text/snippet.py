@@ -23,6 +23,7 @@ _SHORTEST_ALIKE = 4  # shorter words share their trigrams with too many others
 _WORD = re.compile(r"[^\W_]+")
 _CELLS = " | "  # between the cells of a row, as extractors write tables
 _BAR = re.compile(r"(?:^|(?<= ))\|(?= |$)")
+_RULE = re.compile(r"(?<!\S)([-=_*~#.])\1{4,}(?!\S)")  # a line drawn with characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,9 @@ def snip(
 
 def _on_one_line(passage: str) -> str:
     """A passage without line breaks. Rows of a table become `Longsword · 15 gp; Dagger · 2 gp`:
-    bars would run into each other. One line with a bar alone may be code, and stays."""
+    bars would run into each other. One line with a bar alone may be code, and stays. Drawn lines,
+    as receipts have them, say nothing and are left out."""
+    passage = _RULE.sub("", passage)
     if _CELLS not in passage:
         return " ".join(passage.split())
     parts = []

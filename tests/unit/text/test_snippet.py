@@ -73,3 +73,10 @@ def test_rows_of_a_table_read_as_a_list_without_bars() -> None:
     assert found.text == "Prices: Weapon · Cost · Weight; Longsword · 15 gp · 3 lb; Paid in full."
     assert marked(found) == ["Longsword"]
     assert snip("Run\ncat a | sort\nnow", ("sort",), "en", 80).text == "Run cat a | sort now"
+
+
+def test_drawn_lines_are_left_out() -> None:
+    receipt = "TechMart\n==========\nTotal 821\n- - -----\nReturns within 30 days ... or a==b"
+    found = snip(receipt, ("total",), "en", 200)
+    assert found.text == "TechMart Total 821 - - Returns within 30 days ... or a==b"
+    assert marked(found) == ["Total"]

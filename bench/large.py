@@ -1,11 +1,14 @@
 """A large library in PostgreSQL, loaded by several processes.
 
     python -m bench.large --server postgresql://… --chunks 1000000 --processes 10
+    python -m bench.large --server postgresql://… --processes 8 --by-hand 4 --folder
 
 Every process adds its share of the blocks of `bench.rows` through the store's writer. The graph of
 the vectors is dropped before and built at the end. `bench.postgres` with the same number of
 chunks finds the library there and measures searches in it; to measure on two cores, pin that
-process and the server to the same two (`taskset -acp`). --drop removes the library at the end.
+process and the server to the same two (`taskset -acp`). With --by-hand that many processes fill its
+table of SQL by hand meanwhile (two legs), and with --folder one more builds its folder, so that
+`bench.postgres --two-legs` measures all three in one run. --drop removes the library at the end.
 Without --server it uses the server of the tests.
 """
 
@@ -14,7 +17,9 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -23,7 +28,7 @@ from sqlalchemy import Engine, create_engine, make_url, text
 
 from bench.build import documents_of, place, prepare
 from bench.corpus import DATA, load_corpus
-from bench.postgres import sizes
+from bench.postgres import drop, make_by_hand, sizes
 from bench.rows import BLOCK, make_rows
 from bench.surroundings import surroundings
 from trivium.config import load
@@ -44,15 +49,21 @@ def main() -> None:
     url = make_url(asked.server).set(drivername="postgresql+psycopg")
     engine = create_engine(url, connect_args={"options": f"-c search_path={schema},public"})
     found: dict[str, Any] = {"chunks": asked.chunks, **surroundings()}
+    corpus, settings = load_corpus(asked.data), load().settings
+    prepare(place(settings, corpus, asked.chunks), corpus, settings)
     try:
-        found["load"] = load_rows(engine, there, asked)
+        with ThreadPoolExecutor(2) as beside:
+            by_hand = beside.submit(_by_hand, asked) if asked.by_hand else None
+            folder = beside.submit(_folder, asked) if asked.folder else None
+            found["load"] = load_rows(engine, there, asked)
+            found["by_hand_seconds"] = by_hand.result() if by_hand else None
+            found["folder_seconds"] = folder.result() if folder else None
         found["megabytes"] = sizes(engine, schema)
         print(json.dumps(found, indent=1))
     finally:
-        if asked.drop:
-            with engine.begin() as connection:
-                connection.execute(text(f"DROP SCHEMA IF EXISTS {schema} CASCADE"))
         engine.dispose()
+        if asked.drop:
+            drop(asked.server, asked.chunks)
 
 
 def _arguments() -> argparse.Namespace:
@@ -60,6 +71,8 @@ def _arguments() -> argparse.Namespace:
     asked.add_argument("--server", default="", help="address of a database you may write to")
     asked.add_argument("--chunks", type=int, default=1_000_000)
     asked.add_argument("--processes", type=int, default=10)
+    asked.add_argument("--by-hand", type=int, default=0, metavar="PROCESSES")
+    asked.add_argument("--folder", action="store_true", help="build the folder too")
     asked.add_argument("--data", type=Path, default=DATA)
     asked.add_argument("--drop", action="store_true", help="remove the schema at the end")
     return asked.parse_args()
@@ -68,7 +81,6 @@ def _arguments() -> argparse.Namespace:
 def load_rows(engine: Engine, there: DatabaseAddress, asked: argparse.Namespace) -> dict[str, Any]:
     settings, corpus = load().settings, load_corpus(asked.data)
     at = place(settings, corpus, asked.chunks)
-    prepare(at, corpus, settings)
     model = local_embedder_for(settings).fingerprint
     first = next(make_rows(corpus, at.prepared.base, min(BLOCK, asked.chunks)))
     library = open_backend(there, BackendOptions())
@@ -101,6 +113,21 @@ def load_rows(engine: Engine, there: DatabaseAddress, asked: argparse.Namespace)
         "graph_seconds": round(graph, 1),
         "health": health,
     }
+
+
+def _by_hand(asked: argparse.Namespace) -> float:
+    engine = create_engine(make_url(asked.server).set(drivername="postgresql+psycopg"))
+    try:
+        return make_by_hand(engine, asked.chunks, asked.data, processes=asked.by_hand)
+    finally:
+        engine.dispose()
+
+
+def _folder(asked: argparse.Namespace) -> float:
+    started = perf_counter()
+    command = [sys.executable, "-m", "bench.build", "--chunks", str(asked.chunks)]
+    subprocess.run([*command, "--data", str(asked.data)], check=True)
+    return round(perf_counter() - started, 1)
 
 
 def _put_share(url: str, data: Path, chunks: int, model: str, processes: int, number: int) -> None:

@@ -86,7 +86,10 @@ QUICK: dict[str, tuple[str, ...]] = {
         *("--device", "cpu", "--texts", "8", "--tokens", "16", "--rerank"),
         *("--model", "DATA/model"),
     ),
-    "bench.large": (*("--chunks", CHUNKS, "--processes", "1", "--data", "DATA", "--drop"),),
+    "bench.large": (
+        *("--chunks", CHUNKS, "--processes", "1", "--by-hand", "1", "--folder"),
+        *("--data", "DATA", "--drop"),
+    ),
     "bench.postgres": (*("--chunks", CHUNKS, "--seconds", "0.1", "--data", "DATA", "--drop"),),
     "bench.postgres #quality": ("--quality", "scifact", "--data", "DATA"),
     "bench.citus": ("--quality", "scifact", "--shards", "2", "--data", "DATA"),

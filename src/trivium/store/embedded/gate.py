@@ -26,7 +26,7 @@ class Gate:
     def leave(self) -> None:
         with self._turn:
             self._inside -= 1
-            if self._closed:
+            if not self._inside:
                 self._turn.notify_all()
 
     @contextmanager

@@ -1,5 +1,5 @@
-"""How much of a query a passage says in the query's own words. Pure, apart from asking how rare
-words are."""
+"""How much of a query a passage covers in the query's own words. Pure, except that it asks how
+rare words are."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from trivium.types import Document, Phrase, Query, StoredChunk, Term
 
 Rarities: TypeAlias = Callable[[Sequence[str]], Sequence[float]]
 
-# Of all trigrams of two words, from which on they are spelled alike: "Shortsord" and "short sword"
-# share .62, "France" and "frame" .30.
+# Two words are spelled alike if they share this part of all their trigrams: "Shortsord" and "short
+# sword" share .62, "France" and "frame" .30.
 _ALIKE = 0.4
-# Characters of a query's word up to which no word of a passage that is cut for its length can be
-# the same.
+# A word of a query with at most this many characters can't equal a passage's word that was cut for
+# its length.
 _SHORT = 40
 
 
@@ -30,10 +30,10 @@ def coverage(
     rarities: Rarities,
     missing: Collection[str] = (),
 ) -> list[float]:
-    """For each passage the share of the query's content words that it, its title, its headings, its
-    authors or its year hold; a rare word counts more, one that no document holds most. 1 where
-    nothing is asked.
-    `missing`: words that no document holds; what a passage spells like them counts in part."""
+    """For each passage: the share of the query's content words in it, its title, its headings, its
+    authors or its year. Rare words count more, and words that no document holds count most. 1 if
+    the query has no content words. `missing`: words that no document holds; similar spellings in a
+    passage count in part."""
     asked = list(dict.fromkeys(query.words))
     rarity = dict(zip(asked, rarities(asked), strict=True))
     by_language: dict[str, _Asked] = {}
@@ -65,7 +65,7 @@ class _Part:
 
 
 class _Asked:
-    """A query, made ready once for all passages in one language."""
+    """A query, prepared once for all passages in one language."""
 
     def __init__(
         self, query: Query, rarity: Mapping[str, float], missing: Collection[str], language: str
@@ -81,7 +81,7 @@ class _Asked:
                 self._clauses.append((max(part.whole for part in parts), parts))
         self._whole = sum(weight for weight, _ in self._clauses)
         asked = list(dict.fromkeys(w for _, parts in self._clauses for p in parts for w in p.words))
-        # Words asked for that a passage may write as one: short sword, shortsword.
+        # Words of the query that a passage may write as one: short sword, shortsword.
         joined: dict[str, set[str]] = {word: set() for word in typed}
         for pair in pairwise(typed):
             for word in pair:
@@ -105,7 +105,7 @@ class _Asked:
                 shares[word] = 0.0
         covered = 0.0
         for weight, parts in self._clauses:
-            # Of alternatives the one that the passage holds most of.
+            # Of the alternatives, the one that the passage covers best.
             most = parts[0].held(shares)
             for part in parts[1:]:
                 most = max(most, part.held(shares))
@@ -114,14 +114,13 @@ class _Asked:
 
 
 def _origin(document: Document) -> list[str]:
-    """Authors and year, as far as they are known."""
+    """Authors and year, if known."""
     authors, year = document.metadata.get("authors", ()), document.metadata.get("year", "")
     return [str(one) for one in (*(authors if isinstance(authors, tuple) else (authors,)), year)]
 
 
 class _Passage:
-    """What a passage, its title and its headings say, who wrote it and in which year; taken apart
-    only if someone asks."""
+    """The words of a passage, its title, headings, authors and year; split only when needed."""
 
     def __init__(self, found: StoredChunk) -> None:
         document, chunk = found.document, found.chunk
@@ -131,7 +130,7 @@ class _Passage:
         self.spaced, self.run_together = _folded(self._text)
 
     def holds(self, word: str) -> bool:
-        """As it is; of longer words than are kept, the beginning."""
+        """Whether it has this word. Very long words are compared by their beginning."""
         return f" {word} " in self.spaced if len(word) < LONGEST_WORD else word in self.words
 
     @cached_property
@@ -152,10 +151,10 @@ def _folded(text: str) -> tuple[str, bytes]:
 
 
 class _Word:
-    """A word asked for, in each of the ways in which a passage may write it."""
+    """A word of the query, in every form in which a passage may write it."""
 
     def __init__(self, text: str, stemmed: str, joined: Set[str], language: str) -> None:
-        """`joined`: it and a neighbour, written as one."""
+        """`joined`: the word and a neighbour, written as one."""
         self.text = text
         self._language = language
         self._exact = f" {text} "
@@ -178,7 +177,7 @@ class _Word:
         return False
 
     def _is_inflected(self, passage: _Passage) -> bool:
-        """Whether a word of the passage has this one or its stem for a stem."""
+        """Whether the stem of a word in the passage is this word or its stem."""
         if self._starts is None:
             return not self._forms.isdisjoint(passage.stems)
         text = passage.spaced
@@ -187,7 +186,7 @@ class _Word:
 
 
 def _begun(start: str, text: str) -> Iterator[str]:
-    """The words of a spaced text that begin so; a blank stands before the beginning."""
+    """The words of a spaced text that begin with `start`, which has a blank in front."""
     at = text.find(start)
     while at >= 0:
         end = text.find(" ", at + 1)
@@ -196,7 +195,7 @@ def _begun(start: str, text: str) -> Iterator[str]:
 
 
 def _holding(gram: str, text: str) -> Iterator[str]:
-    """The words of a spaced text that hold a trigram; blanks in it stand before or after a word."""
+    """The words of a spaced text with this trigram; a blank in it is the edge of a word."""
     at = text.find(gram)
     while at >= 0:
         start = text.rfind(" ", 0, at + 1) + 1
@@ -206,7 +205,7 @@ def _holding(gram: str, text: str) -> Iterator[str]:
 
 
 def _as_two(word: str, passage: _Passage) -> bool:
-    """Whether the passage writes a word as two: battle axe, battleaxe. Its letters stand there."""
+    """Whether the passage, which has its letters, writes a word as two: battleaxe, battle axe."""
     text = passage.spaced
     cuts = range(1, len(word))
     if not any(f" {word[:cut]} " in text and f" {word[cut:]} " in text for cut in cuts):
@@ -214,26 +213,26 @@ def _as_two(word: str, passage: _Passage) -> bool:
     return any(a + b == word for a, b in pairwise(passage.words))
 
 
-@lru_cache(maxsize=1 << 16)  # the same words stand in most passages
+@lru_cache(maxsize=1 << 16)  # most passages have the same words
 def _grams(word: str) -> frozenset[str]:
     return frozenset(trigrams(word))
 
 
 class _Spelling:
-    """A word that no document holds, compared with those that a passage holds, and with each two
-    neighbours as one: by the share of trigrams in common."""
+    """A word that no document holds. Compared by trigrams with the words of a passage, and with
+    each two neighbours as one word."""
 
     def __init__(self, word: str) -> None:
         self._wanted = _grams(word)
-        # As a text with one blank before each word has them.
+        # As they are in a text with one blank before each word.
         self._written = [gram.replace("  ", " ") for gram in self._wanted]
 
     def likeness(self, passage: _Passage) -> float:
-        """Of the word that is spelled most alike, as the trigram signal counts it: the root."""
+        """The square root of the best similarity, as in the trigram signal; 0 if none is alike."""
         shared, wanted, read = self._sharing(passage.spaced), self._wanted, passage.words
         least = _ALIKE * len(wanted)
         alike = {word for word, count in shared.items() if count >= least}
-        # Two trigrams more lie where two words meet; of the others one word has half.
+        # Two more trigrams are where the words meet; one of the words has half of the others.
         half = (least - 2) / 2
         near = None if half <= 0 else {word for word, count in shared.items() if count >= half}
         for a, b in _neighbours(read, near):
@@ -247,8 +246,8 @@ class _Spelling:
         return best**0.5 if best >= _ALIKE else 0.0
 
     def _sharing(self, text: str) -> dict[str, int]:
-        """The words of a spaced text that have trigrams in common with this one, and how many.
-        Looked for in the text: word by word it took ten times as long."""
+        """The words of a spaced text that share trigrams with this one, and how many. Searches the
+        text for each trigram: going word by word took ten times as long."""
         shared: dict[str, int] = {}
         for gram in self._written:
             for word in set(_holding(gram, text)):
@@ -262,7 +261,7 @@ class _Spelling:
 
 
 def _neighbours(read: Sequence[str], near: Set[str] | None) -> Iterator[tuple[str, str]]:
-    """Words next to each other, of which one is near; None: all."""
+    """Pairs of neighbouring words with at least one in `near`; None: all pairs."""
     if near is None:
         yield from pairwise(read)
         return

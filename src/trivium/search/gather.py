@@ -19,7 +19,7 @@ from trivium.search.request import LEAST_CANDIDATES, SearchRequest
 from trivium.types import ChunkId, Combine, Granularity, Query, Signal, StoredChunk
 
 Fetch: TypeAlias = Callable[[Sequence[ChunkId]], Sequence[StoredChunk]]
-# Of one query, by its place among them, candidates best first: the same ones with their match.
+# Takes the number of a query and its candidates, best first; returns them with their match.
 Matcher: TypeAlias = "Callable[[int, Sequence[Candidate]], list[Candidate]]"
 Key: TypeAlias = int  # of a chunk or of a document, whichever is one result
 
@@ -32,14 +32,14 @@ class Candidate:
     score: float
     signals: Mapping[Signal, SignalPart]
     match: float = 0.0
-    signs: Signs | None = None  # that the match was made of
+    signs: Signs | None = None  # what the match was computed from
     queries: tuple[QueryPart, ...] = ()
     passages: int = 1
     rerank: RerankPart | None = None
     preferences: tuple[PreferencePart, ...] = ()
 
     def matched(self, match: float, signs: Signs) -> Candidate:
-        """The same with its match. Not by `replace`, which takes three times as long."""
+        """A copy with its match. `replace` would take three times as long."""
         return Candidate(
             self.found,
             self.score,
@@ -70,7 +70,7 @@ def gather(
         of_one = _of_one_query(request, fused, fetch)
         if of_one is None:
             return None
-        # Of one query no more are ever shown; several need the match of all that they found.
+        # With one query no more are shown; several queries need the match of everything they found.
         most = request.pool if len(queries) == 1 else len(of_one)
         keys, candidates = list(of_one), list(of_one.values())
         if request.prefer is not None and len(queries) == 1:
@@ -95,7 +95,7 @@ def _preferred(
 
 
 def by_rule(queries: Sequence[Query]) -> Matcher:
-    """The reference's rule for papers, which looks at one result alone."""
+    """The rule of the preset for papers, which looks at one result alone."""
 
     def matched(at: int, candidates: Sequence[Candidate]) -> list[Candidate]:
         return [
@@ -144,7 +144,7 @@ def _of_all(found: Sequence[Mapping[Key, Candidate]], request: SearchRequest) ->
     if combine is not Combine.MAXIMUM:
         keys = [key for key in keys if all(key in one for one in found)]
         fitting = [key for key in keys if all(one[key].match >= request.floor for one in found)]
-        keys = fitting or keys  # where nothing fits every query, the nearest
+        keys = fitting or keys  # if nothing matches every query, the nearest
     candidates = [_combined(key, found, combine) for key in keys]
     fused = {id(c): sum(part.score for part in c.queries) for c in candidates}
     return sorted(candidates, key=lambda c: (-c.score, -fused[id(c)], c.found.id))

@@ -1,5 +1,5 @@
-"""Collects what the match of a query's candidates is made of. Knows stores and models through
-their ports, and how likely that makes a candidate from `match`."""
+"""Collects the signs that the match of a query's candidates is computed from; `match` computes it.
+Knows stores and models through their ports."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class Matching:
     def _similar(
         self, asked: ReadyQuery, candidates: Sequence[Candidate]
     ) -> Mapping[ChunkId, float]:
-        """How similar each is to the query itself; nothing where meaning was not searched."""
+        """How similar each is to the query itself; empty if meaning wasn't searched."""
         if self._fits.meaning is None or Signal.VECTOR not in self._request.signal_weights():
             return {}
         known: dict[ChunkId, float] = {}
-        if asked.meaning == asked.words.meaning:  # else a guessed answer was searched for
+        if asked.meaning == asked.words.meaning:  # otherwise HyDE searched with a generated answer
             known = {
                 c.found.id: c.signals[Signal.VECTOR].score
                 for c in candidates

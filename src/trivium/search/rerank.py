@@ -1,13 +1,13 @@
-"""Orders fused candidates anew by a reranker's judgment, blended with what fusion knew of them.
+"""Reorders fused candidates by a reranker's judgment, blended with their fused score and rank.
 
 A candidate's score is the sum of three parts, each a share times a number from 0 to 1:
 
-    rerank      what the reranker says
-    hybrid      the fused score as a share of the best candidate's; where ranks were fused, which
-                lie close together, scaled so that the best candidate has 1 and the last one 0
+    rerank      the reranker's score
+    hybrid      the fused score as a share of the best candidate's. Scores of fused ranks are close
+                together, so they are scaled: 1 for the best candidate and 0 for the last
     position    1 - (rank - 1) / candidates, by the fused order: 1 for the first
 
-A reranker that is slow, down or talks nonsense never breaks a search: the fused order stands, and
+A reranker that is slow, down or returns nonsense never breaks a search: the fused order stays, and
 a sentence says why. Knows rerankers by their port, and nothing of signals and stores.
 """
 
@@ -24,12 +24,12 @@ from trivium.ports import Reranker
 from trivium.results import RerankPart
 from trivium.types import StoredChunk
 
-SECONDS = 2.0  # that a search waits for a reranker
+SECONDS = 2.0  # how long a search waits for a reranker
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How much each part counts; they add up to 1, so a score lies between 0 and 1."""
+    """How much each part counts. They add up to 1, so a score is between 0 and 1."""
 
     rerank: float = 0.5
     hybrid: float = 0.3
@@ -48,7 +48,7 @@ class Shares:
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """Which of the candidates, its new score and how that came about."""
+    """A candidate, its new score, and the parts of that score."""
 
     at: int  # its place in the fused order, from 0
     score: float
@@ -58,11 +58,11 @@ class Reranked:
 def blend(
     fused: Sequence[float], judged: Sequence[float], shares: Shares, *, by_ranks: bool = False
 ) -> list[Reranked]:
-    """Candidates by their fused scores (best first), in their new order; ties keep the old one.
+    """The new order of candidates, given by their fused scores, best first; ties keep their order.
 
-    Fused scores have a zero of their own. Counting from the last candidate instead made small
-    differences large: mean nDCG@10 of eleven sets .684 instead of .687, and dbpedia_5k .005 below
-    its best signal instead of .003 above it."""
+    Fused scores have a true zero. Scaling from the last candidate instead made small differences
+    large: mean nDCG@10 of eleven sets .684 instead of .687, and dbpedia_5k .005 below its best
+    signal instead of .003 above it."""
     if not fused:
         return []
     best, last = fused[0], fused[-1] if by_ranks else 0.0
@@ -91,7 +91,7 @@ class Judgment:
 def judge(
     reranker: Reranker, query: str, passages: Sequence[StoredChunk], seconds: float = SECONDS
 ) -> Judgment:
-    """Ask a reranker, but wait no longer than this. One that is late goes on unheard."""
+    """Ask a reranker, but wait no longer than this. A late answer is ignored."""
     if not passages:
         return Judgment(())
     answers: SimpleQueue[Judgment] = SimpleQueue()
@@ -101,7 +101,7 @@ def judge(
             answers.put(_checked(reranker.scores(query, passages), len(passages)))
         except ModelError as reason:
             answers.put(_without(str(reason)))
-        except Exception as reason:  # a stranger's reranker may fail in any way
+        except Exception as reason:  # somebody else's reranker may fail in any way
             answers.put(_without(f"The reranker failed ({type(reason).__name__}: {reason})."))
 
     # A daemon: a reranker that hangs must not keep the program from ending.

@@ -1,14 +1,14 @@
-"""Decides how much meaning and words count for one query, from what the signals answered.
+"""Decides how much meaning and words count for one query, from the hits of the signals.
 
-A vector signal that is sure of its best hit (similar, and well ahead of the rest) deserves more; a
-keyword signal that is well ahead with its own deserves more. Fitted to the built-in model's cosines
+The vector signal gets more weight if its best hit is similar and well ahead of the rest; the
+keyword signal gets more if its best hit is well ahead. Fitted to the built-in model's cosines
 on six judged sets; on each set when fitted on the other five, nDCG@10 against fixed weights:
 
     scifact .736 (.727)   nfcorpus .359 (.354)     cranfield .556 (.563)
     xquad_en .982 (.983)  xquad_de .967 (.948)     mlquestions .573 (.547)
 
-How well the model tells the passages of the library apart (`grasp`) moves the share further, and
-its bounds: fitted on eleven sets, nDCG@10 on each when fitted on the others (xquad's two left each
+The share and its bounds also depend on how well the model tells the passages of the library apart
+(`grasp`): fitted on eleven sets, nDCG@10 on each when fitted on the others (xquad's two left each
 other out) against without, and the best signal alone:
 
     cosqa .608 (.572, .603)         dbpedia_5k .521 (.476, .521)   legalquad_de .921 (.892, .923)
@@ -16,7 +16,7 @@ other out) against without, and the best signal alone:
     mlquestions .833 (.855, .827)   nfcorpus .446 (.446, .400)     scifact .915 (.912, .889)
     xquad_de .937 (.937, .941)      xquad_en .975 (.971, .973)     mean .727 (.721)
 
-Knows nothing of queries: what their words say is for `analyse` to find.
+Knows nothing of the words of queries: `analyse` looks at those.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from trivium.types import Hit, Signal
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How far the share of the vector signal moves with what the signals answered."""
+    """How far the share of the vector signal moves with the hits of the signals."""
 
     offset: float
     similarity: float  # for each unit that the best hit is more similar than usual
@@ -40,18 +40,18 @@ class Evidence:
     usual_word_lead: float
     grasp: float = 0.0  # for each unit that the model tells passages apart better than usual
     usual_grasp: float = 0.0
-    library: float = 0.0  # what that comes to in this library
+    library: float = 0.0  # the shift in this library
 
     def in_library(self, grasp: float | None) -> Evidence:
-        """The same for a library of this grasp; None: not known."""
+        """The same for a library with this grasp; None: unknown."""
         if grasp is None:
             return self
         return replace(self, library=self.grasp * (grasp - self.usual_grasp))
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Of the share. Where the model grasps little or much of the library they are wider, but
-        every signal keeps a trace, so that what it alone found is a result."""
+        """Bounds of the share. They are wider if the model's grasp is low or high, but every signal
+        keeps a trace of weight, so that a passage which it alone found stays a result."""
         least, most = LEAST + min(0.0, self.library), MOST + max(0.0, self.library)
         return max(TRACE, least), min(1 - TRACE, most)
 
